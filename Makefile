@@ -1,0 +1,53 @@
+# Two commands matter: `make dashboard` and `make test`. Each does all of its own set-up.
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v python || echo python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+FRAMEWORKS := $(VENV)/.frameworks
+SELECTION ?= headline
+PRECISION ?= float32
+
+.PHONY: dashboard test lint format bench clean help
+
+help:
+	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
+	@echo "make test        run every test"
+	@echo "make lint        ruff and mypy, as CI runs them"
+	@echo "make bench       how quiet is this machine: plain, calibrated and paired, side by side"
+	@echo "make clean       remove what the other targets made, results/ excepted"
+
+dashboard: $(READY)
+	@$(BIN)/deepbench machine --yes
+	@$(BIN)/asv run --show-stderr --bench "$$($(BIN)/deepbench select $(SELECTION) --precision $(PRECISION))"
+	@$(BIN)/asv publish
+	@echo
+	@echo "open file://$(CURDIR)/html/index.html"
+
+test: $(READY) $(FRAMEWORKS)
+	@$(BIN)/python -m pytest
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(READY)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(READY) $(FRAMEWORKS)
+	@$(BIN)/python bench/noise.py
+
+$(READY): pyproject.toml scripts/preflight.sh
+	@sh scripts/preflight.sh "$(PYTHON)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@touch $@
+
+# What the tests compare with each other; measured releases get environments of their own.
+$(FRAMEWORKS): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy scipy torch==2.13.0
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .asv html artifacts .pytest_cache .ruff_cache .mypy_cache .hypothesis

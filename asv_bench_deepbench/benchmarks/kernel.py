@@ -1,0 +1,40 @@
+"""The benchmark type of this project, in the place where asv_runner looks for one.
+
+asv_runner's own timing type runs a benchmark's setup before every timed call, or makes every
+sample a single call. This type hands the prepared kernel to `deepbench_ops.measure` instead:
+setup once per process, slices beside a yardstick, samples back in seconds.
+"""
+
+import re
+from typing import Any
+
+from asv_runner.benchmarks.time import TimeBenchmark
+
+from deepbench_ops.measure import kernel_run
+
+
+class KernelBenchmark(TimeBenchmark):
+    """Times the kernel that a ``kernel_*`` method returns, after one setup per process."""
+
+    # asv_runner asks its built-in types first, so the prefix must be none of theirs.
+    name_regex = re.compile("^(Kernel[A-Z_].+)|(kernel_.+)$")
+    _setup_isolates_timed_calls = False
+
+    def run(self, *param: Any) -> dict[str, object]:
+        """Return ``{"samples": [...], "number": n}`` for one problem and precision."""
+        quick = self.repeat == 1  # what `asv run --quick` asks for
+        return kernel_run.timed(self.func(*param), self.name, param, quick)
+
+    def do_profile(self, filename: str | None = None) -> None:
+        """Profile one call of the kernel, not the method that only hands it over."""
+        import cProfile
+
+        kernel = self.func(*self._current_params).kernel
+        profile = cProfile.Profile()
+        profile.runcall(kernel.run)
+        kernel.synchronise()
+        if filename is not None:
+            profile.dump_stats(filename)
+
+
+export_as_benchmark = [KernelBenchmark]

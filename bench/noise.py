@@ -1,0 +1,119 @@
+"""How far do rounds of one and the same release lie apart? Three instruments, one run.
+
+A round is a fresh process (for pairs: a fresh pair). For ten GEMM problems this prints the
+spread between rounds, as standard deviation of the logarithm in percent, of
+
+- plain: the median of the raw seconds of all slices;
+- calibrated: the median of the slices divided by the yardstick beside them, those taken while
+  the yardstick found the machine disturbed being left out;
+- paired: the median ratio of a release against itself in alternating slices.
+
+Nothing else should run meanwhile. Usage: python bench/noise.py [--framework torch] [--rounds 10]
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from tabulate import tabulate
+
+from deepbench_ops.measure import kernel_run, pairs, threads, yardstick
+from deepbench_ops.measure.sampling import Policy, measure
+
+PROBLEMS = (
+    "m35_n700_k2048_NN",
+    "m1760_n64_k1760_NN",
+    "m1760_n128_k1760_NN",
+    "m2560_n64_k2560_NN",
+    "m3072_n128_k1024_TN",
+    "m5124_n700_k2048_NN",
+    "m3072_n1_k1024_NN",
+    "m3072_n4_k1024_NN",
+    "m7680_n1_k2560_NN",
+    "m8448_n4_k2816_NN",
+)
+
+
+def one_round() -> dict[str, list]:
+    """Measure every problem once in this process; return (plain, calibrated, calls) medians."""
+    found = {}
+    for problem in PROBLEMS:
+        prepared = kernel_run.prepare("gemm", problem, "float32")
+        taken = measure(
+            prepared.kernel, prepared.ruler, Policy(), partial(threads.pin, prepared.threads)
+        )
+        found[problem] = [
+            statistics.median([*taken.seconds, *(s for s, _ in taken.put_aside)]),
+            statistics.median(taken.ratios()),
+            prepared.yardstick_kind,
+        ]
+    return found
+
+
+def rounds_of(framework: str, rounds: int) -> list[dict[str, list]]:
+    """Run that many fresh processes, one after the other."""
+    count = threads.wanted()
+    nominal = {kind: yardstick.nominal(kind, count) for kind in yardstick.KINDS}
+    environ = {
+        **os.environ,
+        "DEEPBENCH_FRAMEWORK": framework,
+        kernel_run.NOMINAL_VARIABLE: json.dumps({count: nominal}),
+    }
+    command = [sys.executable, __file__, "--one-round"]
+    return [
+        json.loads(subprocess.run(command, env=environ, check=True, capture_output=True).stdout)
+        for _ in range(rounds)
+    ]
+
+
+def spread(values: list[float]) -> float:
+    """Return the standard deviation of the logarithms, in percent."""
+    return 100 * statistics.stdev(map(math.log, values))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--framework", default="numpy")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--problem", action="append", help="one of the ten; may be repeated")
+    parser.add_argument("--json", type=Path, help="also write the figures there")
+    parser.add_argument("--one-round", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one_round:
+        print(json.dumps(one_round()))
+        return
+
+    singles = rounds_of(arguments.framework, arguments.rounds)
+    launch = pairs.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
+    tasks = [pairs.Task("gemm", problem, "float32") for problem in PROBLEMS]
+    paired = pairs.run_rounds(launch, launch, tasks, arguments.rounds)
+
+    table = []
+    for task in tasks:
+        plain, calibrated, kinds = zip(*(single[task.problem] for single in singles), strict=True)
+        ratios = [pairs.round_ratio(taken) for taken in paired[task]]
+        table.append(
+            {
+                "problem": task.problem,
+                "yardstick": kinds[0],
+                "ms": round(1e3 * statistics.median(plain), 3),
+                "plain %": round(spread(list(plain)), 2),
+                "calibrated %": round(spread(list(calibrated)), 2),
+                "paired %": round(spread(ratios), 2),
+                "paired bias %": round(100 * (statistics.geometric_mean(ratios) - 1), 2),
+            }
+        )
+    print(f"{arguments.framework}, {arguments.rounds} rounds, spread between rounds")
+    print(tabulate(table, headers="keys"))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(table, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What a backend hands to the clock: one operation, ready to run, and all that surrounds it.
+
+The same slots serve every family, so that measuring and checking know nothing about GEMMs or
+frameworks: adding a family never touches them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+Index = tuple[np.ndarray, ...]
+
+
+class Reference(Protocol):
+    """The true output of one run from the initial state, with the error allowed at each entry."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the output."""
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed): arrays of `shape`, float64 or int64."""
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at the entries `index`, one integer array per axis."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One prepared operation. `run` is the framework's own call with its operands bound."""
+
+    label: str
+    """What it is, for messages: 'torch cpu float32 m35_n700_k2048_NN'."""
+    run: Callable[[], object]
+    """Do the operation once. On an accelerator this may only enqueue it."""
+    synchronise: Callable[[], object]
+    """Return once everything enqueued has been done."""
+    reset: Callable[[], object]
+    """Restore the output to its initial values; for use outside the timed region."""
+    result: Callable[[], np.ndarray]
+    """The whole output, as float64 or int64; copies, and moves it off the device."""
+    peek: Callable[[Index], np.ndarray]
+    """The output at a few entries, as float64 or int64, without moving all of it."""
+    reference: Reference
+    """What the output must be after `reset` and one `run`."""
+    flops: float
+    """Floating-point (or integer) operations of one run, padding not counted."""
+    bytes: float
+    """Bytes of operands read and written at least once by one run, padding not counted."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """How it was set up, for the record: layout, inputs, padding, the route taken."""

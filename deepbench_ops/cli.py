@@ -1,0 +1,64 @@
+"""The `deepbench` command: its subcommands, and the one place where errors become a line."""
+
+import sys
+from typing import NoReturn
+
+try:
+    import click
+except ModuleNotFoundError:
+    sys.exit(
+        "deepbench: error: the command needs click, which is missing here: "
+        "pip install 'asv_bench_deepbench[track]'"
+    )
+
+from deepbench_ops import __version__
+from deepbench_ops.commands.machine import machine
+from deepbench_ops.commands.problems import problems
+from deepbench_ops.commands.select import select
+from deepbench_ops.errors import DeepbenchError
+
+USAGE_ERROR = 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="deepbench")
+def cli() -> None:
+    """How fast are deep-learning operations on this machine, and what made them slower?
+
+    deepbench knows the kernels that DeepBench published (matrix products, convolutions,
+    recurrent layers, sparse products, all-reduce) and describes the machine that measures
+    them. Measuring itself is asv's part, a framework's releases being its x-axis:
+
+    \b
+      deepbench machine --yes           describe this machine, once
+      asv run --bench "$(deepbench select headline --precision float32)"
+                                        measure the newest listed releases
+      asv publish                       make the web pages in html/
+      deepbench problems                list every kernel with FLOPs and bytes
+
+    "deepbench COMMAND --help" explains each.
+    """
+
+
+for command in (problems, select, machine):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command; what the user got wrong ends in one line and exit status 2."""
+    try:
+        cli()
+    except DeepbenchError as wrong:
+        fail(str(wrong))
+    except OSError as wrong:
+        fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}")
+
+
+def fail(line: str) -> NoReturn:
+    """Print the line to stderr and exit with the status for bad input."""
+    click.echo(f"deepbench: error: {line}", err=True)
+    sys.exit(USAGE_ERROR)
+
+
+if __name__ == "__main__":
+    main()

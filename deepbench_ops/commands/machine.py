@@ -1,0 +1,121 @@
+"""`deepbench machine`: detects this machine, asks, writes asv's entry and the profile."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from deepbench_ops.commands.problems import scaled
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.profile import Figure, Profile
+
+
+@click.command()
+@click.option("--name", help="The machine's name in the results (default: as asv knows it).")
+@click.option("--accelerator", help="The accelerator's name, where it cannot be detected.")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="The results folder that gets the profile.",
+)
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--no-measure", is_flag=True, help="Write asv's entry only, measure nothing.")
+@click.option(
+    "--renew-yardsticks",
+    is_flag=True,
+    help="Read the yardsticks anew; later points will not line up with earlier ones.",
+)
+def machine(
+    name: str | None,
+    accelerator: str | None,
+    results: Path,
+    yes: bool,
+    no_measure: bool,
+    renew_yardsticks: bool,
+) -> None:
+    """Describe this machine to asv and measure what it can reach; takes under a minute.
+
+    asv's entry (~/.asv-machine.json) gets the machine's name, os (without the kernel's
+    release), arch, cpu, num_cpu, ram in whole GiB, and accelerator. Each distinguishes lines
+    in the graphs, so nothing that an update changes is among them.
+
+    The profile (RESULTS/NAME/machine.profile, JSON) gets exact memory, kernel and driver, and
+    these measured figures, each with how it was got:
+
+    \b
+      FLOP/s      at each precision: 2·n^3 over the time of a square GEMM, doubled
+                  in size while it stays short; the best of many runs and of all
+                  installed frameworks
+      bytes/s     triad a = b + 3c on arrays four times the last-level cache,
+                  24 bytes an element as STREAM counts; the best of many runs
+      yardsticks  seconds of the fixed workloads beside which kernels are timed;
+                  kept from an earlier profile, because points on the timeline
+                  are multiples of them
+    """
+    from deepbench_ops.machine import detect, entry, profile
+    from deepbench_ops.measure import threads
+
+    count = threads.fix()
+    identity = detect.identity(entry.check_name(name or entry.default_name()), accelerator)
+    # Before anything is written: a broken profile must not be replaced, nor leave half done.
+    old = profile.read(results, identity["machine"])
+    show_identity(identity, entry.changes(entry.stored().get(identity["machine"], {}), identity))
+    confirm(yes)
+    click.echo(f"written: {entry.save(identity)}")
+    if no_measure:
+        return
+    # The frameworks are only imported now, after their thread counts were settled.
+    from deepbench_ops.machine.survey import survey
+
+    found = survey(identity["machine"], count, old, renew_yardsticks, tell)
+    show_profile(found)
+    click.echo(f"written: {profile.write(results, found)}")
+
+
+def show_identity(identity: dict[str, str], changed: dict[str, tuple[str, str]]) -> None:
+    """Print the entry, and a warning for each value that an earlier entry had otherwise."""
+    for key, value in identity.items():
+        click.echo(f"{key:12}{value}")
+    for key, (old, new) in changed.items():
+        click.echo(f"note: {key} was {old!r} and becomes {new!r}: graphs start new lines", err=True)
+
+
+def confirm(yes: bool) -> None:
+    """Ask whether to go on; DeepbenchError when nobody is there to answer or says no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise DeepbenchError("nobody to ask: give --yes to write this machine's entry")
+    if not click.confirm("Write this?", default=True):
+        raise DeepbenchError("nothing written")
+
+
+def tell(step: str) -> None:
+    """Say what is being measured, apart from the output proper."""
+    click.echo(f"measuring: {step} ...", err=True)
+
+
+def show_profile(found: Profile) -> None:
+    """Print every figure with how it was got."""
+    for name, fact in found.facts.items():
+        click.echo(f"{name}: {fact}")
+    groups = {
+        **{f"{device} peak": peaks for device, peaks in found.peaks.items()},
+        "bandwidth": found.bandwidth,
+        **{f"yardstick, {count} threads": each for count, each in found.yardsticks.items()},
+    }
+    for title, figures in groups.items():
+        for name, figure in figures.items():
+            click.echo(f"{title} {name}: {written(figure)}")
+
+
+def written(figure: Figure) -> str:
+    """A figure for a reader: "93.2 G FLOP/s (measured: ...)"."""
+    if figure.value is None:
+        return figure.how
+    if figure.unit == "s":
+        return f"{figure.value * 1e3:.4g} ms ({figure.how})"
+    unit = figure.unit.replace("bytes", "B")
+    return f"{scaled(figure.value)}{unit} ({figure.how})"

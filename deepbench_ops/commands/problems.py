@@ -1,0 +1,203 @@
+"""`deepbench problems`: the published lists as a table, CSV or JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import groups
+from deepbench_ops.problems.selections import select
+from deepbench_ops.problems.tables import SEPARATOR, set_name
+
+SHORT = {"training": "train", "inference_server": "server", "inference_device": "device"}
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--family", metavar="F", help=f"Only this family: {', '.join(FAMILIES)}.")
+@click.option("--set", "listed", metavar="S", help=f"Only what this set lists: {', '.join(SETS)}.")
+@click.option("--selection", metavar="NAME", help=f"Only a selection: {', '.join(SELECTIONS)}.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="A table to read, or CSV or JSON for another program.",
+)
+def problems(
+    ids: tuple[str, ...],
+    family: str | None,
+    listed: str | None,
+    selection: str | None,
+    form: str,
+) -> None:
+    """List what is measured: the kernels of the published DeepBench lists.
+
+    Each distinct problem is printed once, with its sizes, the FLOPs of one pass, the bytes
+    that one pass cannot avoid moving and the FLOPs per byte (both at each precision), the
+    application that it comes from and the sets that list it. With IDs, only these.
+    """
+    found = chosen(ids, family, listed, selection)
+    if form == "json":
+        click.echo(json.dumps([as_json(problem) for problem in found], indent=1))
+    elif form == "csv":
+        click.echo(as_csv(found), nl=False)
+    else:
+        click.echo(as_tables(found))
+
+
+def chosen(
+    ids: Sequence[str] = (),
+    family: str | None = None,
+    listed: str | None = None,
+    selection: str | None = None,
+) -> list[Problem]:
+    """The distinct problems that meet every condition given, in list order.
+
+    DeepbenchError for an unknown family, set, selection or id. An id without a family is
+    looked for in each.
+    """
+    name = set_name(listed) if listed is not None else None
+    if selection is not None:
+        members = select(selection, family)
+        pool = [one.problem for one in members if name in (None, one.set)]
+    else:
+        families = FAMILIES if family is None else (family,)
+        pool = [problem for each in families for problem in load(each, name)]
+    if ids:
+        named = [find_anywhere(id, family) for id in ids]
+        pool = [one for one in named if one in pool]
+    return list(dict.fromkeys(pool))
+
+
+def find_anywhere(id: str, family: str | None) -> Problem:
+    """The problem of that id; without a family, in whichever family has it.
+
+    DeepbenchError, with the nearest ids, when there is none.
+    """
+    if family is not None:
+        return find(family, id)
+    everything = {name: each for each in FAMILIES for one in load(each) for name in names(one)}
+    if id not in everything:
+        raise unknown("problem", id, everything)
+    return find(everything[id], id)
+
+
+def names(problem: Problem) -> tuple[str, ...]:
+    """Every id that finds the problem."""
+    return (problem.id, *problem.aliases)
+
+
+def as_json(problem: Problem) -> dict[str, object]:
+    """Everything about a problem; bytes and intensity are objects by precision."""
+    return {
+        "family": problem.family,
+        "id": problem.id,
+        "sizes": problem.sizes(),
+        "flops": problem.flops,
+        "items": problem.items,
+        "bytes": {name: problem.bytes(name) for name in PRECISIONS},
+        "intensity": {name: problem.intensity(name) for name in PRECISIONS},
+        "application": problem.application,
+        "sets": list(problem.sets),
+        "rows": rows_by_set(problem),
+        "source": problem.source,
+        "note": problem.note,
+        "aliases": list(problem.aliases),
+    }
+
+
+def rows_by_set(problem: Problem) -> dict[str, int]:
+    """How many rows each set that lists the problem spends on it."""
+    return dict(zip(problem.sets, problem.rows, strict=True))
+
+
+def as_csv(found: Sequence[Problem]) -> str:
+    """One line a problem. A size that a family does not have is empty in its lines."""
+    sizes = list(dict.fromkeys(name for problem in found for name in problem.sizes()))
+    out = io.StringIO()
+    columns = ["family", "id", *sizes, "flops", "items"]
+    columns += [f"bytes_{name}" for name in PRECISIONS]
+    columns += [f"intensity_{name}" for name in PRECISIONS]
+    columns += ["application", "sets", *(f"rows_{name}" for name in SETS)]
+    columns += ["source", "note", "aliases"]
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(csv_line(problem) for problem in found)
+    return out.getvalue()
+
+
+def csv_line(problem: Problem) -> dict[str, object]:
+    """A problem's cells by column."""
+    rows = rows_by_set(problem)
+    return {
+        "family": problem.family,
+        "id": problem.id,
+        **plain_sizes(problem),
+        "flops": problem.flops,
+        "items": problem.items,
+        **{f"bytes_{name}": problem.bytes(name) for name in PRECISIONS},
+        **{f"intensity_{name}": problem.intensity(name) for name in PRECISIONS},
+        "application": problem.application,
+        "sets": " ".join(problem.sets),
+        **{f"rows_{name}": rows.get(name, 0) for name in SETS},
+        "source": problem.source,
+        "note": problem.note,
+        "aliases": SEPARATOR.join(problem.aliases),
+    }
+
+
+def plain_sizes(problem: Problem) -> dict[str, str]:
+    """The sizes by name as text, truth values in small letters."""
+    return {name: str(size).lower() for name, size in problem.sizes().items()}
+
+
+def as_tables(found: Sequence[Problem]) -> str:
+    """A table for each family, and a line below it that counts."""
+    if not found:
+        return "no problem meets these conditions"
+    by_family: dict[str, list[Problem]] = {}
+    for problem in found:
+        by_family.setdefault(problem.family, []).append(problem)
+    return "\n\n".join(as_table(family, listed) for family, listed in by_family.items())
+
+
+def as_table(family: str, found: Sequence[Problem]) -> str:
+    """The problems of one family for a reader: rounded, precisions of equal size together."""
+    weights = groups()
+    headers = ["id", *found[0].sizes(), "FLOPs"]
+    headers += ["bytes\n" + "\n".join(group) for group in weights]
+    headers += ["FLOP/byte\n" + "\n".join(group) for group in weights]
+    headers += ["application", "sets"]
+    lines = [
+        [
+            problem.id,
+            *plain_sizes(problem).values(),
+            scaled(problem.flops),
+            *(scaled(problem.bytes(group[0])) for group in weights),
+            *(f"{problem.intensity(group[0]):.3g}" for group in weights),
+            problem.application,
+            " ".join(SHORT[name] for name in problem.sets),
+        ]
+        for problem in found
+    ]
+    right = ("right",) * (len(headers) - 3)
+    table = tabulate(
+        lines, headers, "simple", disable_numparse=True, colalign=("left", *right, "left", "left")
+    )
+    rows = sum(sum(problem.rows) for problem in found)
+    return f"{table}\n{family}: {len(found)} distinct problems, {rows} rows of the published lists"
+
+
+def scaled(number: float) -> str:
+    """A number to four digits with its decimal prefix: 792985600 is "793 M"."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.4g} {prefix}"
+    return f"{number:.4g}"

@@ -1,0 +1,28 @@
+"""`deepbench select`: a selection as the regular expression that asv wants."""
+
+import click
+
+from deepbench_ops.problems import FAMILIES, PRECISIONS, bench_regex
+from deepbench_ops.problems.selections import select as members
+
+
+@click.command()
+@click.argument("name", metavar="NAME")
+@click.option("--family", metavar="F", help=f"Only this family: {', '.join(FAMILIES)}.")
+@click.option(
+    "--precision",
+    "precisions",
+    metavar="P",
+    multiple=True,
+    help=f"Only this precision; may be repeated: {', '.join(PRECISIONS)}.",
+)
+def select(name: str, family: str | None, precisions: tuple[str, ...]) -> None:
+    """Print the regular expression that picks a selection's benchmarks.
+
+    NAME is headline (the problems that DeepBench's README shows), training, inference-server
+    or inference-device. Give it to asv in quotes:
+
+    \b
+        asv run --bench "$(deepbench select headline --precision float32)"
+    """
+    click.echo(bench_regex(members(name, family), precisions))

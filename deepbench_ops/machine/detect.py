@@ -1,0 +1,116 @@
+"""What this machine is: the facts that name it, and those that may change under its name."""
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+NO_ACCELERATOR = "none"
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
+    """The keys of the asv entry, all text: they are part of every line that asv draws.
+
+    os is without the kernel's release and ram in whole GiB, because asv's own defaults for
+    these change with every kernel and would then start new lines. accelerator: its name where
+    it cannot be detected.
+    """
+    from asv.machine import Machine
+
+    found = Machine.get_defaults()
+    return {
+        "machine": name,
+        "os": platform.system(),
+        "arch": found["arch"],
+        "cpu": _text(found["cpu"]) or platform.processor() or "unknown",
+        "num_cpu": found["num_cpu"],
+        "ram": whole_gib(_bytes(found["ram"])),
+        "accelerator": accelerator or accelerators().get("accelerator", NO_ACCELERATOR),
+    }
+
+
+def facts() -> dict[str, str]:
+    """What may change under the same name, as text: exact memory, caches, kernel, driver."""
+    from asv.util import get_memsize
+
+    found = {
+        "memory_bytes": str(get_memsize()),
+        "last_level_cache_bytes": str(last_level_cache()),
+        "kernel": platform.release(),
+        **accelerators(),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def accelerators() -> dict[str, str]:
+    """Name, driver, memory and count of NVIDIA accelerators; {} where nvidia-smi sees none."""
+    try:
+        answer = subprocess.run(
+            [
+                "nvidia-smi",
+                "--query-gpu=name,driver_version,memory.total",
+                "--format=csv,noheader,nounits",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return parse_accelerators(answer.stdout)
+
+
+def parse_accelerators(listing: str) -> dict[str, str]:
+    """What nvidia-smi lists, one accelerator a line: name, driver, memory in MiB.
+
+    Several of one kind are written as "8 x NAME", different ones joined by " + "; driver and
+    memory are the first one's.
+    """
+    lines = [[cell.strip() for cell in line.split(",")] for line in listing.splitlines()]
+    lines = [line for line in lines if len(line) == 3]
+    if not lines:
+        return {}
+    names = [line[0] for line in lines]
+    counted = [
+        name if names.count(name) == 1 else f"{names.count(name)} x {name}"
+        for name in dict.fromkeys(names)
+    ]
+    found = {"accelerator": " + ".join(counted), "driver": lines[0][1]}
+    if lines[0][2].isdigit():
+        found["accelerator_memory_bytes"] = str(int(lines[0][2]) * 2**20)
+    return found
+
+
+def last_level_cache(caches: Path = CACHES) -> int:
+    """Bytes of the largest cache that the first processor sees, 0 where it cannot be told."""
+    largest = 0
+    for path in caches.glob("index*/size"):
+        text = path.read_text().strip()
+        scale = {"K": 2**10, "M": 2**20, "G": 2**30}.get(text[-1:], 1)
+        digits = text.rstrip("KMG")
+        if digits.isdigit():
+            largest = max(largest, int(digits) * scale)
+    return largest
+
+
+def whole_gib(size: int) -> str:
+    """A memory size in whole GiB, or "unknown" for 0."""
+    return f"{round(size / 2**30)} GiB" if size else "unknown"
+
+
+def available_bytes() -> int:
+    """Free physical memory in bytes, or 1 GiB where it cannot be told."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 2**30
+
+
+def _bytes(text: str) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -1,0 +1,47 @@
+"""asv's own list of machines, ~/.asv-machine.json: reading and writing one entry."""
+
+from asv.machine import Machine, MachineCollection
+from asv.util import UserError, load_json
+
+from deepbench_ops.errors import DeepbenchError
+
+
+def default_name() -> str:
+    """The name under which asv would look this machine up: the only entry's, or the host's."""
+    host: str = Machine.get_unique_machine_name()
+    entries = stored()
+    return next(iter(entries)) if len(entries) == 1 else host
+
+
+def check_name(name: str) -> str:
+    """The name, when it can be a folder of results; DeepbenchError otherwise."""
+    if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|') or name != name.strip():
+        raise DeepbenchError(f"machine name {name!r}: give one that can name a folder")
+    return name
+
+
+def stored() -> dict[str, dict[str, str]]:
+    """Every entry by name, {} when there is no file; DeepbenchError when it is broken."""
+    path = MachineCollection.get_machine_file_path()
+    try:
+        entries: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
+    except FileNotFoundError:
+        return {}
+    except (UserError, ValueError, TypeError) as problem:
+        raise DeepbenchError(
+            f"cannot read {path} ({' '.join(str(problem).split())}); mend it or move it away"
+        ) from None
+    return entries
+
+
+def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """The keys that an entry had with another value: (old, new) by key."""
+    return {key: (old[key], new[key]) for key in new if key in old and old[key] != new[key]}
+
+
+def save(identity: dict[str, str]) -> str:
+    """Store an entry under its own name, keeping foreign keys, and return the file's path."""
+    name = identity["machine"]
+    MachineCollection.save(name, {**stored().get(name, {}), **identity})
+    path: str = MachineCollection.get_machine_file_path()
+    return path

@@ -1,0 +1,203 @@
+"""What this machine reaches at best: FLOP/s from large products, bytes/s from a triad.
+
+They are the roof under which results are judged, so each takes the best of many runs and says
+how it was got. A roof that the machine cannot lift is of no use: nothing here is a data sheet.
+"""
+
+import importlib
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops import backends
+from deepbench_ops.backends import check
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.machine.profile import Figure
+from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.precision import PRECISIONS
+
+FLOP_RATE = "FLOP/s"
+BYTE_RATE = "bytes/s"
+
+SMALLEST, LARGEST = 512, 8192
+# A product is doubled in each dimension until the next would take longer than this.
+LONGEST_SECONDS = 0.5
+BEST_OF_SECONDS = 1.0
+
+# Of each array at a time: three pieces stay in the caches nearest to a core.
+BLOCK_ELEMENTS = 2**14
+ELEMENT_BYTES = 8
+TRIAD_BYTES = 3 * ELEMENT_BYTES
+
+Clock = Callable[[], float]
+
+
+def gemm_peaks(
+    device: str, threads: int, deadline: float, clock: Clock = time.perf_counter
+) -> dict[str, Figure]:
+    """FLOP/s by precision on a device: the best that any installed framework reaches.
+
+    A precision that none can do, or that comes after the deadline (a reading of the clock),
+    has no value and says why.
+    """
+    loaded, missing = _load_all(device, threads)
+    peaks = {}
+    for precision in PRECISIONS:
+        found = [_attempt(backend, precision, deadline, clock) for backend in loaded] + missing
+        peaks[precision] = best(found)
+    return peaks
+
+
+def best(found: list[Figure]) -> Figure:
+    """The figure with the highest value, else one without that gives every reason."""
+    measured = [figure for figure in found if figure.value is not None]
+    if measured:
+        return max(measured, key=lambda figure: figure.value or 0.0)
+    reasons = "; ".join(figure.how.removeprefix("not measured: ") for figure in found)
+    return Figure(None, FLOP_RATE, f"not measured: {reasons or 'no framework is installed'}")
+
+
+def gemm_peak(
+    backend: Backend, precision: str, seconds: float, clock: Clock = time.perf_counter
+) -> Figure:
+    """FLOP/s of the largest square product that is quick enough, the best of `seconds`.
+
+    Unsupported where the backend cannot do it; DeepbenchError where its result is wrong.
+    """
+    check.verify(backend, Gemm(SMALLEST, SMALLEST, SMALLEST), precision)
+    size = SMALLEST
+    kernel, taken = _prepare(backend, size, precision, clock)
+    while size < LARGEST and taken * 8 < LONGEST_SECONDS:
+        size *= 2
+        kernel, taken = _prepare(backend, size, precision, clock)
+    runs, end = 1, clock() + seconds
+    while clock() < end:
+        taken = min(taken, _once(kernel, clock))
+        runs += 1
+    release = backend.versions().get(backend.name, "")
+    how = f"measured: {size}^3 GEMM, {backend.name} {release}, best of {runs}"
+    return Figure(kernel.flops / taken, FLOP_RATE, how)
+
+
+def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_counter) -> Figure:
+    """Bytes/s of a[:] = b + s·c on `threads` threads, float64, the best of `seconds`.
+
+    numpy would make a whole temporary array for s·c; in blocks that stay in the cache, memory
+    sees b and c read and a written, which are the 24 bytes an element that STREAM counts. (A
+    processor that fetches a line before it writes it moves 32; STREAM does not count these.)
+    """
+    a, b, c = (np.full(elements, value) for value in (0.0, 1.0, 2.0))
+    starts = range(0, elements, BLOCK_ELEMENTS)
+    blocks = [tuple(x[i : i + BLOCK_ELEMENTS] for x in (a, b, c)) for i in starts]
+    edges = [len(blocks) * i // threads for i in range(threads + 1)]
+    shares = [blocks[first:last] for first, last in pairwise(edges)]
+    runs, fastest = 0, float("inf")
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(_triad_blocks, shares))
+        end = clock() + seconds
+        while not runs or clock() < end:
+            start = clock()
+            list(pool.map(_triad_blocks, shares))
+            fastest = min(fastest, clock() - start)
+            runs += 1
+    if a[0] != 7.0 or a[-1] != 7.0:
+        raise DeepbenchError("the triad gave a wrong result: this machine's numpy is broken")
+    how = (
+        f"measured: triad a = b + 3c, 3 x {elements * ELEMENT_BYTES >> 20} MiB float64, "
+        f"24 bytes an element, numpy {np.__version__}, {threads} threads, best of {runs}"
+    )
+    return Figure(elements * TRIAD_BYTES / fastest, BYTE_RATE, how)
+
+
+def triad_elements(cache_bytes: int, free_bytes: int) -> int:
+    """Elements of each array: four times the last-level cache, 64 MiB at least.
+
+    Never more than an eighth of the free memory.
+    """
+    wanted = max(64 * 2**20, 4 * cache_bytes)
+    return max(BLOCK_ELEMENTS, min(wanted, free_bytes // 8) // ELEMENT_BYTES)
+
+
+def cuda_triad(seconds: float, elements: int = 2**28, clock: Clock = time.perf_counter) -> Figure:
+    """Bytes/s of the same triad on an accelerator, float32, through torch.
+
+    Unsupported where torch, or an accelerator that it can use, is missing.
+    """
+    try:
+        torch: Any = importlib.import_module("torch")
+    except ImportError:
+        raise Unsupported("torch is not installed") from None
+    if not torch.cuda.is_available():
+        raise Unsupported(f"torch {torch.__version__} sees no accelerator")
+    a, b, c = (torch.full((elements,), float(value), device="cuda") for value in range(3))
+
+    def once() -> float:
+        torch.cuda.synchronize()
+        start = clock()
+        torch.add(b, c, alpha=3, out=a)
+        torch.cuda.synchronize()
+        return clock() - start
+
+    once()
+    runs, fastest, end = 1, once(), clock() + seconds
+    while clock() < end:
+        fastest = min(fastest, once())
+        runs += 1
+    how = (
+        f"measured: triad a = b + 3c, 3 x {elements * 4 >> 20} MiB float32, "
+        f"12 bytes an element, torch {torch.__version__}, best of {runs}"
+    )
+    return Figure(elements * 12 / fastest, BYTE_RATE, how)
+
+
+def _triad_blocks(blocks: Iterable[tuple[np.ndarray, ...]]) -> None:
+    for a, b, c in blocks:
+        np.multiply(c, 3.0, out=a)
+        np.add(a, b, out=a)
+
+
+def _load_all(device: str, threads: int) -> tuple[list[Backend], list[Figure]]:
+    loaded, missing = [], []
+    for name in backends.NAMES:
+        try:
+            backend = backends.load(name, device)
+            if device == "cpu":
+                backend.set_threads(threads)
+            loaded.append(backend)
+        except (ImportError, DeepbenchError, Unsupported) as reason:
+            missing.append(_none(f"{name}: {reason}"))
+    return loaded, missing
+
+
+def _attempt(backend: Backend, precision: str, deadline: float, clock: Clock) -> Figure:
+    if clock() > deadline:
+        return _none(f"{backend.name}: out of time")
+    try:
+        return gemm_peak(backend, precision, BEST_OF_SECONDS, clock)
+    except (DeepbenchError, Unsupported) as reason:
+        return _none(f"{backend.name}: {reason}")
+
+
+def _none(reason: str) -> Figure:
+    return Figure(None, FLOP_RATE, f"not measured: {reason}")
+
+
+def _prepare(backend: Backend, size: int, precision: str, clock: Clock) -> tuple[Kernel, float]:
+    kernel = backend.gemm(Gemm(size, size, size), precision)
+    _once(kernel, clock)  # the first run of a size also sets things up
+    return kernel, _once(kernel, clock)
+
+
+def _once(kernel: Kernel, clock: Clock) -> float:
+    kernel.reset()
+    kernel.synchronise()
+    start = clock()
+    kernel.run()
+    kernel.synchronise()
+    return clock() - start

@@ -1,0 +1,107 @@
+"""The profile of a machine: measured peaks and the nominal readings of the yardsticks.
+
+It is JSON text in results/<machine>/machine.profile. The suffix is not .json because asv
+reads every other .json file of that folder as a result.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+
+FILE_NAME = "machine.profile"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number and how it was got; None with the reason where there is none.
+
+    unit: "FLOP/s", "bytes/s" or "s".
+    how: begins with "measured:", "data sheet:" or "not measured:".
+    """
+
+    value: float | None
+    unit: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What results of a machine are held against.
+
+    date: day on which the peaks were measured, ISO.
+    facts: memory_bytes, kernel, driver and the like, as text; they may change under a name.
+    peaks: FLOP/s by device and precision. bandwidth: bytes/s by device.
+    yardsticks: seconds per unit by thread count and kind of yardstick, read with the
+        workloads of yardstick_version.
+    """
+
+    machine: str
+    date: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+    peaks: dict[str, dict[str, Figure]] = field(default_factory=dict)
+    bandwidth: dict[str, Figure] = field(default_factory=dict)
+    yardstick_version: str = ""
+    yardsticks: dict[str, dict[str, Figure]] = field(default_factory=dict)
+
+    def nominal(self, threads: int, version: str) -> dict[str, float]:
+        """Nominal seconds per unit by kind of yardstick.
+
+        {} when these workloads were never read at that thread count.
+        """
+        if version != self.yardstick_version:
+            return {}
+        figures = self.yardsticks.get(str(threads), {})
+        return {kind: f.value for kind, f in figures.items() if f.value is not None}
+
+
+def path_of(results: Path, machine: str) -> Path:
+    """Where the profile of that machine is."""
+    return results / machine / FILE_NAME
+
+
+def read(results: Path, machine: str) -> Profile | None:
+    """The profile of that machine, None when it has none; DeepbenchError when it is broken."""
+    path = path_of(results, machine)
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return _profile(stored)
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+        raise DeepbenchError(
+            f"{path} is not a machine profile ({type(problem).__name__}: {problem}); "
+            "restore it, or move it away and run 'deepbench machine'"
+        ) from None
+
+
+def write(results: Path, profile: Profile) -> Path:
+    """Store the profile, whole or not at all, and return where."""
+    path = path_of(results, profile.machine)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"version": VERSION, **asdict(profile)}, indent=1, allow_nan=False)
+    partial = path.with_suffix(".partial")
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
+    return path
+
+
+def _profile(stored: dict[str, Any]) -> Profile:
+    if stored["version"] != VERSION:
+        raise ValueError(f"version {stored['version']}, not {VERSION}")
+    return Profile(
+        machine=stored["machine"],
+        date=stored["date"],
+        facts=dict(stored["facts"]),
+        peaks={device: _figures(group) for device, group in stored["peaks"].items()},
+        bandwidth=_figures(stored["bandwidth"]),
+        yardstick_version=stored["yardstick_version"],
+        yardsticks={count: _figures(group) for count, group in stored["yardsticks"].items()},
+    )
+
+
+def _figures(stored: dict[str, dict[str, Any]]) -> dict[str, Figure]:
+    return {name: Figure(**figure) for name, figure in stored.items()}

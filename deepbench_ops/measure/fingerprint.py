@@ -1,0 +1,121 @@
+"""The conditions of a measurement: what one would ask before believing a number.
+
+Two parts. `stable` is the same for every kernel of a process (processor, memory, kernel,
+libraries, revision of this project) and is stored once, under its digest. `readings` change
+from minute to minute (load, clock) and are stored with every measurement.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+CPU = Path("/sys/devices/system/cpu")
+
+
+def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
+    """Return the facts that hold for a whole process, as text by name.
+
+    framework_versions: what the backend says of itself (`Backend.versions`).
+    """
+    facts = {
+        **_processor(),
+        "memory_bytes": str(_memory_bytes()),
+        "kernel": platform.release(),
+        "os": platform.system(),
+        "libc": " ".join(platform.libc_ver()),
+        "python": platform.python_version(),
+        "asv_runner": _version("asv_runner"),
+        "threads": str(threads),
+        "affinity": _affinity(),
+        "revision": _revision(),
+        **framework_versions,
+    }
+    return dict(sorted(facts.items()))
+
+
+def digest(facts: dict[str, str]) -> str:
+    """Return a short name for these facts, equal exactly when they are."""
+    text = json.dumps(facts, sort_keys=True)
+    return hashlib.sha1(text.encode()).hexdigest()[:12]
+
+
+def readings() -> dict[str, float]:
+    """Return what the machine is doing now: one-minute load, processor clock in MHz."""
+    found = {"load_1min": round(os.getloadavg()[0], 2)}
+    clocks = _cpuinfo_all("cpu MHz")
+    if clocks:
+        found["cpu_mhz"] = round(sum(map(float, clocks)) / len(clocks), 1)
+    return found
+
+
+def _processor() -> dict[str, str]:
+    flags = _cpuinfo("flags") or _cpuinfo("Features")
+    return {
+        "cpu": _cpuinfo("model name") or platform.processor() or platform.machine(),
+        "cpu_family_model_stepping": "/".join(
+            _cpuinfo(key) for key in ("cpu family", "model", "stepping")
+        ),
+        "cpu_microcode": _cpuinfo("microcode"),
+        "cpu_flags": flags,
+        "logical_cpus": str(os.cpu_count()),
+        "governor": _read(CPU / "cpu0/cpufreq/scaling_governor"),
+        "boost": _read(CPU / "cpufreq/boost"),
+        "smt": _read(CPU / "smt/active"),
+        "transparent_hugepages": _read(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
+    }
+
+
+def _cpuinfo(key: str) -> str:
+    values = _cpuinfo_all(key)
+    return values[0] if values else ""
+
+
+def _cpuinfo_all(key: str) -> list[str]:
+    lines = _read(Path("/proc/cpuinfo")).splitlines()
+    pairs = (line.partition(":") for line in lines)
+    return [value.strip() for name, _, value in pairs if name.strip() == key]
+
+
+def _memory_bytes() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return 0
+
+
+def _affinity() -> str:
+    if not hasattr(os, "sched_getaffinity"):
+        return ""
+    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+
+
+def _read(path: Path) -> str:
+    """Return a kernel file's text, or nothing where the kernel does not offer it."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+@cache
+def _revision() -> str:
+    """Return this project's git revision, marked ``+`` when its files have been changed."""
+    here = Path(__file__).resolve().parents[2]
+    command = ["git", "-C", str(here), "describe", "--always", "--dirty=+", "--abbrev=12"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()

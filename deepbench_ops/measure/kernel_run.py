@@ -1,0 +1,179 @@
+"""One problem in one process: prepare, check, time, record.
+
+The asv benchmark type and the paired worker both go through here, so that a timeline and a
+verdict never measure different things.
+"""
+
+import json
+import math
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from deepbench_ops import backends, problems
+from deepbench_ops.backends import check
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.measure import fingerprint, record, threads, yardstick
+from deepbench_ops.measure.record import rounded
+from deepbench_ops.measure.ruler import Ruler, Server
+from deepbench_ops.measure.sampling import Measurement, Policy, measure
+
+# A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
+CALL_LIMIT_SECONDS = 30.0
+
+CACHES = ("warm", "cold")
+
+# JSON: nominal yardstick seconds by thread count and kind, from the machine's profile.
+NOMINAL_VARIABLE = "DEEPBENCH_NOMINAL"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A kernel that has passed its check, with what is needed to time and to name it."""
+
+    backend: Backend
+    kernel: Kernel
+    threads: int
+
+    @property
+    def yardstick_kind(self) -> str:
+        return yardstick.kind_for(self.kernel.flops, self.kernel.bytes)
+
+    @property
+    def ruler(self) -> Ruler | None:
+        """The yardstick to hold it against; None on a device that has none."""
+        if self.backend.device != "cpu":
+            return None
+        kind = self.yardstick_kind
+        return _server().ruler(kind, nominal(kind, self.threads))
+
+
+def framework() -> str:
+    """Return the framework under test, from ``DEEPBENCH_FRAMEWORK``."""
+    return os.environ.get("DEEPBENCH_FRAMEWORK", "numpy")
+
+
+def device() -> str:
+    """Return the device under test, from ``DEEPBENCH_DEVICE``."""
+    return os.environ.get("DEEPBENCH_DEVICE", "cpu")
+
+
+def preload() -> None:
+    """Fix the threads and import the framework, so that forked children need not.
+
+    Only an import: a thread pool or a device context made here would not survive the fork.
+    """
+    threads.fix()
+    if device() == "cpu":
+        _server()  # started before the framework, and shared by all that are forked later
+    with suppress(DeepbenchError):  # preparing a kernel will say what is missing
+        backends.preload(framework())
+
+
+@cache
+def _server() -> Server:
+    return Server()
+
+
+@cache
+def _backend() -> Backend:
+    count = threads.fix()
+    backend = backends.load(framework(), device())
+    backend.set_threads(count)
+    return backend
+
+
+def prepare(family: str, problem_id: str, precision: str) -> Prepared:
+    """Build the kernel of a problem, after its small twin passed the check against float64.
+
+    Raises Unsupported with the reason where the framework cannot do it or one call would take
+    longer than the limit, and DeepbenchError where an output is wrong.
+    """
+    threads.unpin()
+    backend = _backend()
+    problem: Any = problems.find(family, problem_id)
+    check.verify(backend, problem, precision)
+    limit = float(os.environ.get("DEEPBENCH_CALL_LIMIT", CALL_LIMIT_SECONDS))
+    expected = check.estimated_seconds(backend, problem, precision)
+    if expected > limit:
+        raise Unsupported(
+            f"one call would take about {expected:.0f} s with {backend.name}, more than the limit "
+            f"of {limit:g} s (DEEPBENCH_CALL_LIMIT)"
+        )
+    kernel = backend.build(family, problem, precision)
+    return Prepared(backend, kernel, threads.wanted())
+
+
+def policy() -> Policy:
+    """Return the sampling policy, with the cache state from ``DEEPBENCH_CACHE``."""
+    cache_state = os.environ.get("DEEPBENCH_CACHE", "warm")
+    if cache_state not in CACHES:
+        raise DeepbenchError(f"DEEPBENCH_CACHE is {cache_state!r}: one of {', '.join(CACHES)}")
+    return Policy(cold=cache_state == "cold")
+
+
+def nominal(kind: str, thread_count: int) -> float | None:
+    """Return the machine profile's yardstick reading, None where nobody handed one down."""
+    known = json.loads(os.environ.get(NOMINAL_VARIABLE, "{}"))
+    return known.get(str(thread_count), {}).get(kind)
+
+
+def timed(
+    prepared: Prepared, benchmark: str, params: Sequence[str], quick: bool = False
+) -> dict[str, object]:
+    """Time a prepared kernel, record all about it, and return what asv wants.
+
+    Returns ``{"samples": seconds per call, "number": calls per sample}``: calibrated seconds
+    where the device has a yardstick and the profile its nominal reading, raw seconds otherwise.
+    """
+    started = time.time()
+    rules = policy().quick() if quick else policy()
+    ruler = prepared.ruler
+    pinned: list[str] = []
+    measurement = measure(
+        prepared.kernel, ruler, rules, lambda: pinned.append(threads.pin(prepared.threads))
+    )
+    # After a slice of one call the output is already that of a single run.
+    check.verify_output(prepared.kernel, run=measurement.number > 1)
+    reference = ruler.nominal if ruler is not None else None
+    samples = [rounded(s) for s in measurement.calibrated(reference)]
+    record.write(_record(prepared, benchmark, params, measurement, reference, started, pinned))
+    return {"samples": samples, "number": measurement.number}
+
+
+def _record(
+    prepared: Prepared,
+    benchmark: str,
+    params: Sequence[str],
+    measurement: Measurement,
+    reference: float | None,
+    started: float,
+    pinned: list[str],
+) -> dict[str, object]:
+    conditions = fingerprint.stable(
+        {**prepared.backend.versions(), **yardstick.versions()}, prepared.threads
+    )
+    return {
+        "benchmark": benchmark,
+        "params": list(params),
+        "release": os.environ.get("DEEPBENCH_RELEASE", ""),
+        "started_at": round(started, 3),
+        "number": measurement.number,
+        "seconds": [rounded(s) for s in measurement.seconds],
+        "yardstick": [rounded(s) for s in measurement.yardstick],
+        "yardstick_kind": measurement.yardstick_kind,
+        "nominal": reference,
+        "put_aside": [[rounded(s), rounded(y)] for s, y in measurement.put_aside],
+        "disturbed": measurement.disturbed,
+        "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
+        "target_reached": measurement.target_reached,
+        "notes": {**prepared.kernel.notes, "threads": "; ".join(pinned) or "not pinned"},
+        "readings": fingerprint.readings(),
+        "fingerprint": conditions,
+    }

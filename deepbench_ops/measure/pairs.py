@@ -1,0 +1,150 @@
+"""Two releases against each other, slice by slice, in two live processes.
+
+What the machine does to one it does to the other a few milliseconds later, and it cancels in
+the ratio. Four things were found to matter, each by a comparison of a release with itself that
+came out wrong without it: both processes sit on the same cores; the one not being timed is
+stopped, because idle thread pools spin; the order inside a pair is swapped every time; and so
+is, from round to round, the order in which the two processes start. A round, that is a fresh
+pair of processes, is the unit of noise: memory layout and thread placement are drawn anew.
+"""
+
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import threads
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start one side: a release's interpreter and the variables that select it."""
+
+    python: str
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What both sides time."""
+
+    family: str
+    problem: str
+    precision: str
+
+
+class LiveWorker:
+    """One side of a pair: started pinned, asked for slices, stopped in between."""
+
+    def __init__(self, launch: Launch, cores: set[int]) -> None:
+        self._process = subprocess.Popen(
+            [launch.python, "-m", "deepbench_ops.measure.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **launch.environ},
+        )
+        os.sched_setaffinity(self._process.pid, cores)
+        self._answer()
+        self.freeze()
+
+    def ask(self, **command: object) -> float:
+        """Wake the worker, give it a command, stop it again; return the seconds it answers.
+
+        Raises DeepbenchError with the worker's own reason when it answers with an error.
+        """
+        assert self._process.stdin is not None
+        os.kill(self._process.pid, signal.SIGCONT)
+        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        self.freeze()
+        return float(answer["seconds"])
+
+    def freeze(self) -> None:
+        """Stop the process and its threads, and return once they have stopped."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)
+
+    def close(self) -> None:
+        """End the process, whatever state it is in."""
+        self._process.kill()
+        self._process.communicate()
+
+    def _answer(self) -> dict[str, float]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise DeepbenchError(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
+        answer = json.loads(line)
+        if "error" in answer:
+            raise DeepbenchError(answer["error"])
+        return dict(answer)
+
+
+def run_rounds(
+    before: Launch,
+    after: Launch,
+    tasks: Iterable[Task],
+    rounds: int,
+    pairs: int = 20,
+    slice_seconds: float = 0.015,
+) -> dict[Task, list[list[Pair]]]:
+    """Return for every task its rounds, each a list of (before, after) seconds per call.
+
+    One round starts both processes, takes every task in turn, and ends them again.
+    """
+    tasks = list(tasks)
+    results: dict[Task, list[list[Pair]]] = {task: [] for task in tasks}
+    for number in range(rounds):
+        with _started(before, after, swap=number % 2 == 1) as workers:
+            for task in tasks:
+                results[task].append(_one_round(*workers, task, pairs, slice_seconds))
+    return results
+
+
+@contextmanager
+def _started(before: Launch, after: Launch, swap: bool) -> Iterator[tuple[LiveWorker, LiveWorker]]:
+    cores = _cores()
+    launches = [after, before] if swap else [before, after]
+    started: list[LiveWorker] = []
+    try:
+        for launch in launches:
+            started.append(LiveWorker(launch, cores))
+        first, second = started
+        yield (second, first) if swap else (first, second)
+    finally:
+        for worker in started:
+            worker.close()
+
+
+def _one_round(
+    before: LiveWorker, after: LiveWorker, task: Task, pairs: int, slice_seconds: float
+) -> list[Pair]:
+    command = {"family": task.family, "problem": task.problem, "precision": task.precision}
+    call = max(worker.ask(do="prepare", **command) for worker in (before, after))
+    calls = max(1, round(slice_seconds / call))
+    taken: list[Pair] = []
+    for index in range(pairs):
+        order = (before, after) if index % 2 == 0 else (after, before)
+        seconds = [worker.ask(do="slice", calls=calls) for worker in order]
+        taken.append((seconds[0], seconds[1]) if index % 2 == 0 else (seconds[1], seconds[0]))
+    return taken
+
+
+def round_ratio(pairs: Iterable[Pair]) -> float:
+    """Return after / before of one round: the median of the pairs' log ratios, as a ratio."""
+    return math.exp(statistics.median(math.log(after / before) for before, after in pairs))
+
+
+def _cores() -> set[int]:
+    """Return the cores both sides share: as many of the allowed ones as there are threads."""
+    return set(sorted(os.sched_getaffinity(0))[: threads.wanted()])

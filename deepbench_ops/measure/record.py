@@ -1,0 +1,40 @@
+"""What a measured process leaves behind for the process that called it.
+
+asv takes a list of samples from a benchmark and nothing else. Everything else worth keeping
+(raw seconds, yardstick readings, fingerprint, notes of the kernel) is written here as one file
+of JSON lines into a spool folder; whoever saves the results collects it from there.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+
+SPOOL_VARIABLE = "DEEPBENCH_SPOOL"
+
+
+def write(record: dict[str, object]) -> None:
+    """Put one record into the spool; do nothing when nobody asked for records."""
+    spool = os.environ.get(SPOOL_VARIABLE)
+    if not spool:
+        return
+    folder = Path(spool)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{time.time_ns():020d}-{os.getpid()}"
+    unfinished = folder / f"{name}.tmp"
+    unfinished.write_text(json.dumps(record, allow_nan=False) + "\n")
+    unfinished.rename(folder / f"{name}.jsonl")
+
+
+def collect(spool: Path) -> list[dict[str, object]]:
+    """Return the records of a spool folder in the order they were written, and empty it."""
+    records: list[dict[str, object]] = []
+    for path in sorted(spool.glob("*.jsonl")):
+        records.extend(json.loads(line) for line in path.read_text().splitlines())
+        path.unlink()
+    return records
+
+
+def rounded(value: float) -> float:
+    """Return a value to the four significant digits that are kept on disk."""
+    return float(f"{value:.4g}")

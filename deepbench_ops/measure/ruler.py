@@ -1,0 +1,143 @@
+"""The yardstick in a process of its own, which stops the measured one while it runs.
+
+Thread pools do not sleep when a kernel returns: OpenBLAS's workers spin for tens of
+milliseconds, OpenMP's for a few. A yardstick beside them shares its cores with them and reads
+up to twice too much, more for one framework than for another. So it runs elsewhere: asked for a
+reading, the process stops the asker with all its threads, reads, and lets it go on.
+
+One such process serves all that are forked after it was started. ``python -m
+deepbench_ops.measure.ruler`` is its other end.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count
+from typing import IO
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import threads, yardstick
+
+# Stopping is a signal to every thread of the asker; on a busy machine they take this long.
+STOPPING_SECONDS = 0.0002
+
+
+class Server:
+    """Starts the other end once, and hands out rulers that ask it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "deepbench_ops.measure.ruler"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._numbers = count()
+
+    def ruler(self, kind: str, nominal: float | None) -> "Ruler":
+        """Return a ruler of this kind; DeepbenchError when the yardstick cannot be had."""
+        return Ruler(kind, nominal, self)
+
+    def ask(self, **command: object) -> float:
+        """Send a command on behalf of this process; return the seconds answered."""
+        assert self._process.stdin and self._process.stdout
+        # A process killed while it waited leaves its answer behind for the next one to find.
+        name = f"{os.getpid()}-{next(self._numbers)}"
+        try:
+            _send(self._process.stdin, {"name": name, "stop": os.getpid(), **command})
+            answer = _receive(self._process.stdout)
+            while answer and answer["name"] != name:
+                answer = _receive(self._process.stdout)
+        except BrokenPipeError:
+            answer = None
+        if answer is None:
+            raise DeepbenchError("the yardstick's process has ended; start the run again")
+        if "error" in answer:
+            raise DeepbenchError(str(answer["error"]))
+        return float(str(answer["seconds"]))
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
+        self._process.stdout.close()
+
+
+class Ruler:
+    """What `sampling.measure` holds a kernel against.
+
+    nominal: what it reads on this machine undisturbed, None where nobody has looked.
+    """
+
+    def __init__(self, kind: str, nominal: float | None, server: Server) -> None:
+        self.kind = kind
+        self.nominal = nominal
+        self._server = server
+        self._unit_seconds = server.ask(do="unit", kind=kind)
+
+    def slice(self, units: int) -> float:
+        """Return seconds per unit of work, read while this process stands still."""
+        return self._server.ask(do="slice", kind=self.kind, units=units)
+
+    def units_for(self, seconds: float) -> int:
+        """Return how many units fill about ``seconds``."""
+        return max(1, round(seconds / self._unit_seconds))
+
+
+class _Reader:
+    """The other end: makes each kind of yardstick when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._yardsticks: dict[str, yardstick.Yardstick] = {}
+
+    def unit(self, kind: str) -> float:
+        return self._of(kind).unit_seconds
+
+    def slice(self, kind: str, units: int, stop: int) -> float:
+        ruler = self._of(kind)
+        os.kill(stop, signal.SIGSTOP)
+        try:
+            time.sleep(STOPPING_SECONDS)
+            return ruler.slice(units)
+        finally:
+            os.kill(stop, signal.SIGCONT)
+
+    def _of(self, kind: str) -> yardstick.Yardstick:
+        if kind not in self._yardsticks:
+            self._yardsticks[kind] = yardstick.Yardstick(kind, threads.wanted())
+        return self._yardsticks[kind]
+
+
+def _send(stream: IO[bytes], message: dict[str, object]) -> None:
+    stream.write(json.dumps(message).encode() + b"\n")
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> dict[str, object] | None:
+    line = stream.readline()
+    return json.loads(line) if line else None
+
+
+def main() -> None:
+    """Answer until nobody is left who could ask."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asker decides when this ends
+    reader = _Reader()
+    while (command := _receive(sys.stdin.buffer)) is not None:
+        name, do, stop = command["name"], command["do"], int(str(command["stop"]))
+        kind = str(command["kind"])
+        answer: dict[str, object] = {"name": name}
+        try:
+            if do == "unit":
+                answer["seconds"] = reader.unit(kind)
+            else:
+                answer["seconds"] = reader.slice(kind, int(str(command["units"])), stop)
+        except (DeepbenchError, ProcessLookupError) as error:
+            answer["error"] = str(error)
+        _send(sys.stdout.buffer, answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+"""Time one kernel in short slices that alternate with the yardstick, until the noise is low.
+
+A *slice* is a number of back-to-back calls lasting some milliseconds, from one device
+synchronisation to the next, divided by that number. Every slice stands between two slices of
+the yardstick, and what goes on the timeline is
+
+    calibrated seconds = kernel seconds / mean of the two yardstick readings x nominal reading
+
+where the nominal reading belongs to the machine's profile. Raw seconds and yardstick readings
+are kept beside it, so that a reader can undo the calibration.
+
+While the yardstick reads far above nominal the machine is *disturbed*: a core has gone to
+somebody else, say. Kernels lose more or less by that than the yardstick does, according to how
+they share their work, so such slices are put aside and taken again, for as long as patience
+lasts.
+"""
+
+import gc
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+# Bytes written between cold-cache calls: more than any last-level cache of today's machines.
+FLUSH_BYTES = 512 * 2**20
+
+# Calls shorter than this are woken by an untimed one; what it costs longer ones is lost in them.
+WAKING_SECONDS = 0.02
+
+# Between two looks at a disturbed machine.
+WAITING_SECONDS = 0.05
+
+# The median of a normal sample varies this much more than its mean.
+MEDIAN_OVER_MEAN = math.sqrt(math.pi / 2)
+NORMAL_95 = 1.96
+
+
+class Timed(Protocol):
+    """What a kernel must offer to be timed (see `deepbench_ops.backends.kernel`)."""
+
+    @property
+    def run(self) -> Callable[[], object]: ...
+    @property
+    def synchronise(self) -> Callable[[], object]: ...
+    @property
+    def reset(self) -> Callable[[], object]: ...
+
+
+class Reference(Protocol):
+    """What a yardstick must offer: seconds per unit of work, over a number of units."""
+
+    kind: str
+    nominal: float | None
+
+    def slice(self, units: int) -> float: ...
+    def units_for(self, seconds: float) -> int: ...
+
+
+@dataclass(frozen=True)
+class Policy:
+    """When a slice is long enough, and when enough slices have been taken.
+
+    slice_seconds: length of a kernel slice; a longer call is a slice of its own.
+    budget_seconds: sampling ends when this much time was spent, whatever the noise.
+    target: relative half-width of the median's 95 % interval at which sampling ends.
+    long_call_seconds: a call at least this long is its own warm-up: what a first call pays
+        for (thread start, page faults, code generation) is some milliseconds.
+    patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm.
+    disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.
+    cold: flush the caches before every call, each slice being one call.
+    """
+
+    slice_seconds: float = 0.008
+    budget_seconds: float = 0.4
+    warmup_seconds: float = 0.1
+    target: float = 0.01
+    min_samples: int = 6
+    max_samples: int = 30
+    long_call_seconds: float = 0.5
+    patience_seconds: float = 4.0
+    disturbed_above: float = 1.25
+    cold: bool = False
+
+    def quick(self) -> "Policy":
+        """Return the policy of a smoke run: one sample, of the very first call."""
+        return replace(
+            self, budget_seconds=0.0, long_call_seconds=0.0, patience_seconds=0.0, slice_seconds=0.0
+        )
+
+
+@dataclass
+class Measurement:
+    """Slices of one kernel in one process, in the order they were taken.
+
+    seconds: kernel seconds per call of each slice.
+    yardstick: mean of the two readings around each slice, seconds per unit; empty when no
+        yardstick was at hand.
+    put_aside: (kernel, yardstick) seconds of slices taken while the machine was disturbed.
+    disturbed: slices among ``seconds`` that were too, patience having run out.
+    number: calls per slice.
+    noise: relative half-width of the 95 % interval of the median that was reached.
+    target_reached: whether sampling ended because that was low enough.
+    """
+
+    number: int
+    yardstick_kind: str
+    seconds: list[float] = field(default_factory=list)
+    yardstick: list[float] = field(default_factory=list)
+    put_aside: list[tuple[float, float]] = field(default_factory=list)
+    disturbed: int = 0
+    noise: float = math.inf
+    target_reached: bool = False
+
+    def calibrated(self, nominal: float | None) -> list[float]:
+        """Return calibrated seconds per call, or the raw ones when there is no reference."""
+        if not self.yardstick or nominal is None:
+            return list(self.seconds)
+        return [nominal * ratio for ratio in self.ratios()]
+
+    def ratios(self) -> list[float]:
+        """Return kernel seconds over yardstick seconds, slice by slice."""
+        return [s / y for s, y in zip(self.seconds, self.yardstick, strict=True)]
+
+    def judge(self, target: float) -> None:
+        """Set the noise reached so far, of the ratios where there are any."""
+        self.noise = relative_half_width(self.ratios() if self.yardstick else self.seconds)
+        self.target_reached = self.noise <= target
+
+
+def measure(
+    kernel: Timed,
+    yardstick: Reference | None,
+    policy: Policy,
+    warmed_up: Callable[[], object] = lambda: None,
+) -> Measurement:
+    """Warm the kernel up, then sample it; see the module's text for what a sample is.
+
+    ``warmed_up`` is called once in between, when the kernel's threads exist and have worked.
+    """
+    with _no_collector():
+        flush = _flusher() if policy.cold else None
+        end = time.perf_counter() + policy.budget_seconds
+        weather = _Weather(yardstick, policy)
+        weather.calm(policy.slice_seconds)
+        call = time_calls(kernel, 1, flush)
+        result = Measurement(1, yardstick.kind if yardstick else "none")
+        if call >= policy.long_call_seconds:
+            weather.take(result, call)
+            if time.perf_counter() >= end + weather.waited and result.seconds:
+                return result
+            steady = True
+        else:
+            call, steady = _warm_up(kernel, policy, flush, call)
+            warmed_up()
+            result.number = 1 if policy.cold else _calls_for(policy.slice_seconds, call)
+            end = time.perf_counter() + policy.budget_seconds - weather.waited
+        _sample(kernel, weather, policy, flush, result, call, end)
+        result.target_reached = result.target_reached and steady
+    return result
+
+
+def relative_half_width(samples: list[float]) -> float:
+    """Return the relative half-width of the 95 % interval of the median.
+
+    Taken from the median absolute deviation, which spikes do not move:
+    1.96 x 1.2533 x 1.4826 MAD / sqrt(n) / median. Infinite for fewer than three samples.
+    """
+    if len(samples) < 3:
+        return math.inf
+    centre = statistics.median(samples)
+    spread = 1.4826 * statistics.median(abs(x - centre) for x in samples)
+    return NORMAL_95 * MEDIAN_OVER_MEAN * spread / math.sqrt(len(samples)) / centre
+
+
+def _sample(
+    kernel: Timed,
+    weather: "_Weather",
+    policy: Policy,
+    flush: Callable[[], object] | None,
+    result: Measurement,
+    call: float,
+    end: float,
+) -> None:
+    """Add slices until the noise target, the most samples or the end of the budget."""
+    # One call outside the time finds the caches and threads as the yardstick left them.
+    wake = flush is None and call < WAKING_SECONDS
+    while True:
+        weather.calm(policy.slice_seconds)
+        if wake:
+            kernel.run()
+        weather.take(result, time_calls(kernel, result.number, flush))
+        taken = len(result.seconds)
+        result.judge(policy.target)
+        if taken >= policy.max_samples or time.perf_counter() >= end + weather.waited:
+            if taken:
+                return
+        elif taken >= policy.min_samples and result.target_reached:
+            return
+
+
+class _Weather:
+    """Reads the yardstick around slices, and waits while it says the machine is disturbed."""
+
+    def __init__(self, yardstick: Reference | None, policy: Policy) -> None:
+        self.waited = 0.0
+        self._yardstick = yardstick
+        self._policy = policy
+        self._before: float | None = None
+
+    def calm(self, seconds: float) -> None:
+        """Make sure of a reading before a slice, waiting for a calm one while patience lasts."""
+        if self._before is None:
+            self._before = self._read(seconds)
+        while self._is_disturbed(self._before) and self._has_patience:
+            start = time.perf_counter()
+            time.sleep(WAITING_SECONDS)
+            self._before = self._read(seconds)
+            self.waited += time.perf_counter() - start
+
+    def take(self, result: Measurement, seconds: float) -> None:
+        """File a slice with the readings around it, among the samples or put aside."""
+        before, self._before = self._before, self._read(self._beside(seconds * result.number))
+        if before is None or self._before is None:
+            result.seconds.append(seconds)
+            return
+        reading = (before + self._before) / 2
+        disturbed = self._is_disturbed(self._before)
+        if disturbed and self._has_patience:
+            result.put_aside.append((seconds, reading))
+            self.waited += seconds * result.number
+            return
+        result.seconds.append(seconds)
+        result.yardstick.append(reading)
+        result.disturbed += disturbed
+
+    @property
+    def _has_patience(self) -> bool:
+        return self.waited < self._policy.patience_seconds
+
+    def _is_disturbed(self, reading: float | None) -> bool:
+        nominal = self._yardstick.nominal if self._yardstick else None
+        if reading is None or nominal is None:
+            return False
+        return reading > self._policy.disturbed_above * nominal
+
+    def _read(self, seconds: float) -> float | None:
+        ruler = self._yardstick
+        return ruler.slice(ruler.units_for(seconds)) if ruler else None
+
+    def _beside(self, seconds: float) -> float:
+        """Return how long to read beside a slice: as long as most, but a tenth of a long call."""
+        return max(self._policy.slice_seconds, min(0.1 * seconds, 0.25))
+
+
+def time_calls(kernel: Timed, number: int, flush: Callable[[], object] | None = None) -> float:
+    """Return seconds per call of ``number`` calls, device work included.
+
+    With ``flush`` the caches are emptied first, outside the time.
+    """
+    kernel.reset()
+    if flush is not None:
+        flush()
+    kernel.synchronise()
+    run = kernel.run
+    start = time.perf_counter()
+    for _ in range(number):
+        run()
+    kernel.synchronise()
+    return (time.perf_counter() - start) / number
+
+
+def _warm_up(
+    kernel: Timed, policy: Policy, flush: Callable[[], object] | None, first: float
+) -> tuple[float, bool]:
+    """Run until two slices in a row agree within 5 %, or the time for it is over.
+
+    Returns seconds per call, and whether it became steady.
+    """
+    end = time.perf_counter() + policy.warmup_seconds
+    previous, steady = first, policy.warmup_seconds == 0
+    while not steady and time.perf_counter() < end:
+        number = 1 if policy.cold else _calls_for(policy.slice_seconds / 2, previous)
+        latest = time_calls(kernel, number, flush)
+        steady = abs(latest - previous) <= 0.05 * previous
+        previous = min(latest, previous) if steady else latest
+    return previous, steady
+
+
+def _calls_for(seconds: float, call_seconds: float) -> int:
+    return max(1, min(1_000_000, round(seconds / call_seconds)))
+
+
+def _flusher() -> Callable[[], object]:
+    buffer = np.zeros(FLUSH_BYTES // 8)
+    return lambda: np.add(buffer, 1.0, out=buffer)
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Keep Python's garbage collector out of the timed region, as timeit does."""
+    was_on = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,114 @@
+"""How many threads a kernel may use, settled before any library reads its environment."""
+
+import os
+from collections.abc import MutableMapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+
+# Every pool a framework may bring along reads one of these, once, while it loads.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+TASKS = Path("/proc/self/task")
+
+
+def physical_cores() -> int:
+    """Return the number of physical cores this process may run on.
+
+    Two hardware threads of one core share its multipliers, so a second one adds noise rather
+    than speed to the kernels measured here.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    return len(one_cpu_per_core())
+
+
+def one_cpu_per_core() -> list[int]:
+    """Return the first allowed hardware thread of every physical core, in order."""
+    first: dict[tuple[str, str], int] = {}
+    for cpu in sorted(_allowed()):
+        first.setdefault(_core_of(cpu), cpu)
+    return sorted(first.values())
+
+
+@cache
+def _allowed() -> frozenset[int]:
+    """Return the hardware threads this process was started on; pinning narrows what it has."""
+    return frozenset(os.sched_getaffinity(0))
+
+
+def _core_of(cpu: int) -> tuple[str, str]:
+    topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+    try:
+        package = (topology / "physical_package_id").read_text().strip()
+        return package, (topology / "core_id").read_text().strip()
+    except OSError:
+        return "", str(cpu)
+
+
+def wanted(environ: MutableMapping[str, str] | None = None) -> int:
+    """Return the thread count asked for by ``DEEPBENCH_THREADS``, else the physical cores.
+
+    Raises DeepbenchError for anything but a positive whole number.
+    """
+    text = (os.environ if environ is None else environ).get("DEEPBENCH_THREADS", "")
+    if not text:
+        return physical_cores()
+    if not text.isdigit() or int(text) == 0:
+        raise DeepbenchError(f"DEEPBENCH_THREADS is {text!r}: give a whole number from 1 up")
+    return int(text)
+
+
+def fix(environ: MutableMapping[str, str] | None = None) -> int:
+    """Set every pool's variable to the wanted count, and return it.
+
+    Must run before the framework is imported: OpenBLAS and OpenMP read theirs only once.
+    """
+    environ = os.environ if environ is None else environ
+    count = wanted(environ)
+    for name in THREAD_VARIABLES:
+        environ[name] = str(count)
+    return count
+
+
+def pin(count: int) -> str:
+    """Give each of the ``count`` busiest threads of this process a core of its own.
+
+    To be called once a kernel has run for a while, when its pool exists and has worked. Left to
+    itself the scheduler puts two threads of a pool on one core for milliseconds after they
+    wake, and a slice then reads up to twice too long. Returns what was done, for the record.
+    """
+    if not TASKS.is_dir():
+        return "not pinned: this system does not list a process's threads"
+    cpus = one_cpu_per_core()
+    busiest = sorted(TASKS.iterdir(), key=_nanoseconds_run, reverse=True)[:count]
+    for task, cpu in zip(sorted(busiest, key=lambda task: int(task.name)), cpus, strict=False):
+        os.sched_setaffinity(int(task.name), {cpu})
+    pinned = min(len(busiest), len(cpus))
+    return f"{pinned} busiest threads pinned to cpu {','.join(map(str, cpus[:pinned]))}"
+
+
+def unpin() -> None:
+    """Let every thread of this process run on all cores again, as before `pin`.
+
+    Threads inherit the cores of the one that starts them: a pool made by a pinned thread would
+    sit on a single core.
+    """
+    for task in TASKS.iterdir() if TASKS.is_dir() else ():
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(int(task.name), _allowed())
+
+
+def _nanoseconds_run(task: Path) -> int:
+    try:
+        return int((task / "schedstat").read_text().split()[0])
+    except (OSError, IndexError, ValueError):
+        return 0  # the thread has ended meanwhile, or the kernel keeps no such count

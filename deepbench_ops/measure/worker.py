@@ -1,0 +1,59 @@
+"""The live half of a pair: a process that prepares kernels and times slices when told to.
+
+It speaks JSON lines on standard input and output, so that it runs in any release's
+environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...}`` answers with
+seconds per call, ``{"do": "slice", "calls": n}`` with seconds per call of one slice. An error
+answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+from deepbench_ops.measure import kernel_run, threads
+from deepbench_ops.measure.sampling import time_calls
+
+
+class Worker:
+    """Holds one prepared kernel at a time."""
+
+    def __init__(self) -> None:
+        self._kernel: Any = None
+
+    def prepare(self, family: str, problem: str, precision: str) -> dict[str, object]:
+        """Build and check the kernel, warm it up, and return its seconds per call."""
+        self._kernel = None  # frees the operands of the last one first
+        prepared = kernel_run.prepare(family, problem, precision)
+        self._kernel = prepared.kernel
+        seconds = min(time_calls(self._kernel, 1) for _ in range(3))
+        threads.pin(prepared.threads)
+        return {"seconds": seconds}
+
+    def slice(self, calls: int) -> dict[str, object]:
+        """Time one slice, after one call that finds out what sleeping has cost the caches."""
+        if calls > 1:
+            self._kernel.run()
+        return {"seconds": time_calls(self._kernel, calls)}
+
+
+def main() -> None:
+    """Answer commands until standard input ends."""
+    # Whatever a framework prints must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    kernel_run.preload()
+    worker = Worker()
+    print(json.dumps({"ready": True}), file=answers)
+    for line in sys.stdin:
+        command = json.loads(line)
+        do = command.pop("do")
+        try:
+            answer = worker.prepare(**command) if do == "prepare" else worker.slice(**command)
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers)
+
+
+if __name__ == "__main__":
+    main()

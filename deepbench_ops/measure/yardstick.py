@@ -1,0 +1,235 @@
+"""Fixed workloads that no framework release can change, timed beside every kernel.
+
+On a shared machine the same kernel runs at one speed now and at half of it a minute later. A
+yardstick sees the same weather: a kernel's time divided by the yardstick's, taken
+milliseconds apart, moves far less; and a slice taken while it reads far too much can be taken
+again. A neighbour that takes arithmetic units slows other kernels than one that takes memory
+bandwidth, hence two kinds:
+
+- ``compute``: a square sgemm from one pinned OpenBLAS wheel, which has its own library name
+  and symbols and so never mixes with the BLAS of the framework under test;
+- ``memory``: memcpy between buffers that together exceed the last-level cache.
+
+Each thread runs its own copy of the work on a single-threaded library and sleeps in between: a
+pooled BLAS would leave its workers spinning into the next slice, where the kernel is timed.
+"""
+
+import ctypes
+import importlib.metadata
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.threads import one_cpu_per_core
+
+WHEEL = "scipy-openblas32"
+WHEEL_VERSION = "0.3.34.481.3"
+
+# Raised when the workloads change: readings of different versions cannot be compared.
+VERSION = "1"
+
+SGEMM_SIZE = 384
+MEMORY_COPY_BYTES = 16 * 2**20
+
+# Which physical pages a buffer got decides its speed by several percent for as long as it lives,
+# so the copies change buffers from slice to slice.
+BUFFERS = 6
+
+# Lines between the kinds, the same on all machines so that a problem keeps its yardstick
+# wherever it is measured: the bytes up to which operands stay in a cache, and FLOPs per byte from
+# which a kernel is not held up by memory alone. That is far below a machine's balance: products
+# with two columns already run at half the bandwidth of those with one, and the sgemm tells more
+# of them. (A copy that stays in the cache was tried as a third kind: its own readings wandered
+# by 20 % from process to process.)
+COMPUTE_BOUND_INTENSITY = 1.0
+CACHED_BYTES = 16 * 2**20
+
+KINDS = ("compute", "memory")
+
+
+def kind_for(flops: float, bytes_moved: float) -> str:
+    """Return which yardstick belongs to a kernel of so many FLOPs and bytes."""
+    cached = bytes_moved <= CACHED_BYTES
+    return "compute" if cached or flops >= COMPUTE_BOUND_INTENSITY * bytes_moved else "memory"
+
+
+@dataclass(frozen=True)
+class Work:
+    """One thread's share: calling one of ``units`` does a unit; it holds no lock meanwhile.
+
+    All do the same work; those of a copy do it in different buffers.
+    """
+
+    units: tuple[Callable[[], object], ...]
+    keep: tuple[np.ndarray, ...]  # the buffers, which must outlive the pointers in `units`
+
+
+class Yardstick:
+    """A fixed workload on every thread at once.
+
+    ``slice(units)`` runs ``units`` units on each thread and returns seconds per unit.
+    """
+
+    def __init__(self, kind: str, threads: int) -> None:
+        if kind not in KINDS:
+            raise DeepbenchError(f"unknown yardstick {kind!r}: one of {', '.join(KINDS)}")
+        self.kind = kind
+        self.threads = threads
+        make = _sgemm if kind == "compute" else _memory_copy
+        cpus = one_cpu_per_core()
+        self._crew = [_Hand(make, seed, cpus[seed % len(cpus)]) for seed in range(threads)]
+        self.unit_seconds = self._settle()
+
+    def slice(self, units: int) -> float:
+        """Run ``units`` units on each thread; return the seconds per unit of the slowest."""
+        start = time.perf_counter()
+        for hand in self._crew:
+            hand.begin(units)
+        for hand in self._crew:
+            hand.wait()
+        return (time.perf_counter() - start) / units
+
+    def units_for(self, seconds: float) -> int:
+        """Return how many units fill about ``seconds``."""
+        return max(1, round(seconds / self.unit_seconds))
+
+    def close(self) -> None:
+        """End the helper threads."""
+        for hand in self._crew:
+            hand.end()
+
+    def _settle(self) -> float:
+        readings = [self.slice(1) for _ in range(4)]
+        return min(readings[1:])
+
+
+class _Hand:
+    """A thread on a core of its own that waits asleep, not spinning, for units to run.
+
+    Left to itself a woken thread may share a core with another for milliseconds, which would
+    read as a machine of half its speed.
+    """
+
+    def __init__(self, make: Callable[[int], Work], seed: int, core: int) -> None:
+        self.work = make(seed)
+        self._core = core
+        self._units = self._slices = 0
+        self._go = threading.Semaphore(0)
+        self._done = threading.Semaphore(0)
+        threading.Thread(target=self._loop, daemon=True).start()
+
+    def begin(self, units: int) -> None:
+        self._units = units
+        self._go.release()
+
+    def wait(self) -> None:
+        self._done.acquire()
+
+    def end(self) -> None:
+        self.begin(-1)
+
+    def _loop(self) -> None:
+        os.sched_setaffinity(0, {self._core})  # of this thread alone
+        while True:
+            self._go.acquire()
+            if self._units < 0:
+                return
+            self._slices += 1
+            once = self.work.units[self._slices % len(self.work.units)]
+            for _ in range(self._units):
+                once()
+            self._done.release()
+
+
+def nominal(kind: str, threads: int, seconds: float = 2.0) -> float:
+    """Return the seconds per unit of the undisturbed machine: the tenth percentile of readings.
+
+    It is read once per machine and yardstick version and then kept in the machine's profile:
+    calibrated seconds are (kernel / yardstick) x nominal, so a new reading would move every
+    point of the timeline.
+    """
+    yardstick = Yardstick(kind, threads)
+    units = yardstick.units_for(0.01)
+    readings = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        readings.append(yardstick.slice(units))
+    yardstick.close()
+    return float(np.quantile(readings, 0.1))
+
+
+def versions() -> dict[str, str]:
+    """Return what identifies the yardstick: its own version, its library and its sizes."""
+    return {
+        "yardstick": VERSION,
+        "yardstick_library": f"{WHEEL} {_wheel_version()}",
+        "yardstick_compute": f"sgemm {SGEMM_SIZE}x{SGEMM_SIZE}x{SGEMM_SIZE} per thread",
+        "yardstick_memory": f"memcpy {MEMORY_COPY_BYTES} bytes per thread",
+    }
+
+
+def _wheel_version() -> str:
+    try:
+        return importlib.metadata.version(WHEEL)
+    except importlib.metadata.PackageNotFoundError:
+        raise DeepbenchError(
+            f"the yardstick needs {WHEEL}=={WHEEL_VERSION}: pip install it beside the framework"
+        ) from None
+
+
+def _library() -> ctypes.CDLL:
+    found = _wheel_version()
+    if found != WHEEL_VERSION:
+        raise DeepbenchError(
+            f"the yardstick is {WHEEL} {found}, not {WHEEL_VERSION}: pip install the pinned one"
+        )
+    import scipy_openblas32
+
+    folder = Path(scipy_openblas32.get_lib_dir())
+    path = next(iter(sorted(folder.glob("libscipy_openblas*"))))
+    library = ctypes.CDLL(os.fspath(path))
+    library.scipy_openblas_set_num_threads(1)
+    return library
+
+
+def _sgemm(seed: int) -> Work:
+    sgemm = _library().scipy_cblas_sgemm
+    size = SGEMM_SIZE
+    random = np.random.default_rng(seed)
+    a, b = (random.uniform(-1, 1, (size, size)).astype(np.float32) for _ in range(2))
+    c = np.zeros((size, size), np.float32)
+    row_major, no_transpose = 101, 111
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)]
+    one, zero = ctypes.c_float(1), ctypes.c_float(0)
+    head = (row_major, no_transpose, no_transpose, size, size, size, one)
+    arguments = (*head, pointers[0], size, pointers[1], size, zero, pointers[2], size)
+    return Work((lambda: sgemm(*arguments),), (a, b, c))
+
+
+def _memory_copy(seed: int) -> Work:
+    return _memcpy(seed, MEMORY_COPY_BYTES)
+
+
+def _memcpy(seed: int, size: int) -> Work:
+    memcpy = ctypes.CDLL(None).memcpy
+    memcpy.restype = ctypes.c_void_p
+    # One large allocation, since numpy asks for huge pages only for such.
+    values = np.arange(seed, seed + 2 * BUFFERS, dtype=np.uint8)
+    buffers = np.repeat(values, size).reshape(-1, size)
+    units = tuple(
+        partial(
+            memcpy,
+            ctypes.c_void_p(target.ctypes.data),
+            ctypes.c_void_p(source.ctypes.data),
+            ctypes.c_size_t(size),
+        )
+        for source, target in zip(buffers[::2], buffers[1::2], strict=True)
+    )
+    return Work(units, tuple(buffers))

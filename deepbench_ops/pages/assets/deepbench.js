@@ -1,0 +1,246 @@
+/* Loaded after asv's own scripts, before any of them runs. Only public doors are used: jQuery's
+   transports and prefilters, flot's plugins, and the functions that asv puts on $.asv. */
+'use strict';
+
+var deepbench = (function () {
+    var named = document.currentScript.dataset.releases === 'yes';
+
+    function escaped(text) {
+        return $('<span>').text(String(text)).html();
+    }
+
+    /* DATA FROM A DISK: as scripts, because a file:// page may not fetch JSON. */
+
+    function unpack(packed) {
+        var bytes = Uint8Array.from(atob(packed), function (c) { return c.charCodeAt(0); });
+        var stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+        return new Response(stream).json();
+    }
+
+    function load_script(url) {
+        return new Promise(function (resolve, reject) {
+            var script = document.createElement('script');
+            script.receive = resolve;
+            script.onload = function () { script.remove(); };
+            script.onerror = function () { script.remove(); reject(new Error(url)); };
+            script.src = url;
+            document.head.appendChild(script);
+        }).then(unpack);
+    }
+
+    if (window.location.protocol === 'file:') {
+        $.ajaxTransport('+json', function (options) {
+            return {
+                send: function (headers, complete) {
+                    load_script(options.url.split('?')[0] + '.js').then(
+                        function (data) { complete(200, 'OK', {json: data}); },
+                        function () { complete(404, 'Not Found'); });
+                },
+                abort: function () {}
+            };
+        });
+        /* asv asks for an icon as text to learn whether its server is alive. */
+        $.ajaxTransport('+text', function () {
+            return {
+                send: function (headers, complete) { complete(200, 'OK', {text: ''}); },
+                abort: function () {}
+            };
+        });
+    }
+
+    /* RELEASE NAMES */
+
+    var name_by_revision = {};
+    var hash_by_name = {};
+
+    function read_names(index) {
+        $.each(index.tags, function (tag, revision) {
+            var name = tag.replace(/-(?=[^-]*$)/, ' ');
+            name_by_revision[revision] = escaped(name);
+            hash_by_name[name] = hash_by_name[tag] =
+                index.revision_to_hash[revision].slice(0, index.hash_length);
+        });
+        /* asv would write every tag above the graph, those of other frameworks too; the x-axis
+           names the releases it shows instead. */
+        index.tags = {};
+    }
+
+    function use_names() {
+        var format_hash_string = $.asv.format_hash_string;
+        var get_commit_hash = $.asv.get_commit_hash;
+        var get_revision = $.asv.get_revision;
+        var longest_first = Object.keys(hash_by_name).sort(function (a, b) {
+            return b.length - a.length;
+        });
+
+        $.asv.get_commit_hash = function (revision) {
+            return name_by_revision[revision] || get_commit_hash(revision);
+        };
+        $.asv.get_revision = function (name) {
+            return get_revision(hash_by_name[name] || name);
+        };
+        /* Addresses keep hashes: asv reads pairs of them back. */
+        $.asv.format_hash_string = function (info) {
+            if (info.params && info.params.commits) {
+                var commits = info.params.commits.map(function (value) {
+                    return longest_first.reduce(function (text, name) {
+                        return text.split(name).join(hash_by_name[name]);
+                    }, value);
+                });
+                info = {location: info.location,
+                        params: $.extend({}, info.params, {commits: commits})};
+            }
+            return format_hash_string(info);
+        };
+    }
+
+    /* Names at the releases which have points, as far as they do not touch each other. Called
+       before flot knows its own width, so the points' span stands for the plot's. */
+    function release_ticks(plot) {
+        return function (axis) {
+            var place = axis.options.transform || function (x) { return x; };
+            var seen = {};
+            $.each(plot.getData(), function (i, series) {
+                $.each(series.data, function (j, point) {
+                    var x = point[0];
+                    if (typeof point[1] === 'number' && x >= axis.min && x <= axis.max) {
+                        seen[x] = name_by_revision[x];
+                    }
+                });
+            });
+            var shown = Object.keys(seen).map(Number).sort(function (a, b) { return a - b; });
+            var span = place(shown[shown.length - 1]) - place(shown[0]);
+            var pixels = 0.9 * plot.getPlaceholder().width() / (span || 1);
+            var last = -Infinity;
+            return shown.filter(function (x) {
+                var fits = seen[x] && (place(x) - last) * pixels >= 52;
+                last = fits ? place(x) : last;
+                return fits;
+            }).map(function (x) { return [x, seen[x].replace(' ', '<br>')]; });
+        };
+    }
+
+    /* A PARAMETER AS X-AXIS: asv writes all of a hundred labels over each other, and takes a
+       bar's place for a release in its tooltips and links. */
+
+    /* As many labels as fit beside each other, seven pixels a letter. */
+    function category_ticks(plot) {
+        return function (axis) {
+            var labels = Object.keys(axis.categories);
+            var longest = Math.max.apply(null, labels.map(function (text) { return text.length; }));
+            var room = Math.max(1, 0.9 * plot.getPlaceholder().width() / (7 * longest + 10));
+            var step = Math.ceil(labels.length / room);
+            return labels.map(function (text) { return [axis.categories[text], text]; })
+                .filter(function (tick) { return tick[0] % step === 0; });
+        };
+    }
+
+    /* Beside each other: the plugin that asv has for this reckons with the labels' text as if it
+       were numbers, and two lines of bars vanish. */
+    function place_bars(plot, series, datapoints) {
+        if (!series.bars.show || series.xaxis.options.mode !== 'categories') {
+            return;
+        }
+        var all = plot.getData();
+        var shift = (all.indexOf(series) - (all.length - 1) / 2) * series.bars.barWidth;
+        series.data.forEach(function (point, i) {
+            datapoints.points[i * datapoints.pointsize] =
+                series.xaxis.categories[point[0]] + shift;
+        });
+    }
+
+    function has_parameter_axis(graph) {
+        return $(graph).data('plot').getOptions().deepbench_parameter;
+    }
+
+    function show_parameter(event, pos, item) {
+        if (!has_parameter_axis(this)) {
+            return;
+        }
+        event.stopImmediatePropagation();
+        $('#deepbench-tip').remove();
+        if (item) {
+            var point = item.series.data[item.dataIndex];
+            var unit = $.asv.main_json.benchmarks[$('#title').text()].unit;
+            var label = $('<span>').html(String(point[0])).text();
+            $('<div id="deepbench-tip">').text($.asv.pretty_unit(point[1], unit) + ' @ ' + label)
+                .css({top: item.pageY - 40, left: item.pageX}).appendTo('body');
+        }
+    }
+
+    function ignore_click(event) {
+        var choosing_reference = $('.popover').length > 0;
+        if (has_parameter_axis(this) && !choosing_reference) {
+            event.stopImmediatePropagation();
+        }
+    }
+
+    /* asv binds its own when it first draws, which is later. */
+    $(document).ready(function () {
+        $('#main-graph').on('plothover', show_parameter).on('plotclick', ignore_click)
+            .on('mouseleave', function () { $('#deepbench-tip').remove(); });
+    });
+
+    function adapt_plot(plot, options) {
+        var axis = options.xaxes[0];
+        var words = {'commits': 'releases', 'commit date': 'release date'};
+        if (axis.mode === 'categories') {
+            axis.ticks = category_ticks(plot);
+        }
+        if (axis.axisLabel === 'commits' && named) {
+            axis.ticks = release_ticks(plot);
+            axis.tickFormatter = null;
+            axis.tickLength = null;
+        }
+        options.deepbench_parameter = Boolean(axis.axisLabel) && !(axis.axisLabel in words);
+        axis.axisLabel = (named && words[axis.axisLabel]) || axis.axisLabel;
+    }
+
+    $.plot.plugins.push({
+        name: 'deepbench',
+        version: '1',
+        init: function (plot) {
+            plot.hooks.processOptions.push(adapt_plot);
+            plot.hooks.processDatapoints.push(place_bars);
+        }
+    });
+
+    /* WHAT ASV WRITES AS HTML: descriptions of machines, code and headings come from files. */
+
+    function escape_descriptions(index) {
+        $.each(index.machines, function (machine, details) {
+            var safe = {};
+            $.each(details, function (key, value) { safe[escaped(key)] = escaped(value); });
+            index.machines[machine] = safe;
+        });
+        $.each(index.benchmarks, function (name, benchmark) {
+            benchmark.code = escaped(benchmark.code || '');
+        });
+    }
+
+    function safe_headings() {
+        var make_panel = $.asv.ui.make_value_selector_panel;
+        var words = named ? {commit: 'release', branch: 'framework'} : {};
+        $.asv.ui.make_value_selector_panel = function (nav, heading, values, setup) {
+            return make_panel(nav, escaped(words[heading] || heading), values, setup);
+        };
+    }
+
+    /* A prefilter's callback runs before asv's own sees the index. */
+    $.ajaxPrefilter('json', function (options) {
+        if (/^index\.json(\?|$)/.test(options.url)) {
+            options.success = function (index) {
+                escape_descriptions(index);
+                safe_headings();
+                if (named) {
+                    read_names(index);
+                    use_names();
+                }
+            };
+        }
+    });
+
+    return {
+        receive: function (packed) { document.currentScript.receive(packed); }
+    };
+})();

@@ -1,0 +1,107 @@
+"""asv's index.html, rewritten so that nothing is fetched from elsewhere.
+
+asv names its ten libraries by address and integrity sum. The manifest of the copies lists the
+same ten sums; any difference means that asv changed its page, and publishing stops rather than
+leave a page that is blank without internet.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from pathlib import Path, PurePosixPath
+
+from asv.util import UserError
+
+from deepbench_ops.errors import DeepbenchError
+
+ASSETS = Path(__file__).parent / "assets"
+
+_TAG = re.compile(r"<(?:script|link)\b[^>]*>", re.IGNORECASE)
+_ADDRESS = re.compile(r'\b(?:src|href)="((?:https?:)?//[^"]*)"')
+_INTEGRITY = re.compile(r'\bintegrity="([^"]*)"')
+_REMOTE_ONLY = re.compile(r'\s+(?:integrity|crossorigin|referrerpolicy)="[^"]*"')
+
+
+class PagesError(DeepbenchError, UserError):
+    """The pages cannot be written; asv prints the text as one line and exits with an error."""
+
+
+def copies() -> dict[str, str]:
+    """Integrity sum of each library that asv's page names -> its copy, relative to html/."""
+    manifest = json.loads((ASSETS / "manifest.json").read_text("utf-8"))
+    found = {}
+    for package in manifest["packages"]:
+        folder = f"vendor/{package['name']}-{package['version']}"
+        for entry in package["files"]:
+            if "replaces" in entry:
+                found[entry["replaces"]] = f"{folder}/{PurePosixPath(entry['source']).name}"
+    return found
+
+
+def localised(page: str) -> str:
+    """`page` with every library taken from html/vendor.
+
+    Raises PagesError where the page names others than the libraries brought along, or lacks one.
+    """
+    missing = copies()
+
+    def local(match: re.Match[str]) -> str:
+        tag = match.group(0)
+        address = _ADDRESS.search(tag)
+        if address is None:
+            return tag
+        integrity = _INTEGRITY.search(tag)
+        copy = missing.pop(integrity.group(1), None) if integrity else None
+        if copy is None:
+            raise PagesError(
+                f"asv's index.html loads {address.group(1)}, of which no copy is brought along: "
+                "bring deepbench_ops/pages/assets/manifest.json up to date with this asv"
+            )
+        return _REMOTE_ONLY.sub("", tag).replace(address.group(1), copy)
+
+    rewritten = _TAG.sub(local, page)
+    if missing:
+        raise PagesError(
+            f"asv's index.html no longer loads what {min(missing.values())} stands for: "
+            "bring deepbench_ops/pages/assets/manifest.json up to date with this asv"
+        )
+    return rewritten
+
+
+def extended(page: str, project: str, named: bool) -> str:
+    """`page` with our script, style and footer.
+
+    `named` tells the script that tags are releases, whose names replace hashes.
+    """
+    head = (
+        '    <link href="deepbench.css" rel="stylesheet" type="text/css"/>\n'
+        f'    <script src="deepbench.js" data-releases="{"yes" if named else "no"}"></script>\n'
+    )
+    footer = (
+        '    <footer id="deepbench-footer"><strong>'
+        f"{html.escape(project)}</strong>: lower is faster, one point is one release, "
+        'hover over it for its time. <a href="releases.html">How to read these pages, and the '
+        "releases</a></footer>\n"
+    )
+    for end, addition in (("</head>", head), ("</body>", footer)):
+        if page.count(end) != 1:
+            raise PagesError(
+                f"asv's index.html holds {end} {page.count(end)} times, not once: "
+                "deepbench_ops/pages does not know this asv's page"
+            )
+        page = page.replace(end, addition + end)
+    return page
+
+
+def write(html_dir: Path, project: str, named: bool) -> None:
+    """Rewrite html_dir/index.html, and put the libraries and our own files beside it."""
+    index = html_dir / "index.html"
+    page = extended(localised(index.read_text("utf-8")), project, named)
+    shutil.copytree(ASSETS / "vendor", html_dir / "vendor", copy_function=shutil.copyfile)
+    shutil.copyfile(ASSETS / "THIRD_PARTY.md", html_dir / "vendor" / "THIRD_PARTY.md")
+    for name in ("deepbench.js", "deepbench.css"):
+        shutil.copyfile(ASSETS / name, html_dir / name)
+    index.write_text(page, "utf-8")

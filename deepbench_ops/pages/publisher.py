@@ -1,0 +1,48 @@
+"""The asv output publisher: runs after asv's own, and completes the site they wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from asv.graph import make_summary_graph
+from asv.publishing import OutputPublisher
+
+from deepbench_ops.pages import page_index, release_list
+
+
+class DeepbenchPages(OutputPublisher):
+    """Libraries brought along, the release list, and grid graphs of one framework each."""
+
+    name = "deepbench"
+    button_label = "Releases"
+    description = "How to read the pages, and the releases"
+
+    @classmethod
+    def publish(
+        cls, conf: Any, repo: Any, benchmarks: Any, graphs: Any, revisions: dict[str, int]
+    ) -> None:
+        """Complete conf.html_dir. Raises page_index.PagesError where asv's page is not known."""
+        html_dir = Path(conf.html_dir)
+        page_index.write(html_dir, conf.project, release_list.named(conf))
+        releases = release_list.collect(repo, graphs, revisions)
+        release_list.write(html_dir, conf.project, releases)
+        one_framework_summaries(conf, repo, benchmarks, graphs)
+
+
+def one_framework_summaries(conf: Any, repo: Any, benchmarks: Any, graphs: Any) -> None:
+    """Write the grid's graphs again, each from the first branch that has results.
+
+    asv averages over all branches. Frameworks share no release, so its line would jump between
+    them from point to point; the first branch is also the one that the graph page opens with.
+    """
+    branches = [repo.get_branch_name(branch) for branch in conf.branches]
+    if len(branches) < 2:
+        return
+    for name in benchmarks:
+        group = graphs.get_graph_group(name)
+        for branch in branches:
+            own = [g for g in group if g.params.get("branch") == branch and g.get_data()]
+            if own:
+                make_summary_graph(own).save(conf.html_dir)
+                break

@@ -1,0 +1,140 @@
+"""releases.html: how to read the pages, and one row per release.
+
+asv links every point to `show_commit_url` + name. With releases instead of commits that is a row
+here, which works without internet and names the release's project page.
+"""
+
+from __future__ import annotations
+
+import datetime
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+PAGE = "releases.html"
+
+# asv's scripts write release names into HTML as they stand, in tooltips.
+_PLAIN = re.compile(r"[\w.+!-]+")
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release: its hash, its tag `numpy-1.26.4`, its day, the machines it was measured on."""
+
+    hash: str
+    tag: str
+    date: datetime.date
+    machines: tuple[str, ...]
+
+    @property
+    def framework(self) -> str:
+        return self.tag.rpartition("-")[0]
+
+    @property
+    def version(self) -> str:
+        return self.tag.rpartition("-")[2]
+
+    @property
+    def name(self) -> str:
+        """As the pages show it: `numpy 1.26.4`."""
+        return f"{self.framework} {self.version}".strip()
+
+    @property
+    def project_page(self) -> str | None:
+        """The release's page in the Python package index; None where the tag is no release."""
+        if not self.framework or _PLAIN.fullmatch(self.tag) is None:
+            return None
+        return f"https://pypi.org/project/{quote(self.framework)}/{quote(self.version)}/"
+
+
+def named(conf: Any) -> bool:
+    """Whether this configuration's commits are releases of frameworks."""
+    return bool(conf.dvcs == "releases")
+
+
+def point_links_here(conf: Any) -> None:
+    """Let asv's links lead to the release list, unless asv.conf.json says otherwise."""
+    if named(conf) and conf.show_commit_url == "#":
+        conf.show_commit_url = f"{PAGE}#"
+
+
+def collect(repo: Any, graphs: Any, revisions: dict[str, int]) -> list[Release]:
+    """Every tagged release, newest first within its framework, as asv's publishers see them."""
+    machines: dict[int, set[str]] = {}
+    for _, graph in graphs:
+        if "summary" in graph.params:
+            continue
+        for revision, values in graph.data_points.items():
+            if values:
+                machines.setdefault(revision, set()).add(str(graph.params.get("machine", "")))
+    releases = []
+    for tag, commit in repo.get_tags().items():
+        when = datetime.datetime.fromtimestamp(repo.get_date_from_name(commit) / 1000, datetime.UTC)
+        measured = machines.get(revisions.get(commit, -1), set())
+        releases.append(Release(commit, tag, when.date(), tuple(sorted(measured))))
+    releases.sort(key=lambda r: r.date, reverse=True)
+    return sorted(releases, key=lambda r: r.framework)
+
+
+def row(release: Release) -> str:
+    """The table row of one release, which links by hash and by name reach."""
+    name = html.escape(release.name)
+    if release.project_page:
+        name = f'<a href="{html.escape(release.project_page)}" rel="noreferrer">{name}</a>'
+    machines = html.escape(", ".join(release.machines)) or "not measured"
+    # A name holds a blank, which an id may not.
+    return (
+        f'<tr id="{html.escape(release.hash)}"><td><a name="{html.escape(release.name)}"></a>'
+        f"{name}</td><td>{release.date.isoformat()}</td><td>{machines}</td></tr>"
+    )
+
+
+def page(project: str, releases: Iterable[Release]) -> str:
+    """The whole of releases.html."""
+    rows = "\n".join(row(release) for release in releases)
+    return _PAGE.replace("{project}", html.escape(project)).replace("{rows}", rows)
+
+
+def write(html_dir: Path, project: str, releases: Iterable[Release]) -> None:
+    """Write html_dir/releases.html."""
+    (html_dir / PAGE).write_text(page(project, releases), "utf-8")
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>{project}: how to read the pages, and the releases</title>
+    <link rel="shortcut icon" href="swallow.ico"/>
+    <link href="deepbench.css" rel="stylesheet" type="text/css"/>
+  </head>
+  <body class="deepbench-page">
+    <p><a href="index.html">Back to the benchmarks</a></p>
+    <h1>{project}: how to read the pages</h1>
+    <ul>
+      <li>A benchmark is a kernel family, the list its problems come from, and the pass measured:
+        <code>gemm.Training.kernel_forward</code>. Its lines are the problems and precisions
+        chosen on the left.</li>
+      <li>A point is one release of a framework. The x-axis is the order of releases; the
+        <em>branch</em> is the framework. Where asv's pages say commit, a release is meant.</li>
+      <li>Values are seconds for one operation, so lower is faster. A gap means that this release
+        cannot do the operation, or that it was not measured.</li>
+      <li>Hover over a point for its time and release; drag sideways to zoom; click a point to
+        come to its row below.</li>
+      <li>The small graphs of the benchmark grid show the geometric mean over all problems of the
+        first framework that has results.</li>
+    </ul>
+    <h1 id="releases">Releases</h1>
+    <table>
+      <thead><tr><th>release</th><th>date</th><th>measured on</th></tr></thead>
+      <tbody>
+{rows}
+      </tbody>
+    </table>
+  </body>
+</html>
+"""

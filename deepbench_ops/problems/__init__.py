@@ -1,0 +1,32 @@
+"""What is computed: the published kernel lists, typed, with their FLOPs and bytes.
+
+Standard library only, because every measured environment imports it.
+"""
+
+from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.problems.conv import Conv
+from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.rnn import Rnn
+from deepbench_ops.problems.selections import SELECTIONS, Selected, bench_regex, select
+from deepbench_ops.problems.sparse_gemm import SparseGemm
+from deepbench_ops.problems.tables import FAMILIES, SETS, find, load
+
+__all__ = [
+    "FAMILIES",
+    "PRECISIONS",
+    "SELECTIONS",
+    "SETS",
+    "AllReduce",
+    "Conv",
+    "Gemm",
+    "Problem",
+    "Rnn",
+    "Selected",
+    "SparseGemm",
+    "bench_regex",
+    "find",
+    "load",
+    "select",
+]

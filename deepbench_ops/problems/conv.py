@@ -1,0 +1,75 @@
+"""Two-dimensional convolutions: images of n x c x h x w with k filters of c x r x s."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.problem import Problem
+
+
+@dataclass(frozen=True)
+class Conv(Problem):
+    """n images of c channels, h rows by w columns, convolved with k filters of r rows by s columns.
+
+    r is the filter's height and s its width, whatever the order in which a list prints them.
+    Padding and stride are given for the width (w, s) and for the height (h, r).
+    """
+
+    family: ClassVar[str] = "conv"
+
+    w: int
+    h: int
+    c: int
+    n: int
+    k: int
+    r: int
+    s: int
+    pad_w: int = 0
+    pad_h: int = 0
+    stride_w: int = 1
+    stride_h: int = 1
+
+    @property
+    def id(self) -> str:
+        """Like w700_h161_c1_n4_k32_r5_s20_pad0_0_stride2_2.
+
+        r is the filter's height, s its width; pad and stride each give the width's number
+        first and the height's second, in the order in which w and h stand.
+        """
+        return (
+            f"w{self.w}_h{self.h}_c{self.c}_n{self.n}_k{self.k}_r{self.r}_s{self.s}"
+            f"_pad{self.pad_w}_{self.pad_h}_stride{self.stride_w}_{self.stride_h}"
+        )
+
+    @property
+    def p(self) -> int:
+        """Columns of the output: (w - s + 2 pad_w) // stride_w + 1."""
+        return (self.w - self.s + 2 * self.pad_w) // self.stride_w + 1
+
+    @property
+    def q(self) -> int:
+        """Rows of the output: (h - r + 2 pad_h) // stride_h + 1."""
+        return (self.h - self.r + 2 * self.pad_h) // self.stride_h + 1
+
+    @property
+    def flops(self) -> int:
+        """2·P·Q·N·K·C·R·S, as DeepBench counts each of its three passes.
+
+        The three passes are forward, backward to the data and backward to the weights. The
+        count is the direct method's, also where an algorithm needs fewer operations.
+        """
+        return 2 * self.p * self.q * self.n * self.k * self.c * self.r * self.s
+
+    @property
+    def items(self) -> int:
+        """n, the images of the batch."""
+        return self.n
+
+    def traffic(self) -> tuple[int, int]:
+        """Images and filters read once, the output written once: the forward pass.
+
+        Each backward pass moves the same three tensors, reading two and writing one; only
+        where input and output types differ (int8) do its bytes differ.
+        """
+        images = self.n * self.c * self.h * self.w
+        filters = self.k * self.c * self.r * self.s
+        return images + filters, self.n * self.k * self.p * self.q

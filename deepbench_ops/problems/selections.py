@@ -1,0 +1,96 @@
+"""Named parts of the lists: what to run when the whole would take too long.
+
+`headline` holds the problems that DeepBench's own README shows; the three sets of the lists
+are selections too. A problem can be in two sets, and each is its own benchmark, so a
+selection holds pairs of set and problem.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import FAMILIES, SETS, family_name, find, load
+
+HEADLINE = {
+    ("gemm", "training"): (
+        "m1760_n128_k1760_NN",
+        "m7680_n64_k2560_NN",
+        "m2560_n64_k2560_NN",
+        "m5124_n9124_k2560_TN",
+        "m3072_n128_k1024_TN",
+    ),
+    ("gemm", "inference_server"): (
+        "m5124_n700_k2048_NN",
+        "m35_n700_k2048_NN",
+        "m3072_n3000_k1024_NN",
+        "m512_n6000_k2816_NN",
+    ),
+    ("gemm", "inference_device"): (
+        "m5124_n700_k2048_NN",
+        "m35_n700_k2048_NN",
+        "m3072_n1500_k1024_NN",
+    ),
+}
+SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))
+CLASSES = {
+    "training": "Training",
+    "inference_server": "InferenceServer",
+    "inference_device": "InferenceDevice",
+}
+
+
+class Selected(NamedTuple):
+    """One problem in one of the sets that list it."""
+
+    set: str
+    problem: Problem
+
+
+def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
+    """The members of a selection, of all families or of one.
+
+    DeepbenchError for a name that is not in SELECTIONS (dashes or underscores), or a family
+    that does not exist. A family of which the selection has nothing gives ().
+    """
+    wanted = selection_name(name)
+    families = FAMILIES if family is None else (family_name(family),)
+    if wanted != "headline":
+        listed = wanted.replace("-", "_")
+        return tuple(Selected(listed, p) for each in families for p in load(each, listed))
+    return tuple(
+        Selected(listed, find(each, id))
+        for (each, listed), ids in HEADLINE.items()
+        if each in families
+        for id in ids
+    )
+
+
+def selection_name(name: str) -> str:
+    """The selection's name as spelt in SELECTIONS; DeepbenchError when there is none."""
+    spelt = name.replace("_", "-")
+    if spelt not in SELECTIONS:
+        raise unknown("selection", name, SELECTIONS)
+    return spelt
+
+
+def bench_regex(selected: Sequence[Selected], precisions: Sequence[str] = ()) -> str:
+    """A regular expression for `asv run --bench` that picks exactly these members.
+
+    asv searches it in `gemm.Training.kernel_forward('m1760_n128_k1760_NN', 'float32')`: the
+    benchmark's name, then the repr of each parameter. Every pass of a problem is picked, and
+    every precision when none is named. It never picks the same id in another set.
+    """
+    ids: dict[str, list[str]] = {}
+    for listed, problem in selected:
+        place = rf"{problem.family}\.{CLASSES[listed]}"
+        ids.setdefault(place, []).append(re.escape(problem.id))
+    if not ids:
+        return "(?!)"
+    places = "|".join(
+        rf"{place}\.kernel_\w+\('(?:{'|'.join(names)})'" for place, names in ids.items()
+    )
+    kinds = "|".join(re.escape(precision(name).name) for name in precisions) or r"\w+"
+    return rf"^(?:{places}), '(?:{kinds})'[,)]"

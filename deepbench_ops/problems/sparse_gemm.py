@@ -1,0 +1,67 @@
+"""Products of a sparse matrix with a dense one: C = op(A) op(B), A sparse."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+from deepbench_ops.problems.problem import Problem
+
+INDEX_BYTES = 4
+
+
+@dataclass(frozen=True)
+class SparseGemm(Problem):
+    """C (m x n) = op(A) (m x k) · op(B) (k x n); `sparsity` is the share of A that is zero."""
+
+    family: ClassVar[str] = "sparse_gemm"
+
+    m: int
+    n: int
+    k: int
+    a_transposed: bool = False
+    b_transposed: bool = False
+    sparsity: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """Like m7680_n1_k2560_NN_sparsity0.95: a GEMM's id and the share of zeros."""
+        turned = "NT"[self.a_transposed] + "NT"[self.b_transposed]
+        return f"m{self.m}_n{self.n}_k{self.k}_{turned}_sparsity{self.sparsity:g}"
+
+    @property
+    def density(self) -> float:
+        """1 - sparsity, subtracted in decimal so that 0.95 leaves exactly 0.05."""
+        return float(1 - Decimal(str(self.sparsity)))
+
+    @property
+    def nonzeros(self) -> int:
+        """Stored values of A: m·k·(1 - sparsity), to the nearest whole number."""
+        return round(self.m * self.k * self.density)
+
+    @property
+    def flops(self) -> float:
+        """2·m·n·k·(1 - sparsity): the work really done, which we call effective."""
+        return 2 * self.m * self.n * self.k * self.density
+
+    @property
+    def flops_as_published(self) -> float:
+        """2·m·n·k·sparsity: what the published sheets divide by their times."""
+        return 2 * self.m * self.n * self.k * self.sparsity
+
+    @property
+    def items(self) -> int:
+        """n: in the published lists the columns of B are the samples of the batch."""
+        return self.n
+
+    def traffic(self) -> tuple[int, int]:
+        """The values of A and all of B read once, C written once (C is not read)."""
+        return self.nonzeros + self.k * self.n, self.m * self.n
+
+    def bytes(self, name: str) -> float:
+        """As for every problem, and the positions of A's values in compressed rows.
+
+        That is one 32-bit column number for each value and one 32-bit offset for each stored
+        row, plus one.
+        """
+        rows = self.k if self.a_transposed else self.m
+        return super().bytes(name) + INDEX_BYTES * (self.nonzeros + rows + 1)

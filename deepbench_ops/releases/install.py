@@ -1,0 +1,190 @@
+"""One release on disk: a virtual environment that is made once and never touched again.
+
+An environment either holds exactly what its marker file says, or does not count: the marker is
+written last, so an interrupted install is found out and done again. Packages are taken as wheels
+only, because a framework compiled here would be another build than the one released.
+
+pip's own configuration decides where packages come from; a row of the table may add one index.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv import util
+
+from deepbench_ops.releases.table import Release
+
+RUNNER = "asv_runner==0.3.2"
+YARDSTICK = "scipy-openblas32==0.3.34.481.3"
+"""The fixed workload of the yardstick: the same wheel in every environment, whatever it holds."""
+
+MARKER = "deepbench-release.json"
+IMPORT = "import {0}, importlib.metadata as m; print(m.version('{0}'))"
+
+
+class InstallError(util.ProcessError, util.UserError):
+    """A release could not be installed; its text is the one line to print.
+
+    ``asv run`` goes on with the other releases after a ProcessError. The commands that do not
+    expect one print a UserError as it stands.
+    """
+
+    def __init__(self, line: str) -> None:
+        super().__init__([], 1, "", "")
+        self.line = line
+
+    def __str__(self) -> str:
+        return self.line
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The environment of one release: where it lies and what it holds."""
+
+    release: Release
+    folder: Path
+    """Holds the environments of all releases."""
+    project: Path
+    """Root of this project, installed editable, so that its changes reach every release."""
+    timeout: float = 3600.0
+    """Seconds an install may be silent."""
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.release.name
+
+    @property
+    def python(self) -> Path:
+        scripts, suffix = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
+        return self.path / scripts / f"python{suffix}"
+
+    @property
+    def log(self) -> Path:
+        """What the tools said when the install failed; absent otherwise."""
+        return self.folder / f"{self.release.name}.log"
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        return (self.release.requirement, *self.release.pins, RUNNER, YARDSTICK)
+
+    def contents(self) -> dict[str, object]:
+        """What the environment must hold, as its marker records it."""
+        return {
+            "requirements": list(self.requirements),
+            "index": self.release.index,
+            "project": str(self.project),
+            "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        }
+
+    def is_complete(self) -> bool:
+        try:
+            marker = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return marker == self.contents() and self.python.exists()
+
+    def ensure(self) -> None:
+        """Make the environment unless it is complete.
+
+        Raises
+        ------
+        InstallError
+            Nothing of the environment is left then.
+        """
+        if self.is_complete():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            if not self.is_complete():
+                self._make()
+
+    def _make(self) -> None:
+        done = False
+        try:
+            if self.path.exists():
+                shutil.rmtree(self.path)
+            self._create()
+            self._install()
+            self._check()
+            unfinished = self.path / f"{MARKER}.tmp"
+            unfinished.write_text(json.dumps(self.contents(), indent=1), encoding="utf-8")
+            unfinished.replace(self.path / MARKER)
+            self.log.unlink(missing_ok=True)
+            done = True
+        finally:
+            if not done:
+                shutil.rmtree(self.path, ignore_errors=True)
+
+    def _create(self) -> None:
+        # The bundled setuptools lets this project be installed without fetching a build tool.
+        arguments = ("--no-periodic-update", "--setuptools=bundle", "-p", sys.executable)
+        self._run(sys.executable, "-m", "virtualenv", *arguments, str(self.path))
+
+    def _install(self) -> None:
+        pip = (str(self.python), "-m", "pip", "install", "--no-input", "--progress-bar=off")
+        index = ("--extra-index-url", self.release.index) if self.release.index else ()
+        self._run(*pip, "--only-binary=:all:", *index, *self.requirements)
+        self._run(*pip, "--no-deps", "--no-build-isolation", "--editable", str(self.project))
+
+    def _check(self) -> None:
+        """Import the framework: a wheel may install and still lack a library of this system."""
+        said = self._run(str(self.python), "-c", IMPORT.format(self.release.framework))
+        found = said.split()[-1]
+        if found.partition("+")[0] != self.release.version.partition("+")[0]:
+            raise self._failure(f"version {found} was installed instead", said)
+
+    def _run(self, *command: str) -> str:
+        # PIP_USER and PYTHONPATH of the caller would install or import outside the environment.
+        env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        env |= {"PIP_USER": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        try:
+            said: str = util.check_output(
+                list(command),
+                timeout=self.timeout,
+                cwd=str(self.folder),
+                env=env,
+                redirect_stderr=True,
+                display_error=False,
+            )
+        except util.ProcessError as error:
+            if error.retcode == util.TIMEOUT_RETCODE:
+                why = f"no output for {self.timeout:g} s; raise install_timeout in asv.conf.json"
+            else:
+                why = last_word(error.stdout)
+            raise self._failure(why, error.stdout) from None
+        except (OSError, subprocess.SubprocessError) as error:
+            raise self._failure(str(error), str(error)) from None
+        return said
+
+    def _failure(self, why: str, said: str) -> InstallError:
+        self.log.write_text(said, encoding="utf-8")
+        pins = " ".join((self.release.requirement, *self.release.pins))
+        return InstallError(
+            f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"
+        )
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep a second run from making, or removing, the same environment meanwhile."""
+        with (self.folder / f"{self.release.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def last_word(output: str) -> str:
+    """Pick the line that tells a person what went wrong from the output of pip or Python."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    told = [line for line in errors if not line.startswith("ResolutionImpossible")]
+    word = (told or errors or lines or ["it said nothing"])[-1]
+    if any(line.startswith("WARNING: Retrying") for line in lines):
+        word = f"the package index could not be reached; {word}"
+    return word

@@ -1,0 +1,54 @@
+"""What asv loads by ``"plugins": [".deepbench_ops.releases.plugin"]``.
+
+asv finds repositories, environments and publishers among the subclasses of its own, so importing
+them is all their registration.
+"""
+
+import atexit
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from asv.commands.run import Run
+from asv.config import Config
+from asv.repo import get_repo
+
+from deepbench_ops.pages import plugin as pages
+from deepbench_ops.releases import environment, repo
+from deepbench_ops.results import keep
+
+__all__ = ["environment", "pages", "repo", "setup"]
+
+SPOOLS = Path(".asv", "spool")
+
+
+def setup() -> None:
+    """Called by asv when it loads the plugin, in the folder of its configuration."""
+    # One spool for each asv process: a second one would empty it under the first.
+    spool = (SPOOLS / str(os.getpid())).resolve()
+    keep.install(spool)
+    atexit.register(shutil.rmtree, spool, ignore_errors=True)
+    run = Run.run.__func__  # type: ignore[attr-defined]
+    if not getattr(run, "knows_releases", False):
+        Run.run = classmethod(_knowing_releases(run))  # type: ignore[method-assign]
+
+
+def _knowing_releases(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Mend two things ``asv run`` does with releases.
+
+    TAGS hands on tag names where hashes are needed, and the results are filed where nothing
+    finds them. ``--parallel`` builds in other processes, whose switch to a release this one
+    would not see; there is one environment to build at a time, so nothing is lost.
+    """
+
+    def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
+        if conf.dvcs == repo.ReleaseRepo.dvcs:
+            kwargs["parallel"] = 1
+            if range_spec == "TAGS":
+                range_spec = get_repo(conf).measurable()
+        return run(cls, conf, range_spec=range_spec, **kwargs)
+
+    wrapped.knows_releases = True  # type: ignore[attr-defined]
+    return wrapped

@@ -1,0 +1,169 @@
+"""The release table: which framework releases exist, when they appeared, what they run with.
+
+A release's hash is made from its own requirement and nothing else. Rows can therefore be added,
+moved or corrected without touching anything that was measured under another row.
+
+The dates are the days on which the package index received the release; see
+``scripts/release_dates.py``.
+"""
+
+import csv
+import datetime
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from packaging.version import InvalidVersion, Version
+
+from deepbench_ops.backends import NAMES
+from deepbench_ops.errors import DeepbenchError
+
+TABLE = Path(__file__).with_name("releases.csv")
+COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
+PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9][A-Za-z0-9.!+_-]*")
+
+
+@dataclass(frozen=True)
+class Release:
+    """One released version of one framework, with the companions that it is measured with."""
+
+    framework: str
+    version: str
+    date: datetime.date
+    pins: tuple[str, ...] = ()
+    on_request: bool = False
+    """A large install: measured only when somebody asks for it."""
+    index: str = ""
+    """A further package index that holds this release; empty for pip's own configuration."""
+
+    @property
+    def name(self) -> str:
+        """The tag people type, such as ``numpy-1.26.4``."""
+        return f"{self.framework}-{self.version}"
+
+    @property
+    def requirement(self) -> str:
+        """What pip is asked for, such as ``numpy==1.26.4``."""
+        return f"{self.framework}=={self.version}"
+
+    @cached_property
+    def hash(self) -> str:
+        """The commit hash asv files results under: 40 hexadecimal digits of the requirement."""
+        return hashlib.sha1(self.requirement.encode()).hexdigest()
+
+
+def load(path: Path = TABLE) -> tuple[Release, ...]:
+    """Read a release table into a timeline, oldest first.
+
+    Raises
+    ------
+    DeepbenchError
+        The file cannot be read, a column is missing, or a row is wrong; the text names the
+        file, the line, the value and the mend.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = csv.DictReader(stream, strict=True)
+            _check_header(path, rows.fieldnames)
+            releases = _read(path, rows)
+    except OSError as error:
+        raise DeepbenchError(
+            f"{path}: {error.strerror}: set `repo` in asv.conf.json to the release table"
+        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DeepbenchError(f"{path} is not a CSV file in UTF-8 ({error})") from None
+    if not releases:
+        raise DeepbenchError(f"{path} lists no release: add a row")
+    return timeline(releases)
+
+
+def timeline(releases: list[Release]) -> tuple[Release, ...]:
+    """Order releases so that each framework runs by version and frameworks mix by date.
+
+    A patch of an old minor that came out after a newer minor stays before it: on its framework's
+    line, newer means a higher version.
+    """
+    keyed = []
+    for framework in {release.framework for release in releases}:
+        ours = [release for release in releases if release.framework == framework]
+        day = datetime.date.min
+        for release in sorted(ours, key=lambda release: Version(release.version)):
+            day = max(day, release.date)
+            keyed.append(((day, framework, Version(release.version)), release))
+    return tuple(release for _, release in sorted(keyed, key=lambda item: item[0]))
+
+
+def _check_header(path: Path, found: object) -> None:
+    header = tuple(found) if isinstance(found, list | tuple) else ()
+    if header != COLUMNS:
+        raise DeepbenchError(
+            f"{path}, line 1: the columns are {','.join(header)!r}: write {','.join(COLUMNS)!r}"
+        )
+
+
+def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
+    lines: dict[tuple[str, Version], int] = {}
+    releases = []
+    for row in rows:
+        where = f"{path}, line {rows.line_num}"
+        if None in row or None in row.values():
+            raise DeepbenchError(f"{where}: a row needs exactly {len(COLUMNS)} cells")
+        release = _release(where, {column: cell.strip() for column, cell in row.items()})
+        key = (release.framework, Version(release.version))
+        if key in lines:
+            raise DeepbenchError(
+                f"{where}: {release.name} is already on line {lines[key]}: remove one of the two"
+            )
+        lines[key] = rows.line_num
+        releases.append(release)
+    return releases
+
+
+def _release(where: str, row: dict[str, str]) -> Release:
+    if row["framework"] not in NAMES:
+        raise DeepbenchError(
+            f"{where}: unknown framework {row['framework']!r}: write one of {', '.join(NAMES)}"
+        )
+    if row["on_request"] not in ("yes", "no"):
+        raise DeepbenchError(f"{where}: on_request is {row['on_request']!r}: write yes or no")
+    return Release(
+        framework=row["framework"],
+        version=_version(where, row["version"]),
+        date=_date(where, row["date"]),
+        pins=_pins(where, row["pins"]),
+        on_request=row["on_request"] == "yes",
+        index=_index(where, row["index"]),
+    )
+
+
+def _version(where: str, text: str) -> str:
+    try:
+        plain = str(Version(text))
+    except InvalidVersion:
+        raise DeepbenchError(f"{where}: version is {text!r}: write it like 2.13.0") from None
+    if text != plain:
+        raise DeepbenchError(f"{where}: version is {text!r}: write {plain!r}")
+    return text
+
+
+def _date(where: str, text: str) -> datetime.date:
+    try:
+        return datetime.datetime.strptime(text, "%Y-%m-%d").date()
+    except ValueError:
+        raise DeepbenchError(f"{where}: date is {text!r}: write it as YYYY-MM-DD") from None
+
+
+def _pins(where: str, text: str) -> tuple[str, ...]:
+    for pin in text.split():
+        if not PIN.fullmatch(pin):
+            raise DeepbenchError(f"{where}: pin {pin!r} is not exact: write it like scipy==1.10.1")
+    return tuple(text.split())
+
+
+def _index(where: str, text: str) -> str:
+    if text and urlsplit(text).scheme not in ("https", "http", "file"):
+        raise DeepbenchError(f"{where}: index is {text!r}: write the URL of a package index")
+    return text

@@ -1,0 +1,1 @@
+"""What lies between a measurement and the files under ``results/``."""

@@ -1,0 +1,175 @@
+"""The seam between asv and the disk: nothing measured is lost, nothing empty is written.
+
+asv rewrites a result file with whatever the last run produced. Installed by the asv plugin,
+this module wraps the two places where asv writes, so that
+
+- a run in which nothing was measured (a failed install) leaves no file behind;
+- a value once measured is not replaced by a skip or a failure of a later run;
+- samples are kept, and intervals asv leaves infinite become finite, as JSON demands;
+- files appear whole or not at all;
+- raw seconds, yardstick readings and fingerprints are filed beside the result.
+
+asv offers no hook here, hence the wrapping; tests pin the asv version's behaviour.
+"""
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from asv.console import log
+from asv.machine import Machine
+from asv.results import Results
+
+from deepbench_ops.machine import profile, survey
+from deepbench_ops.measure import kernel_run, record, threads, yardstick
+from deepbench_ops.results import measurements
+
+INTERVALS = ("ci_99_a", "ci_99_b")
+
+# Finite after asv has rounded it, too.
+UNBOUNDED = 1e308
+
+
+def install(spool: Path) -> None:
+    """Wrap asv's saving, once per process; measured processes spool their records here."""
+    if getattr(Results.save, "keeps", False):
+        return
+    spool = spool.resolve()
+    record.collect(spool)  # what an interrupted run left belongs to no result
+    os.environ[record.SPOOL_VARIABLE] = str(spool)
+    Results.add_result = _keeping_samples(Results.add_result)
+    Results.save = _keeping(Results.save, spool)
+    Results.rm = _with_measurements(Results.rm)
+    Machine.save = _with_nominal(_atomic(Machine.save))
+
+
+def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
+    def wrapped(self: Results, *args: Any, **kwargs: Any) -> None:
+        kwargs["record_samples"] = True
+        self.appends = kwargs.get("append_samples", False)
+        add_result(self, *args, **kwargs)
+
+    return wrapped
+
+
+def _keeping(save: Callable[[Results, str], None], spool: Path) -> Callable[[Results, str], None]:
+    write = _atomic(save)
+
+    def wrapped(self: Results, result_dir: str) -> None:
+        path = Path(result_dir) / self._filename
+        measured_now = hasattr(self, "appends")
+        if not measured_now:  # `asv rm` saves what it has thinned out
+            write(self, result_dir)
+            return
+        if path.exists():
+            _restore(self, Results.load(str(path)))
+        if not any(_measured(values) for values in self._results.values()):
+            log.warning(f"nothing was measured: {path.name} is not written")
+            return
+        _make_finite(self)
+        write(self, result_dir)
+        measurements.add(measurements.beside(path), record.collect(spool), self.appends)
+
+    wrapped.keeps = True  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
+    def wrapped(self: Results, result_dir: str) -> None:
+        rm(self, result_dir)
+        measurements.beside(Path(result_dir) / self._filename).unlink(missing_ok=True)
+
+    return wrapped
+
+
+def _atomic(save: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
+    """Let asv write into a folder of its own, then move the files into place."""
+
+    def wrapped(self: Any, result_dir: str) -> None:
+        Path(result_dir).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=result_dir, prefix=".unfinished-") as folder:
+            save(self, folder)
+            for path in Path(folder).rglob("*.json"):
+                target = Path(result_dir) / path.relative_to(folder)
+                target.parent.mkdir(exist_ok=True)
+                path.replace(target)
+
+    return wrapped
+
+
+def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, str], None]:
+    """Hand the machine's nominal yardstick readings down to the processes that measure.
+
+    asv saves the machine once, as a run begins: the one moment at which its name is known and
+    nothing has been measured. Readings that the profile lacks are taken then, and kept.
+    """
+
+    def wrapped(self: Machine, result_dir: str) -> None:
+        save(self, result_dir)
+        results, count = Path(result_dir), threads.wanted()
+        known = profile.read(results, self.machine) or profile.Profile(self.machine)
+        if set(known.nominal(count, yardstick.VERSION)) != set(yardstick.KINDS):
+            log.info(f"Reading the yardsticks of this machine, {count} threads")
+            readings = survey.yardsticks(count, known, renew=False)
+            known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
+            profile.write(results, known)
+        nominal = {
+            threads_text: known.nominal(int(threads_text), yardstick.VERSION)
+            for threads_text in known.yardsticks
+        }
+        os.environ[kernel_run.NOMINAL_VARIABLE] = json.dumps(nominal)
+
+    return wrapped
+
+
+def _measured(values: list[float | None] | None) -> bool:
+    return any(value is not None and not math.isnan(value) for value in values or [])
+
+
+def _restore(new: Results, old: Results) -> None:
+    """Put back every number of ``old`` for which ``new`` holds a skip or a failure."""
+    for name, values in old._results.items():
+        if name not in new._results:
+            for kind in ("_results", "_samples", "_stats", "_benchmark_params", "_started_at"):
+                getattr(new, kind)[name] = getattr(old, kind).get(name)
+            new._benchmark_version[name] = old._benchmark_version.get(name)
+        elif new._benchmark_version.get(name) == old._benchmark_version.get(name) and values:
+            _restore_values(new, old, name)
+
+
+def _restore_values(new: Results, old: Results, name: str) -> None:
+    where = {key: i for i, key in enumerate(product(*old._benchmark_params[name]))}
+    keys = list(product(*new._benchmark_params[name]))
+    columns = {}
+    for kind in ("_results", "_samples", "_stats"):
+        column = getattr(new, kind).get(name)
+        columns[kind] = list(column) if column else [None] * len(keys)
+    kept = 0
+    for i, key in enumerate(keys):
+        j = where.get(key)
+        if j is None or _measured([columns["_results"][i]]):
+            continue
+        if not _measured([old._results[name][j]]):
+            continue
+        for kind, column in columns.items():
+            held = getattr(old, kind).get(name)
+            column[i] = held[j] if held else None
+        kept += 1
+    if kept:
+        for kind, column in columns.items():
+            getattr(new, kind)[name] = column
+
+
+def _make_finite(results: Results) -> None:
+    """Give intervals of too few samples the widest finite bounds instead of infinite ones."""
+    for stats in results._stats.values():
+        for entry in stats or []:
+            for key, bound in zip(INTERVALS, (0.0, UNBOUNDED), strict=True):
+                if entry and math.isinf(entry.get(key, 0.0)):
+                    entry[key] = bound

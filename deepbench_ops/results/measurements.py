@@ -1,0 +1,82 @@
+"""The file beside every asv result: raw seconds, yardstick readings, conditions.
+
+``results/<machine>/<commit>-<env>.measurements.jsonl`` holds one JSON object a line, either
+``{"fingerprint": digest, "facts": {...}}`` or a measurement that names its fingerprint. It is
+not called ``.json`` because asv takes every such file for a result.
+"""
+
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import fingerprint
+
+SUFFIX = ".measurements.jsonl"
+Record = dict[str, Any]
+
+_process_started = time.time()
+
+
+def beside(result: Path) -> Path:
+    """Return the measurements' file of an asv result file."""
+    return result.with_name(result.name.removesuffix(".json") + SUFFIX)
+
+
+def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
+    """Return the fingerprints by digest, and the measurements in order.
+
+    Raises DeepbenchError naming file and line for text that is not such a record.
+    """
+    facts: dict[str, dict[str, str]] = {}
+    found: list[Record] = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            if "facts" in entry:
+                facts[entry["fingerprint"]] = entry["facts"]
+            else:
+                entry["benchmark"], entry["params"]
+                found.append(entry)
+        except (ValueError, KeyError, TypeError):
+            raise DeepbenchError(
+                f"{path}: line {number} is not a measurement; restore the file or remove the line"
+            ) from None
+    return facts, found
+
+
+def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
+    """File new records.
+
+    Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
+    appending samples to the earlier ones.
+    """
+    records = list(records)
+    if not records:
+        return
+    facts, kept = load(path) if path.exists() else ({}, [])
+    renewed = {_key(entry) for entry in records}
+    kept = [
+        entry
+        for entry in kept
+        if appending or _key(entry) not in renewed or entry["started_at"] >= _process_started
+    ]
+    for entry in records:
+        conditions = entry["fingerprint"]
+        entry["fingerprint"] = fingerprint.digest(conditions)
+        facts[entry["fingerprint"]] = conditions
+    kept.extend(records)
+    used = {entry["fingerprint"] for entry in kept}
+    lines: list[Record] = [
+        {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
+    ]
+    text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in lines + kept)
+    unfinished = path.with_name(path.name + ".tmp")
+    unfinished.write_text(text)
+    unfinished.replace(path)
+
+
+def _key(entry: Record) -> tuple[str, tuple[str, ...]]:
+    return entry["benchmark"], tuple(entry["params"])

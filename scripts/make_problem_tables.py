@@ -1,0 +1,390 @@
+"""Makes deepbench_ops/problems/*.csv from the lists and workbooks that DeepBench published.
+
+The project keeps the tables, not the published files, so that a clone needs neither them nor
+openpyxl; this script is how anybody with the files can check the tables or make them again:
+
+    python scripts/make_problem_tables.py FACTS
+
+FACTS is a folder with problem_lists/*.csv and workbooks/*.xlsx. The lists give the problems;
+the kernel-list workbooks name the application that each comes from (the `Source` column), a
+later workbook overruling an earlier one, and a kernel list every result workbook. Problems
+whose application nobody states are counted at the end.
+"""
+
+import argparse
+import csv
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from re import fullmatch
+
+from deepbench_ops.problems import FAMILIES, SETS, Problem
+from deepbench_ops.problems.tables import SEPARATOR, TYPES, size_names
+
+LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
+NO_APPLICATION = "no published workbook names the application"
+
+# How the columns of the lists map to ours where the names differ.
+LIST_COLUMNS = {
+    "filter_w_s": "s",
+    "filter_h_r": "r",
+    "hidden_units": "hidden",
+    "batch_size": "batch",
+    "time_steps": "timesteps",
+    "num_floats": "elements",
+}
+
+# The family (and cell) that a section of a sheet is about, by how its title begins.
+SECTIONS = {
+    "Dense Matrix": ("gemm", {}),
+    "Sparse Matrix": ("sparse_gemm", {}),
+    "Convolution": ("conv", {}),
+    "Recurrent Layers - Vanilla": ("rnn", {"cell": "vanilla"}),
+    "Recurrent Layers - LSTM": ("rnn", {"cell": "lstm"}),
+    "Recurrent Layers - GRU": ("rnn", {"cell": "gru"}),
+    "All-Reduce": ("all_reduce", {}),
+}
+
+# Sheet headers by family. Filters go by the letter: one revision swapped the words behind R
+# and S, never the letters.
+GEMM_HEADERS = {
+    "M": "m",
+    "N": "n",
+    "K": "k",
+    "A Transpose": "a_transposed",
+    "B Transpose": "b_transposed",
+}
+HEADERS = {
+    "gemm": GEMM_HEADERS,
+    "sparse_gemm": {**GEMM_HEADERS, "Sparsity": "sparsity"},
+    "conv": {
+        **{letter: letter.lower() for letter in "WHCNKRS"},
+        "pad_w": "pad_w",
+        "pad_h": "pad_h",
+        "Horizontal Stride": "stride_w",
+        "Vertical Stride": "stride_h",
+    },
+    "rnn": {
+        "Hidden Units": "hidden",
+        "Hidden units": "hidden",
+        "Input": "hidden",
+        "N": "batch",
+        "Timesteps": "timesteps",
+    },
+    "all_reduce": {"Size # floats": "elements"},
+}
+SPELLINGS = {"Deep Speech": "DeepSpeech"}
+PLATFORMS = {"inference_server": "Server", "inference_device": "Device"}
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A size that is printed otherwise than it was run.
+
+    ran: a pattern for the ids of the problems as they were run.
+    swap: the part of the id as run, and as printed.
+    """
+
+    ran: str
+    swap: tuple[str, str]
+    note: str
+
+    def printed(self, problem_id: str) -> str:
+        """The id that the misprinted sizes would have."""
+        return problem_id.replace(*self.swap)
+
+
+SLIPS = (
+    Slip(
+        r"m7680_n64_k2560_NN",
+        ("m7680", "m7860"),
+        "DeepBench's README prints m=7860, the list has 7680",
+    ),
+    Slip(
+        r"m(512|1024)_n\d+_k1536_[NT]N",
+        ("k1536", "k1530"),
+        "the programs ran k=1536, the workbooks print 1530",
+    ),
+    Slip(
+        r"m7860_.*_sparsity.*",
+        ("m7860", "m7680"),
+        "the programs ran m=7860, the workbooks print 7680",
+    ),
+    Slip(
+        r"vanilla_h64_n1_t96",
+        ("h64", "h32"),
+        "the programs ran 64 hidden units, the workbooks print 32",
+    ),
+    Slip(
+        r"n16777217",
+        ("16777217", "16777216"),
+        "the programs ran 16777217 elements, the workbooks print 16777216",
+    ),
+)
+
+
+@dataclass
+class Statement:
+    """What one workbook says about one problem: its applications, and for which platforms."""
+
+    workbook: str
+    applications: list[str] = field(default_factory=list)
+    platforms: set[str] = field(default_factory=set)
+
+
+def main() -> None:
+    """Write one CSV per family and report what the workbooks left open."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("facts", type=Path, help="folder with problem_lists and workbooks")
+    options.add_argument(
+        "--out",
+        type=Path,
+        default=Path(__file__).resolve().parents[1] / "deepbench_ops" / "problems",
+        help="folder to write to (default: deepbench_ops/problems)",
+    )
+    chosen = options.parse_args()
+    lists = chosen.facts / "problem_lists"
+    if not lists.is_dir():
+        sys.exit(f"make_problem_tables: error: no problem_lists folder in {chosen.facts}")
+    make(chosen.facts, chosen.out)
+
+
+def make(facts: Path, out: Path) -> None:
+    """Write the five tables into `out`, and to stdout a line on each."""
+    statements = read_workbooks(facts / "workbooks")
+    for family in FAMILIES:
+        lines = list(family_lines(family, facts / "problem_lists", statements))
+        write(out / f"{family}.csv", lines)
+        rows = sum(int(line[name]) for line in lines for name in SETS)
+        bare = sum(not line["application"] for line in lines)
+        print(f"{family}: {rows} rows, {len(lines)} distinct, {bare} without application")
+        known = {line["id"] for line in lines} | {
+            alias for line in lines for alias in line["aliases"].split(SEPARATOR)
+        }
+        for problem_id in sorted({key[1] for key in statements if key[0] == family} - known):
+            print(f"  {problem_id} is in a workbook, in no list")
+
+
+def family_lines(
+    family: str, lists: Path, statements: dict[tuple[str, str, str], Statement]
+) -> Iterator[dict[str, str]]:
+    """The lines of a family's table: one for each distinct problem, as first listed."""
+    counts: dict[Problem, dict[str, int]] = {}
+    for problem, listed in read_list(family, lists / f"{family}.csv"):
+        counts.setdefault(problem, dict.fromkeys(SETS, 0))[listed] += 1
+    for problem, rows in counts.items():
+        aliases, notes = slips(problem)
+        applications, workbooks, doubts = describe(problem, aliases, rows, statements)
+        if not applications:
+            notes.append(NO_APPLICATION)
+        source = LIST_SOURCE
+        if workbooks:
+            source += "; application from " + ", ".join(workbooks)
+        yield {
+            "id": problem.id,
+            **{name: text(value) for name, value in problem.sizes().items()},
+            **{name: str(count) for name, count in rows.items()},
+            "application": SEPARATOR.join(applications),
+            "source": source,
+            "note": SEPARATOR.join(notes + doubts),
+            "aliases": SEPARATOR.join(aliases),
+        }
+
+
+def read_list(family: str, path: Path) -> Iterator[tuple[Problem, str]]:
+    """Every row of a published list, and the set that it belongs to.
+
+    The all-reduce list names no set; DeepBench publishes all-reduce with training.
+    """
+    with path.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            listed = row.pop("set", "training")
+            sizes = {LIST_COLUMNS.get(name, name): value(cell) for name, cell in row.items()}
+            yield TYPES[family](**sizes), listed
+
+
+def slips(problem: Problem) -> tuple[list[str], list[str]]:
+    """Ids under which the sheets misprint a problem, and the notes that say so.
+
+    The lists hold what the programs ran; a sheet's figure belongs to that, whatever it prints.
+    """
+    for slip in SLIPS:
+        if fullmatch(slip.ran, problem.id):
+            return [slip.printed(problem.id)], [slip.note]
+    return [], []
+
+
+def describe(
+    problem: Problem,
+    aliases: list[str],
+    rows: dict[str, int],
+    statements: dict[tuple[str, str, str], Statement],
+) -> tuple[list[str], list[str], list[str]]:
+    """Applications of a problem, the workbooks that state them, notes on what disagrees.
+
+    The training lists answer for the training set, the inference lists for the others; only
+    a problem that its own kind does not know is looked up in the other.
+    """
+    kinds = list(dict.fromkeys(kind_of_set(name) for name in SETS if rows[name]))
+    names = [problem.id, *aliases]
+
+    def stated(kinds: list[str]) -> list[Statement]:
+        keys = [(problem.family, name, kind) for kind in kinds for name in names]
+        return [statements[key] for key in keys if key in statements]
+
+    found = stated(kinds) or stated(["train", "inference"])
+    applications = list(dict.fromkeys(name for each in found for name in each.applications))
+    workbooks = list(dict.fromkeys(each.workbook for each in found))
+    listed = {PLATFORMS[name] for name in SETS if rows[name] and name in PLATFORMS}
+    doubts = [
+        f"{each.workbook} says {'/'.join(sorted(each.platforms, reverse=True))}, "
+        f"the lists have it for {'/'.join(sorted(listed, reverse=True)).lower()} only"
+        for each in found
+        if each.platforms and each.platforms != listed
+    ]
+    return applications, workbooks, doubts
+
+
+def kind_of_set(name: str) -> str:
+    """The kind of workbook that publishes a set: train or inference."""
+    return "train" if name == "training" else "inference"
+
+
+def read_workbooks(folder: Path) -> dict[tuple[str, str, str], Statement]:
+    """What the workbooks say of each (family, problem id, kind).
+
+    A later workbook overrules an earlier one, and a kernel list every result workbook.
+    """
+    paths = sorted(folder.glob("*.xlsx"), key=lambda path: ("kernel_list" in path.name, path.name))
+    statements: dict[tuple[str, str, str], Statement] = {}
+    for path in paths:
+        statements |= read_workbook(path)
+    return statements
+
+
+def read_workbook(path: Path) -> dict[tuple[str, str, str], Statement]:
+    """What one workbook says of each (family, problem id, kind)."""
+    published, kind, name = path.stem.split("__")[:3]
+    kind = "inference" if "inference" in kind + name else "train"
+    statements: dict[tuple[str, str, str], Statement] = {}
+    for problem, application, platforms in read_sheets(path):
+        key = (problem.family, problem.id, kind)
+        statement = statements.setdefault(key, Statement(f"{name} {published}"))
+        if application not in statement.applications:
+            statement.applications.append(application)
+        statement.platforms |= platforms
+    return statements
+
+
+def read_sheets(path: Path) -> Iterator[tuple[Problem, str, set[str]]]:
+    """Every kernel of every sheet for which a source is stated: problem, source, platforms."""
+    # Only this script needs openpyxl, which is in the `tables` extra.
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        # Drawings and the like, which openpyxl cannot keep and nobody here wants.
+        warnings.simplefilter("ignore", UserWarning)
+        book = load_workbook(path, data_only=True)
+    for sheet in book.worksheets:
+        section, headers = None, None
+        for cells in sheet.iter_rows(values_only=True):
+            title = str(cells[0] or "").strip()
+            if title:
+                section, headers = find_section(title), None
+            if section and not headers:
+                headers = find_headers(section, cells)
+            elif section and headers:
+                yield from read_kernel(section, headers, cells)
+
+
+def find_headers(
+    section: tuple[str, dict[str, str]], cells: tuple[object, ...]
+) -> list[str | None] | None:
+    """The field that each column holds, or None when this is no header row.
+
+    A header row names every size. Result sheets left the `Source` header out but kept the
+    column, between the section's title and the first size: there it goes by that place.
+    """
+    family, fixed = section
+    headers = [header_field(family, cell) for cell in cells]
+    sizes = required_sizes(family, fixed)
+    if not sizes <= set(headers):
+        return None
+    before = min(headers.index(name) for name in sizes) - 1
+    if "source" not in headers and before > 0 and not cells[before]:
+        headers[before] = "source"
+    return headers if "source" in headers else None
+
+
+def required_sizes(family: str, fixed: dict[str, str]) -> set[str]:
+    """The sizes that a sheet must give for a kernel of the family."""
+    return set(size_names(family)) - fixed.keys() - {"repeats"}
+
+
+def find_section(title: str) -> tuple[str, dict[str, str]] | None:
+    """Family and fixed fields of the section with that title, None for any other text."""
+    for start, meaning in SECTIONS.items():
+        if title.startswith(start):
+            return meaning
+    return None
+
+
+def header_field(family: str, header: object) -> str | None:
+    """The field that a column holds: a size of the family, source, platform, or None."""
+    name = str(header or "").strip()
+    if name in ("Source", "Platform"):
+        return name.lower()
+    if family == "conv":
+        name = name.split(" (")[0].strip()
+    return HEADERS[family].get(name)
+
+
+def read_kernel(
+    section: tuple[str, dict[str, str]], headers: list[str | None], cells: tuple[object, ...]
+) -> Iterator[tuple[Problem, str, set[str]]]:
+    """The kernel of one row, nothing when the row is not a kernel with a source."""
+    family, fixed = section
+    found = {name: cell for name, cell in zip(headers, cells, strict=False) if name}
+    application = " ".join(str(found.pop("source") or "").split())
+    platforms = set(filter(None, str(found.pop("platform", None) or "").split("/")))
+    sizes = {name: value(str(cell).strip()) for name, cell in found.items()}
+    if not application or not all(plausible(size) for size in sizes.values()):
+        return
+    application = SPELLINGS.get(application, application)
+    yield TYPES[family](**sizes, **fixed), application, platforms
+
+
+def value(cell: str) -> bool | int | float | str:
+    """The number, truth value (a transpose may be N or T) or text that a cell holds."""
+    truths = {"true": True, "false": False, "T": True, "N": False}
+    if cell in truths:
+        return truths[cell]
+    try:
+        number = float(cell)
+    except ValueError:
+        return cell
+    return int(number) if number.is_integer() else number
+
+
+def plausible(size: bool | int | float | str) -> bool:
+    """Whether a cell held a size at all: a repeated header or an empty cell did not."""
+    return not isinstance(size, str)
+
+
+def text(value: bool | int | float | str) -> str:
+    """How the tables write a value."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def write(path: Path, lines: list[dict[str, str]]) -> None:
+    """Write the lines as CSV with the first one's columns."""
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A picture of a published page, for the README: headless Chromium, network cut off.
+
+    scripts/screenshot.py html picture.png --page '#gemm.Training.kernel_forward'
+
+Needs the Python package playwright and a chromium on the path (Debian: apt install chromium).
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def chromium() -> str | None:
+    """The path of an installed Chromium or Chrome; None where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def take(index: Path, fragment: str, picture: Path, height: int) -> None:
+    """Write `picture`: the page at `index` + `fragment`, 1280 pixels wide."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1280, "height": height})
+        page.route(lambda url: not url.startswith("file:"), lambda route: route.abort())
+        page.goto(index.resolve().as_uri() + fragment)
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(500)
+        page.screenshot(path=picture)
+        browser.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("html_dir", type=Path, help="the folder that asv publish wrote")
+    parser.add_argument("picture", type=Path, help="the PNG file to write")
+    parser.add_argument("--page", default="", help="the part of the address from # on")
+    parser.add_argument("--height", type=int, default=760, help="in pixels (the width is 1280)")
+    options = parser.parse_args()
+    index = options.html_dir / "index.html"
+    if not index.is_file():
+        parser.error(f"{index} does not exist: run asv publish first")
+    if chromium() is None:
+        parser.error("no chromium was found on the path: install one (Debian: chromium)")
+    take(index, options.page, options.picture, options.height)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""A small site, published by asv's own command from results written by asv's own classes."""
+
+import datetime
+import hashlib
+import json
+from pathlib import Path
+
+from asv.commands.publish import Publish
+from asv.config import Config
+from asv.results import Results
+from asv.runner import BenchmarkResult
+
+import deepbench_ops.pages.plugin
+import deepbench_ops.releases.repo  # noqa: F401  (asv finds what is imported)
+
+HOSTILE = '<img src=x onerror="window.pwned=1">'
+"""A machine's name and a value of its profile, as a stranger might submit them."""
+
+BENCHMARK = "gemm.Training.kernel_forward"
+PROBLEMS = ("'m1760_n128_k1760_NN'", "'m7680_n64_k2560_NN'")
+PRECISIONS = ("'float32'", "'int8'")
+
+# framework, version, date, seconds: numpy slows down by half between 1.26.4 and 2.0.2.
+RELEASES = (
+    ("numpy", "1.24.4", "2023-06-26", 1.00e-3),
+    ("numpy", "1.25.2", "2023-07-31", 1.01e-3),
+    ("numpy", "1.26.4", "2024-02-05", 1.00e-3),
+    ("torch", "2.3.1", "2024-06-05", 0.30e-3),
+    ("numpy", "2.0.2", "2024-08-26", 1.50e-3),
+    ("torch", "2.5.1", "2024-10-29", 0.31e-3),
+    ("numpy", "2.1.3", "2024-11-02", 1.51e-3),
+    ("numpy", "2.2.6", "2025-05-17", 1.50e-3),
+    ("numpy", "2.3.5", "2025-11-16", None),
+)
+
+
+def commit(framework: str, version: str) -> str:
+    return hashlib.sha1(f"{framework}=={version}".encode()).hexdigest()
+
+
+def timestamp(day: str) -> int:
+    return int(datetime.datetime.fromisoformat(day + "T00:00:00+00:00").timestamp() * 1000)
+
+
+def write_table(path: Path) -> None:
+    """RELEASES as a release table."""
+    rows = [f"{framework},{version},{day},,no," for framework, version, day, _ in RELEASES]
+    head = "framework,version,date,pins,on_request,index"
+    path.write_text("\n".join([head, *rows]) + "\n", "utf-8")
+
+
+def write_results(folder: Path) -> None:
+    """results/ of two machines, one of them hostile: seconds per problem, int8 skipped (NaN)."""
+    benchmark = {
+        "name": BENCHMARK,
+        "code": "def kernel_forward(self, problem, precision):\n    return a < b",
+        "params": [list(PROBLEMS), list(PRECISIONS)],
+        "param_names": ["problem", "precision"],
+        "type": "kernel",
+        "unit": "seconds",
+        "version": "1",
+        "timeout": 60,
+    }
+    folder.mkdir()
+    listed = {BENCHMARK: benchmark, "version": 2}
+    (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
+    for machine in ("lab-1", HOSTILE):
+        params = {"machine": machine, "arch": "x86_64", "cpu": HOSTILE, "os": "Linux", "ram": "8"}
+        (folder / machine).mkdir()
+        entry = {**params, "version": 1}
+        (folder / machine / "machine.json").write_text(json.dumps(entry), "utf-8")
+        for framework, version, day, seconds in RELEASES:
+            if seconds is not None:
+                own = {**params, "python": "3.11"}
+                when = timestamp(day)
+                results = Results(
+                    own, {}, commit(framework, version), when, "3.11", "release-py3.11", {}
+                )
+                results.add_result(benchmark, outcome(seconds))
+                results.save(str(folder))
+
+
+def outcome(seconds: float) -> BenchmarkResult:
+    """What running the benchmark gives: the second problem takes twice as long."""
+    nan = float("nan")
+    values = [seconds, nan, 2 * seconds, nan]
+    samples = [None if v != v else [v * 0.999, v, v * 1.001] for v in values]
+    number = [None if v != v else 1 for v in values]
+    return BenchmarkResult(values, samples, number, 0, "", None)
+
+
+def publish(folder: Path) -> Path:
+    """folder/html, published from results written to folder/results."""
+    write_table(folder / "releases.csv")
+    write_results(folder / "results")
+    conf = Config.from_json(
+        {
+            "project": "deepbench <ops>",
+            "dvcs": "releases",
+            "repo": str(folder / "releases.csv"),
+            "branches": ["numpy", "torch"],
+            "results_dir": str(folder / "results"),
+            "html_dir": str(folder / "html"),
+        }
+    )
+    Publish.run(conf)
+    return folder / "html"

@@ -1,0 +1,552 @@
+"""Backends: one table over frameworks, precisions and transposes, judged by float64."""
+
+import hashlib
+import platform
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops import backends
+from deepbench_ops.backends import check, openblas
+from deepbench_ops.backends.inputs import ALIGNMENT, gemm_inputs, round_to
+from deepbench_ops.backends.numpy_backend import NumpyBackend
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.precision import PRECISIONS
+
+TRANSPOSES = list(product((False, True), repeat=2))
+NEVER_ON_CPU = {
+    ("numpy", "tf32"): "numpy has no tf32",
+    ("numpy", "bfloat16"): "numpy has no bfloat16",
+    ("torch", "tf32"): "tf32 exists only on NVIDIA GPUs",
+}
+PLACES = [("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda")]
+CASES = [
+    (name, device, precision)
+    for name, device in PLACES
+    for precision in PRECISIONS
+    if device == "cuda" or (name, precision) not in NEVER_ON_CPU
+]
+SIZES = st.integers(min_value=1, max_value=70)
+
+
+def loaded(name, device="cpu"):
+    """Return a backend, or skip with the reason that makes it unavailable here."""
+    if name != "numpy":
+        pytest.importorskip(name)
+    try:
+        return backends.load(name, device)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+
+
+def built(backend, problem, precision, **more):
+    """Return a kernel, or skip where this release or processor has no right one."""
+    try:
+        kernel = backend.gemm(problem, precision, **more)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    if (backend.name, precision) == ("torch", "int8") and int8_may_saturate(backend):
+        pytest.skip("int8 products saturate on an x86 processor without VNNI instructions")
+    return kernel
+
+
+@cache
+def int8_may_saturate(backend):
+    """Return whether the processor, and not the code under test, makes int8 sums wrong."""
+    flags = Path("/proc/cpuinfo")
+    if platform.machine() != "x86_64" or not flags.exists() or "vnni" in flags.read_text():
+        return False
+    return not check.check(backend, Gemm(m=61, n=53, k=131), "int8").ok
+
+
+def judged(kernel):
+    """Return (computed - expected) / allowed at the worst entry, 0 where exact."""
+    expected, allowed = kernel.reference.everywhere()
+    error = np.abs(kernel.result() - expected)
+    return np.max(np.divide(error, allowed, out=1e300 * (error > 0), where=allowed > 0))
+
+
+@pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+def test_every_kernel_passes_its_check(name, device, precision, a_transposed, b_transposed):
+    """Every entry of a small problem is within what the precision allows."""
+    backend = loaded(name, device)
+    problem = Gemm(m=1760, n=7000, k=2048, a_transposed=a_transposed, b_transposed=b_transposed)
+    built(backend, check.cut_down(problem), precision)
+    found = check.check(backend, problem, precision)
+    assert (True, True) == (found.ok, found.error <= found.tolerance)
+
+
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+@settings(max_examples=12, deadline=None)
+@given(m=SIZES, n=SIZES, k=SIZES, turned=st.sampled_from(TRANSPOSES), seed=st.integers(0, 99))
+def test_any_shape_is_computed_right(name, device, precision, m, n, k, turned, seed):
+    """Whatever the sizes, one among them being 1 included, C becomes C + op(A)·op(B)."""
+    backend = loaded(name, device)
+    problem = Gemm(m=m, n=n, k=k, a_transposed=turned[0], b_transposed=turned[1])
+    kernel = built(backend, problem, precision, seed=seed)
+    kernel.run()
+    kernel.synchronise()
+    assert judged(kernel) <= 1
+    assert check.spot_check(kernel).ok
+
+
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+def test_single_rows_and_columns_are_computed_right(name, device, precision):
+    """Every mix of one and many along m, n and k, where libraries take other paths, is right."""
+    backend = loaded(name, device)
+    for (m, n, k), turned in product(product((1, 40), repeat=3), TRANSPOSES):
+        problem = Gemm(m=m, n=n, k=k, a_transposed=turned[0], b_transposed=turned[1])
+        kernel = built(backend, problem, precision)
+        kernel.run()
+        kernel.synchronise()
+        assert (problem.id, True) == (problem.id, bool(judged(kernel) <= 1))
+
+
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+def test_output_accumulates_and_reset_restores_it(name, device, precision):
+    """Three runs add the product three times, and reset gives back exactly the initial C."""
+    backend = loaded(name, device)
+    kernel = built(backend, Gemm(m=23, n=9, k=31), precision)
+    initial = gemm_inputs(Gemm(m=23, n=9, k=31), precision).c.astype(float)
+    for _ in range(3):
+        kernel.run()
+    kernel.synchronise()
+    expected, allowed = kernel.reference.everywhere()
+    thrice = initial + 3 * (expected - initial)
+    assert np.all(np.abs(kernel.result() - thrice) <= 9 * allowed)
+    kernel.reset()
+    np.testing.assert_array_equal(initial, kernel.result())
+
+
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+def test_output_stays_finite_however_often_it_is_added_to(name, device, precision):
+    """A sample of very many runs without a reset does not turn C into infinities."""
+    kernel = built(loaded(name, device), Gemm(m=5, n=4, k=64), precision)
+    for _ in range(20000):
+        kernel.run()
+    kernel.synchronise()
+    assert np.isfinite(kernel.result()).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "device"), [("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda")]
+)
+def test_int8_extremes_are_summed_without_saturation(name, device, monkeypatch):
+    """Products of -128 by -128, which overflow 16 bits when two are added, come out exact."""
+    backend = loaded(name, device)
+    extremes = gemm_inputs(Gemm(m=40, n=48, k=2560), "int8")
+    extremes.a[...] = -128
+    extremes.b[...] = -128
+    monkeypatch.setattr(f"deepbench_ops.backends.{name}_backend.gemm_inputs", lambda *_: extremes)
+    kernel = built(backend, Gemm(m=40, n=48, k=2560), "int8")
+    kernel.run()
+    kernel.synchronise()
+    np.testing.assert_array_equal(extremes.c.astype(np.int64) + 2560 * 2**14, kernel.result())
+
+
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+def test_work_and_traffic_are_those_of_the_unpadded_problem(name, device, precision):
+    """A kernel reports the published FLOPs and bytes, whatever it had to pad."""
+    problem = Gemm(m=35, n=3, k=129, b_transposed=True)
+    kernel = built(loaded(name, device), problem, precision)
+    assert (problem.flops, problem.bytes(precision)) == (kernel.flops, kernel.bytes)
+    assert {"inputs", "layout", "padding", "route"} <= set(kernel.notes)
+    assert "column-major, A stored m x k, B stored n x k" == kernel.notes["layout"]
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
+def test_frameworks_get_the_same_operands(precision):
+    """Two frameworks start from the same C and come to the same result within the tolerance."""
+    problem = Gemm(m=33, n=21, k=65, a_transposed=True)
+    ours = loaded("numpy").gemm(problem, precision, seed=5)
+    theirs = built(loaded("torch"), problem, precision, seed=5)
+    np.testing.assert_array_equal(ours.result(), theirs.result())
+    for kernel in (ours, theirs):
+        kernel.run()
+    allowed = ours.reference.everywhere()[1]
+    assert np.all(np.abs(ours.result() - theirs.result()) <= 2 * allowed)
+
+
+def wrong(kernel, compute):
+    """Return `kernel` with an operation of ours in place of the framework's."""
+    inputs = kernel.reference.inputs
+    a, b, initial = (x.astype(np.float64) for x in (inputs.a, inputs.b, inputs.c))
+    state = {"c": initial}
+    return replace(
+        kernel,
+        run=lambda: state.update(c=compute(a, b, state["c"])),
+        reset=lambda: state.update(c=initial),
+        result=lambda: state["c"],
+        peek=lambda index: state["c"][index],
+    )
+
+
+def with_one_entry_off(a, b, c):
+    c = a @ b + c
+    c[-1, -1] += 0.01
+    return c
+
+
+MISTAKES = {
+    "beta is zero": lambda a, b, c: a @ b,
+    "beta is two": lambda a, b, c: a @ b + 2 * c,
+    "one product is dropped": lambda a, b, c: a[:, :-1] @ b[:-1] + c,
+    "a product is counted twice": lambda a, b, c: a @ b + np.outer(a[:, 0], b[0]) + c,
+    "A is not transposed": lambda a, b, c: a.T @ b + c,
+    "B is not transposed": lambda a, b, c: a @ b.T + c,
+    "rows are shifted": lambda a, b, c: np.roll(a @ b, 1, axis=0) + c,
+    "operands are rounded to tf32": lambda a, b, c: rounded(a, "tf32") @ rounded(b, "tf32") + c,
+    "operands are rounded to bfloat16": lambda a, b, c: (
+        rounded(a, "bfloat16") @ rounded(b, "bfloat16") + c
+    ),
+    "nothing is done": lambda a, b, c: c,
+    "zeros": lambda a, b, c: np.zeros_like(c),
+    "not a number": lambda a, b, c: np.full_like(c, np.nan),
+    "only a corner is wrong": with_one_entry_off,
+}
+
+
+def rounded(values, precision):
+    return round_to(values.astype(np.float32), precision).astype(np.float64)
+
+
+@pytest.mark.parametrize("size", [61, 300])
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_wrong_kernels_are_found_out(mistake, size):
+    """Each mistake fails both looks, while the right operation in the same guise passes."""
+    problem = Gemm(m=size, n=size, k=size, a_transposed=True)
+
+    class Wrong(NumpyBackend):
+        def gemm(self, problem, precision, seed=0):
+            return wrong(super().gemm(problem, precision, seed), self.compute)
+
+    Wrong.compute = staticmethod(lambda a, b, c: a @ b + c)
+    assert check.check(Wrong(), problem, "float32").ok
+    assert check.spot_check(Wrong().gemm(problem, "float32")).ok
+    Wrong.compute = staticmethod(mistake)
+    square = replace(problem, m=53, n=53, k=53)
+    assert not check.check(Wrong(), square, "float32").ok
+    found = check.spot_check(Wrong().gemm(problem, "float32"))
+    assert not found.ok
+    with pytest.raises(DeepbenchError, match=r"53 x 53 x 53 \(TN\) computes a wrong"):
+        check.verify(Wrong(), square, "float32")
+    with pytest.raises(DeepbenchError, match=rf"numpy cpu float32 {problem.id} computes a wrong"):
+        check.verify_output(Wrong().gemm(problem, "float32"))
+    check._verified.clear()
+
+
+@pytest.mark.parametrize("off", [-1, 1])
+def test_an_int8_sum_off_by_one_is_found_out(off):
+    """Integers have no tolerance."""
+    kernel = NumpyBackend().gemm(Gemm(m=20, n=10, k=3000), "int8")
+    assert check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c)).ok
+    assert not check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c + off)).ok
+
+
+def test_a_reset_that_restores_nothing_is_found_out():
+    """The check runs a kernel twice, so that a reset without effect shows."""
+
+    class Wrong(NumpyBackend):
+        def gemm(self, problem, precision, seed=0):
+            return replace(super().gemm(problem, precision, seed), reset=lambda: None)
+
+    assert not check.check(Wrong(), Gemm(m=30, n=30, k=30), "float32").ok
+
+
+def test_a_verified_kind_is_not_checked_again(monkeypatch):
+    """A second problem of the same kind costs no run."""
+    calls = []
+    monkeypatch.setattr(check, "_verified", {})
+    monkeypatch.setattr(
+        check, "check", lambda *_: calls.append(1) or check.Check(0.0, 1.0, ok=True)
+    )
+    for problem in (Gemm(m=512, n=700, k=900), Gemm(m=513, n=701, k=5000), Gemm(m=512, n=1, k=900)):
+        check.verify(NumpyBackend(), problem, "float32")
+    assert 2 == len(calls)
+
+
+@pytest.mark.parametrize(("name", "precision"), NEVER_ON_CPU)
+def test_what_cannot_be_done_is_refused_with_the_reason(name, precision):
+    """A precision that a framework lacks raises Unsupported, which says why."""
+    with pytest.raises(Unsupported, match=NEVER_ON_CPU[name, precision]):
+        loaded(name).gemm(Gemm(m=8, n=8, k=8), precision)
+
+
+def test_numpy_refuses_a_gpu():
+    """numpy on cuda is unsupported rather than quietly run on the cpu."""
+    with pytest.raises(Unsupported, match="numpy runs on the cpu only, not on cuda"):
+        backends.load("numpy", "cuda")
+
+
+def test_torch_without_a_gpu_says_so():
+    """torch on cuda without CUDA or a GPU names its release and what is missing."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(Unsupported, match=r"^torch \S+ (is built with|finds no usable GPU)"):
+        backends.load("torch", "cuda")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (NotImplementedError("Could not run 'aten::_int_mm' with arguments"), Unsupported),
+        (RuntimeError("\"addmm_impl_cpu_\" not implemented for 'Char'"), Unsupported),
+        (AttributeError("module 'torch' has no attribute '_int_mm'"), Unsupported),
+        (RuntimeError("an illegal memory access was encountered"), RuntimeError),
+    ],
+)
+def test_a_missing_operation_is_told_from_a_fault(monkeypatch, error, expected):
+    """What an old release lacks is Unsupported with its words; a fault is passed on."""
+    backend = loaded("torch")
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr("torch._int_mm", fails, raising=False)
+    with pytest.raises(expected) as raised:
+        backend.gemm(Gemm(m=8, n=8, k=8), "int8")
+    assert type(raised.value) is expected
+    assert str(error) in str(raised.value)
+
+
+@pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
+def test_padding_changes_neither_result_nor_flops(monkeypatch, a_transposed, b_transposed):
+    """The padding that a GPU demands, applied on the cpu, is noted and leaves C exact."""
+    backend = loaded("torch")
+    monkeypatch.setattr("deepbench_ops.backends.torch_backend.INT8_MULTIPLE", {"cpu": 8})
+    monkeypatch.setattr("deepbench_ops.backends.torch_backend.INT8_LEAST_N", {"cpu": 24})
+    problem = Gemm(m=35, n=1, k=129, a_transposed=a_transposed, b_transposed=b_transposed)
+    kernel = built(backend, problem, "int8")
+    kernel.run()
+    assert kernel.notes["padding"].startswith("m 35 to 40, n 1 to 24, k 129 to 136")
+    assert 2 * 35 * 1 * 129 == kernel.flops
+    assert 0 == judged(kernel)
+    assert check.spot_check(kernel).ok
+
+
+@pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
+def test_float32_numpy_multiplies_without_a_copy(a_transposed, b_transposed):
+    """No run allocates anything near the size of an operand, so BLAS got them as they lie."""
+    problem = Gemm(m=300, n=200, k=400, a_transposed=a_transposed, b_transposed=b_transposed)
+    kernel = NumpyBackend().gemm(problem, "float32")
+    kernel.run()
+    tracemalloc.start()
+    kernel.run()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4096
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_torch_writes_a_column_major_output_in_place(precision):
+    """addmm_ is called on C itself, whose columns are contiguous."""
+    kernel = built(loaded("torch"), Gemm(m=12, n=7, k=5), precision)
+    first, second = kernel.run(), kernel.run()
+    assert ((1, 12), first.data_ptr()) == (first.stride(), second.data_ptr())
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
+def test_operands_lie_column_major_and_aligned(precision, a_transposed, b_transposed):
+    """op(A) has unit stride along rows, along columns when its storage is transposed."""
+    problem = Gemm(m=7, n=5, k=3, a_transposed=a_transposed, b_transposed=b_transposed)
+    drawn = gemm_inputs(problem, precision)
+    unit = [x.itemsize for x in (drawn.a, drawn.b, drawn.c)]
+    along = [drawn.a.strides[a_transposed], drawn.b.strides[b_transposed], drawn.c.strides[0]]
+    assert [(7, 3), (3, 5), (7, 5)] == [x.shape for x in (drawn.a, drawn.b, drawn.c)]
+    assert unit == along
+    assert [0, 0, 0] == [x.ctypes.data % ALIGNMENT for x in (drawn.a, drawn.b, drawn.c)]
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"),
+    [
+        ("float32", "41c25ba813"),
+        ("tf32", "086ad427cb"),
+        ("bfloat16", "e065d4baf5"),
+        ("float16", "71b2db48a8"),
+        ("int8", "8c243e1566"),
+    ],
+)
+def test_inputs_are_the_same_for_ever(precision, expected):
+    """A seed gives these very operands in every release of numpy."""
+    drawn = gemm_inputs(Gemm(m=33, n=17, k=65), precision, seed=7)
+    stored = b"".join(np.ascontiguousarray(x.T).tobytes() for x in (drawn.a, drawn.b, drawn.c))
+    assert expected == hashlib.sha1(stored).hexdigest()[:10]
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
+def test_floats_are_uniform_and_products_have_unit_variance(precision):
+    """Operands fill their interval evenly and A·B spreads about as wide as C itself does."""
+    drawn = gemm_inputs(Gemm(m=90, n=80, k=900), precision)
+    half_width = 0.1**0.5
+    spread = drawn.a.astype(float).std() * np.sqrt(3) / half_width
+    assert spread == pytest.approx(1, abs=0.01)
+    assert np.abs(drawn.a).max() <= half_width * 1.01
+    assert np.std(drawn.a.astype(float) @ drawn.b.astype(float)) == pytest.approx(1, abs=0.05)
+
+
+def test_int8_covers_its_whole_range_evenly():
+    """All 256 values occur, -128 among them, each about as often as the others."""
+    drawn = gemm_inputs(Gemm(m=512, n=8, k=512), "int8").a
+    counts = np.bincount(drawn.ravel().astype(int) + 128, minlength=256)
+    assert 256 == np.count_nonzero(counts)
+    assert counts.max() < 1.3 * counts.mean()
+
+
+@given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=1, max_size=20))
+def test_rounding_to_bfloat16_is_to_nearest(values):
+    """The rounding of our own agrees bit for bit with torch's."""
+    torch = pytest.importorskip("torch")
+    original = np.array(values, dtype=np.float32)
+    expected = torch.from_numpy(original.copy()).to(torch.bfloat16).to(torch.float32).numpy()
+    np.testing.assert_array_equal(expected, round_to(original.copy(), "bfloat16"))
+
+
+@given(st.floats(2.0**-100, 2.0**100, width=32), st.booleans())
+def test_rounding_to_tf32_keeps_ten_bits(value, negative):
+    """The result has ten fraction bits and is off by at most half of the last one."""
+    value = np.float32(-value if negative else value)
+    nearest = round_to(np.array([value]), "tf32")[0]
+    scale = 2.0 ** (np.floor(np.log2(abs(float(value)))) - 10)
+    assert 0 == float(nearest) % scale
+    assert abs(float(nearest) - float(value)) <= scale / 2
+
+
+@settings(deadline=None, max_examples=25)
+@given(m=SIZES, n=SIZES, k=SIZES, precision=st.sampled_from(PRECISIONS))
+def test_reference_at_some_entries_is_the_whole_reference(m, n, k, precision):
+    """Judging a few entries applies the same values and tolerances as judging all."""
+    kernel = check.GemmReference(gemm_inputs(Gemm(m=m, n=n, k=k), precision), precision)
+    index = check._entries(kernel.shape, 5, seed=1)
+    for whole, some in zip(kernel.everywhere(), kernel.at(index), strict=True):
+        np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
+
+
+def test_estimate_scales_with_the_work():
+    """Twice the work along one axis is estimated to take twice as long."""
+    backend = NumpyBackend()
+    one = check.estimated_seconds(backend, Gemm(m=2000, n=500, k=1000), "float32")
+    two = check.estimated_seconds(backend, Gemm(m=4000, n=500, k=1000), "float32")
+    assert two == pytest.approx(2 * one)
+
+
+@pytest.mark.parametrize("name", backends.NAMES)
+def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
+    """The try with a single thread is undone, whatever the count was before."""
+    monkeypatch.setattr(check, "_rates", {})
+    backend = loaded(name)
+    if name == "numpy" and openblas.of_numpy() is None:
+        pytest.skip("numpy does not use an OpenBLAS that can be asked")
+    before = backend.threads()
+    backend.set_threads(2)
+    check.estimated_seconds(backend, Gemm(m=20, n=20, k=20), "float32")
+    after = backend.threads()
+    backend.set_threads(before)
+    assert 2 == after
+
+
+@pytest.mark.parametrize("name", backends.NAMES)
+def test_thread_count_is_what_was_set(name):
+    """After set_threads every later operation may use that many."""
+    backend = loaded(name)
+    before = backend.threads()
+    if name == "numpy" and openblas.of_numpy() is None:
+        pytest.skip("numpy does not use an OpenBLAS that can be asked")
+    backend.set_threads(1)
+    assert 1 == backend.threads()
+    backend.set_threads(before)
+    assert before == backend.threads()
+
+
+def test_numpy_with_an_unknown_blas_refuses_to_pretend(monkeypatch):
+    """Where the thread count can no longer be changed, only the count already asked for is."""
+    monkeypatch.setattr(openblas, "of_numpy", lambda: None)
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+    backend = NumpyBackend()
+    backend.set_threads(2)
+    with pytest.raises(Unsupported, match="OPENBLAS_NUM_THREADS=3"):
+        backend.set_threads(3)
+
+
+def test_openblas_is_found_among_the_loaded_libraries(monkeypatch, tmp_path):
+    """Without a bundled library the process's own list is read, other packages' left out."""
+    maps = tmp_path / "maps"
+    maps.write_text(
+        "7f0-7f1 r-xp 00000000 fe:00 12   /usr/lib/libc.so.6\n"
+        "7f1-7f2 r-xp 00000000 fe:00 13   /opt/with space/libopenblasp-r0.3.30.so\n"
+        "7f2-7f3 r--p 00000000 fe:00 13   /opt/with space/libopenblasp-r0.3.30.so\n"
+        "7f3-7f4 r--p 00000000 fe:00 14   /x/site-packages/scipy_openblas32/lib/libopenblas.so\n"
+    )
+    opened = []
+    monkeypatch.setattr(openblas, "MAPS", maps)
+    monkeypatch.setattr(openblas, "OpenBlas", opened.append)
+    monkeypatch.setattr(np, "__file__", str(tmp_path / "numpy" / "__init__.py"))
+    openblas.of_numpy()
+    assert [Path("/opt/with space/libopenblasp-r0.3.30.so")] == opened
+
+
+@pytest.mark.parametrize("name", backends.NAMES)
+def test_versions_name_the_release_and_its_libraries(name):
+    """The fingerprint holds the framework's release and something about its BLAS, as text."""
+    found = loaded(name).versions()
+    release = __import__(name).__version__
+    assert f"{name} {release}" == found["framework"]
+    assert {"numpy", "blas"} <= set(found)
+    assert [] == [key for key, value in found.items() if not isinstance(value, str) or not value]
+
+
+def test_loading_numpy_leaves_torch_alone():
+    """A process that measures numpy never imports torch; nor does reading the names."""
+    code = (
+        "import sys; from deepbench_ops import backends;"
+        "assert 'numpy' not in sys.modules;"
+        "from deepbench_ops.backends import check; backends.load('numpy');"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ("False\n", "") == (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("call", [backends.load, backends.preload])
+def test_a_framework_that_is_not_installed_is_named(monkeypatch, call):
+    """The error says which framework is missing and how to get it."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "deepbench_ops.backends.torch_backend", raising=False)
+    with pytest.raises(DeepbenchError, match=r"torch is not installed .* 'pip install torch'"):
+        call("torch")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("torchh", "cpu"), "unknown framework 'torchh': choose one of numpy, torch"),
+        (("numpy", "tpu"), "unknown device 'tpu': choose one of cpu, cuda"),
+    ],
+)
+def test_unknown_names_are_refused(arguments, message):
+    """An unknown framework or device is named together with the known ones."""
+    with pytest.raises(DeepbenchError, match=message):
+        backends.load(*arguments)
+
+
+def test_unknown_precision_and_family_are_refused():
+    """A precision that is none raises DeepbenchError, a family without kernels Unsupported."""
+    backend = NumpyBackend()
+    with pytest.raises(DeepbenchError, match="float33"):
+        backend.gemm(Gemm(m=2, n=2, k=2), "float33")
+    with pytest.raises(Unsupported, match="the numpy backend has no conv kernels"):
+        backend.build("conv", Gemm(m=2, n=2, k=2), "float32")

@@ -1,0 +1,118 @@
+"""The asv benchmark type, run by asv's own runner in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import asv
+import pytest
+
+RUNNER = Path(asv.__file__).with_name("benchmark.py")
+
+SUITE = """
+import pathlib
+
+LOG = pathlib.Path({log!r})
+
+
+class Kernel:
+    flops, bytes = 1000.0, 1.0
+    notes = {{}}
+
+    def run(self):
+        sum(range(1000))
+
+    def synchronise(self):
+        pass
+
+    reset = synchronise
+
+
+class Suite:
+    params = [["a", "b"]]
+    param_names = ["problem"]
+    rounds = 2
+
+    def setup(self, problem):
+        if problem == "b":
+            raise NotImplementedError("not here")
+        with LOG.open("a") as log:
+            log.write("setup\\n")
+
+    def {method}(self, problem):
+        return {body}
+"""
+
+FAKE_TIMING = """
+from deepbench_ops.measure import kernel_run
+from deepbench_ops.measure.sampling import Policy, measure
+
+
+def timed(prepared, name, params, quick=False):
+    policy = Policy(budget_seconds=0.05, warmup_seconds=0.01)
+    found = measure(prepared, None, policy.quick() if quick else policy)
+    return {"samples": found.seconds, "number": found.number}
+
+
+kernel_run.timed = timed
+"""
+
+
+def run(tmp_path, method, body, index=0, extra="{}"):
+    """Run one parameter of a one-benchmark suite as asv does; return its result and its setups."""
+    suite = tmp_path / "suite"
+    suite.mkdir()
+    log = tmp_path / "log"
+    text = SUITE.format(log=str(log), method=method, body=body)
+    (suite / "__init__.py").write_text(FAKE_TIMING)
+    (suite / "work.py").write_text(text)
+    result = tmp_path / "result.json"
+    name = f"work.Suite.{method}-{index}"
+    command = [sys.executable, RUNNER, "run", suite, name, extra, "None", result]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=60)
+    setups = log.read_text().count("setup") if log.exists() else 0
+    return json.loads(result.read_text()), setups
+
+
+def test_setup_runs_once_however_many_calls_are_timed(tmp_path):
+    """Thousands of calls are timed after a single setup, and every sample holds many of them."""
+    result, setups = run(tmp_path, "kernel_forward", "Kernel()")
+    assert setups == 1
+    assert result["number"] > 1
+    assert len(result["samples"]) > 1
+
+
+def test_stock_timing_would_rebuild_its_inputs(tmp_path):
+    """asv_runner's own type runs setup before each call: what ours exists to avoid."""
+    result, setups = run(tmp_path, "time_forward", "sum(range(1000))")
+    assert result["number"] == 1
+    assert setups > len(result["samples"])
+
+
+def test_quick_is_a_single_call(tmp_path):
+    """With what `asv run --quick` passes, one call is timed once."""
+    extra = json.dumps({"repeat": 1, "number": 1, "rounds": 1, "warmup_time": 0})
+    result, _ = run(tmp_path, "kernel_forward", "Kernel()", extra=extra)
+    assert (result["number"], len(result["samples"])) == (1, 1)
+
+
+def test_what_is_not_supported_is_skipped(tmp_path):
+    """A setup that raises NotImplementedError gives NaN, asv's mark for skipped."""
+    result, setups = run(tmp_path, "kernel_forward", "Kernel()", index=1)
+    assert result != result
+    assert setups == 0
+
+
+@pytest.mark.parametrize("attribute, value", [("type", "time"), ("unit", "seconds")])
+def test_asv_shows_it_as_a_time(attribute, value):
+    """asv formats, compares and judges it as seconds."""
+    from asv_bench_deepbench.benchmarks.kernel import KernelBenchmark
+
+    def kernel_forward():
+        pass
+
+    assert (
+        getattr(KernelBenchmark("kernel_forward", kernel_forward, [kernel_forward]), attribute)
+        == value
+    )

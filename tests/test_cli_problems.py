@@ -1,0 +1,161 @@
+"""`deepbench problems` and `deepbench select`: what they print, and how they fail."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from deepbench_ops.problems import FAMILIES, PRECISIONS, SETS, find, load
+
+pytest.importorskip("click", reason="the command needs the `track` extra")
+COMMAND = [sys.executable, "-m", "deepbench_ops.cli"]
+
+
+def deepbench(*arguments):
+    """Run the command; (exit status, stdout, stderr)."""
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def output(*arguments):
+    """What the command prints, when it succeeds and says nothing on stderr."""
+    status, out, err = deepbench(*arguments)
+    assert (0, "") == (status, err)
+    return out
+
+
+def test_json_holds_every_distinct_problem():
+    """The JSON is one list with an object for each distinct problem of all families."""
+    printed = json.loads(output("problems", "--format", "json"))
+    assert 243 + 191 + 124 + 24 + 7 == len(printed)
+    assert len(printed) == len({(one["family"], one["id"]) for one in printed})
+
+
+def test_json_is_what_the_problems_say():
+    """Sizes, work, bytes and intensity of each printed problem are those of its dataclass."""
+    for one in json.loads(output("problems", "--format", "json")):
+        problem = find(one["family"], one["id"])
+        assert problem.sizes() == one["sizes"]
+        assert (problem.flops, problem.items) == (one["flops"], one["items"])
+        assert {name: problem.bytes(name) for name in PRECISIONS} == one["bytes"]
+        assert {name: problem.intensity(name) for name in PRECISIONS} == one["intensity"]
+        assert (problem.application, list(problem.sets)) == (one["application"], one["sets"])
+        assert sum(problem.rows) == sum(one["rows"].values())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_csv_reads_back(family):
+    """The CSV has a line for each problem of the family, with its numbers."""
+    lines = list(csv.DictReader(io.StringIO(output("problems", "--family", family, "--format",
+                                                   "csv"))))  # fmt: skip
+    problems = load(family)
+    assert [p.id for p in problems] == [line["id"] for line in lines]
+    for problem, line in zip(problems, lines, strict=True):
+        assert problem.flops == float(line["flops"])
+        assert problem.bytes("int8") == float(line["bytes_int8"])
+        assert {n: str(s).lower() for n, s in problem.sizes().items()}.items() <= line.items()
+        assert sum(problem.rows) == sum(int(line[f"rows_{name}"]) for name in SETS)
+
+
+def test_table_counts_rows_and_problems():
+    """Below each family's table stand its distinct problems and published rows."""
+    printed = output("problems")
+    assert "gemm: 243 distinct problems, 248 rows of the published lists" in printed
+    assert "conv: 191 distinct problems, 217 rows" in printed
+    assert "rnn: 124 distinct problems, 125 rows" in printed
+    assert "sparse_gemm: 24 distinct problems, 32 rows" in printed
+    assert "all_reduce: 7 distinct problems, 7 rows" in printed
+
+
+def test_table_shows_work_bytes_intensity_and_origin():
+    """A line of the table has the problem's rounded figures, application and sets."""
+    line = next(text for text in output("problems", "m35_n700_k2048_NN").splitlines()
+                if text.startswith("m35"))  # fmt: skip
+    cells = re.split(r"\s{2,}", line)
+    sizes = ["m35_n700_k2048_NN", "35", "700", "2048", "false", "false"]
+    figures = ["100.4 M", "6.217 M", "3.109 M", "1.701 M", "16.1", "32.3", "59"]
+    assert [*sizes, *figures, "DeepSpeech, output layer", "server device"] == cells
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        (["--set", "training"], 160 + 90 + 53 + 7),
+        (["--set", "inference-device", "--family", "gemm"], 13),
+        (["--selection", "headline"], 10),
+        (["--selection", "headline", "--set", "inference_server"], 4),
+        (["--selection", "inference-device", "--family", "rnn"], 3),
+        (["--selection", "headline", "--family", "conv"], 0),
+        (["m35_n700_k2048_NN", "n16777216"], 2),
+    ],
+)
+def test_conditions_narrow_the_list(options, count):
+    """Every condition given holds for what is printed, and nothing else is left out."""
+    printed = json.loads(output("problems", *options, "--format", "json"))
+    if "--set" in options:
+        wanted = options[options.index("--set") + 1].replace("-", "_")
+        assert all(wanted in one["sets"] for one in printed)
+    assert count == len(printed)
+
+
+def test_nothing_found_is_said():
+    """A table of nothing is a sentence, a CSV of nothing its header."""
+    nothing = ["problems", "--selection", "headline", "--family", "conv"]
+    assert "no problem meets these conditions\n" == output(*nothing)
+    assert 1 == len(output(*nothing, "--format", "csv").splitlines())
+
+
+def test_a_closed_pipe_is_no_error():
+    """A reader that stops early, like head, gets no traceback."""
+    running = subprocess.Popen(
+        [*COMMAND, "problems"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    running.stdout.readline()
+    running.stdout.close()
+    assert "" == running.stderr.read()
+    running.stderr.close()
+    running.wait(timeout=60)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["problems", "--family", "gemms"],
+        ["problems", "--set", "train"],
+        ["problems", "--selection", "head"],
+        ["problems", "m1760_n128_k1760"],
+        ["problems", "--family", "gemm", "m1760_n128_k1760"],
+        ["select", "all"],
+        ["select", "headline", "--precision", "fp16"],
+        ["select", "headline", "--family", "gemms"],
+    ],
+)
+def test_bad_names_end_in_one_line(arguments):
+    """An unknown name exits 2 with one line on stderr that begins with the command's name."""
+    status, out, err = deepbench(*arguments)
+    assert (2, "") == (status, out)
+    assert err.startswith("deepbench: error: unknown ")
+    assert 1 == len(err.splitlines())
+
+
+def test_select_prints_one_usable_expression():
+    """The expression is one line that compiles and finds a headline benchmark at float32 only."""
+    printed = output("select", "headline", "--precision", "float32")
+    assert 1 == len(printed.splitlines())
+    pattern = re.compile(printed.strip())
+    found = "gemm.Training.kernel_forward('m1760_n128_k1760_NN', '{}')"
+    assert pattern.search(found.format("float32"))
+    assert not pattern.search(found.format("int8"))
+
+
+def test_help_names_the_choices():
+    """A stranger reads in the help every family, set, selection and precision to give."""
+    told = " ".join(output("problems", "--help").split())
+    assert ", ".join(FAMILIES) in told
+    assert ", ".join(SETS) in told
+    assert ", ".join(PRECISIONS) in " ".join(output("select", "--help").split())
+    assert {"machine", "problems", "select"} <= set(output("--help").split())

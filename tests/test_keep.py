@@ -1,0 +1,210 @@
+"""What is written when asv saves: nothing is lost, nothing empty is left, the JSON is strict."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from asv.results import Results
+from asv.runner import BenchmarkResult
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.measure import record
+from deepbench_ops.results import keep, measurements
+
+BENCHMARK = {
+    "name": "gemm.Training.kernel_forward",
+    "version": "1",
+    "params": [["'a'", "'b'", "'c'"], ["'float32'"]],
+}
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path, monkeypatch):
+    """asv's classes wrapped for the length of a test, with a spool of its own."""
+    saving = [(Results, name) for name in ("save", "add_result", "rm")]
+    for owner, name in [*saving, (keep.Machine, "save")]:
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setenv(record.SPOOL_VARIABLE, "")
+    keep.install(tmp_path / "spool")
+
+
+def outcome(values):
+    """An asv result as its runner would hand it over: numbers, NaN for skips, None for failures."""
+    measured = [isinstance(v, float) and not math.isnan(v) for v in values]
+    return BenchmarkResult(
+        result=[True if m else v for v, m in zip(values, measured, strict=True)],
+        samples=[[v, v * 1.01] if m else None for v, m in zip(values, measured, strict=True)],
+        number=[1 if m else None for m in measured],
+        errcode=0,
+        stderr="",
+        profile=None,
+    )
+
+
+def save(folder, values, version="1"):
+    """Save one run of BENCHMARK as `asv run` does: load what is there, add, save."""
+    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
+    results.load_data(str(folder))
+    results.add_result({**BENCHMARK, "version": version}, outcome(values), record_samples=False)
+    results.save(str(folder))
+    return folder / "m" / "00000000-release-py3.json"
+
+
+def values_in(path):
+    return Results.load(str(path)).get_result_value(BENCHMARK["name"], BENCHMARK["params"])
+
+
+def test_a_run_that_measured_nothing_leaves_no_file(tmp_path):
+    """All failures: no result file, not even an empty folder's worth."""
+    path = save(tmp_path, [None, None, None])
+    assert not path.exists()
+
+
+def test_a_failed_run_does_not_erase_an_earlier_one(tmp_path):
+    """A release that no longer installs keeps the numbers it had."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    before = values_in(path)
+    save(tmp_path, [None, None, None])
+    assert values_in(path) == before
+
+
+def test_a_skip_does_not_replace_a_number(tmp_path):
+    """New numbers come in, a skip and a failure leave the old ones where they were."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    save(tmp_path, [4.0, float("nan"), None])
+    assert values_in(path) == pytest.approx([4.02, 2.01, 3.015])
+
+
+def test_another_version_of_a_benchmark_starts_afresh(tmp_path):
+    """Numbers of an older benchmark version are not mixed with the new version's."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    save(tmp_path, [4.0, None, None], version="2")
+    assert values_in(path) == [pytest.approx(4.02), None, None]
+
+
+def test_samples_are_kept_without_being_asked_for(tmp_path):
+    """Samples stay in the file although `asv run` was not given --record-samples."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    samples = Results.load(str(path)).get_result_samples(BENCHMARK["name"], BENCHMARK["params"])
+    assert samples[0] == [1.0, 1.01]
+
+
+def test_intervals_are_finite(tmp_path):
+    """Two samples give asv an infinite interval; the file holds finite bounds all the same."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+
+    def refuse(token):
+        raise AssertionError(f"{token} is not JSON")
+
+    json.loads(path.read_text(), parse_constant=refuse)
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+    """When writing fails half way the file on disk is the former one, whole."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    before = path.read_bytes()
+
+    def half(target, data, *rest, **options):
+        Path(target).parent.mkdir(exist_ok=True)
+        Path(target).write_text('{"results": ')
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("asv.util.write_json", half)
+    with pytest.raises(KeyboardInterrupt):
+        save(tmp_path, [4.0, 5.0, 6.0])
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".unfinished")] == []
+
+
+def test_removing_a_benchmark_removes_it(tmp_path):
+    """What `asv rm benchmark=...` takes out of a result is not put back by saving it."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    result = Results.load(str(path))
+    result.remove_result(BENCHMARK["name"])
+    result.save(str(tmp_path))
+    assert list(Results.load(str(path)).get_all_result_keys()) == []
+
+
+def test_removing_a_result_removes_its_records(tmp_path):
+    """`asv rm commit_hash=...` leaves no measurements behind."""
+    record.write(a_record("a", [0.5], 2e9))
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    Results.load(str(path)).rm(str(tmp_path))
+    assert list((tmp_path / "m").iterdir()) == []
+
+
+number_or_gap = st.one_of(st.floats(1e-6, 1e3), st.just(float("nan")), st.none())
+
+
+@given(st.lists(st.lists(number_or_gap, min_size=3, max_size=3), min_size=1, max_size=4))
+def test_what_was_ever_measured_stays_measured(tmp_path_factory, runs):
+    """After any series of runs a kernel has the number of the last run that measured it."""
+    folder = tmp_path_factory.mktemp("results")
+    expected = [None, None, None]
+    for run in runs:
+        path = save(folder, run)
+        for i, value in enumerate(run):
+            if value is not None and not math.isnan(value):
+                expected[i] = value * 1.005
+    if not path.exists():
+        assert expected == [None, None, None]
+        return
+    for found, wanted in zip(values_in(path), expected, strict=True):
+        if wanted is None:
+            assert found is None or math.isnan(found)
+        else:
+            assert found == pytest.approx(wanted)
+
+
+def a_record(problem, seconds, started_at):
+    return {
+        "benchmark": BENCHMARK["name"],
+        "params": [problem, "float32"],
+        "seconds": seconds,
+        "yardstick": [1.0] * len(seconds),
+        "started_at": started_at,
+        "fingerprint": {"cpu": "abacus", "threads": "2"},
+    }
+
+
+def test_records_are_filed_beside_their_result(tmp_path):
+    """Raw seconds and the fingerprint land beside the result that was saved with them."""
+    record.write(a_record("a", [0.5], 2e9))
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    facts, found = measurements.load(measurements.beside(path))
+    assert [entry["seconds"] for entry in found] == [[0.5]]
+    assert facts[found[0]["fingerprint"]] == {"cpu": "abacus", "threads": "2"}
+
+
+def test_a_new_measurement_replaces_only_its_own_kernel(tmp_path):
+    """Records of an earlier run stay for other kernels and go for the one measured anew."""
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    measurements.add(path, [a_record("a", [1.0], 1.0), a_record("b", [2.0], 1.0)])
+    measurements.add(path, [a_record("a", [3.0], 2e9)])
+    measurements.add(path, [a_record("a", [4.0], 2e9 + 1)])  # the second round of the same run
+    _, found = measurements.load(path)
+    assert sorted((e["params"][0], e["seconds"][0]) for e in found) == [
+        ("a", 3.0),
+        ("a", 4.0),
+        ("b", 2.0),
+    ]
+
+
+def test_records_are_collected_once(tmp_path, monkeypatch):
+    """A record comes out of the spool once, in the order of writing."""
+    monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path))
+    record.write({"n": 1})
+    record.write({"n": 2})
+    assert record.collect(tmp_path) == [{"n": 1}, {"n": 2}]
+    assert record.collect(tmp_path) == []
+
+
+def test_a_torn_measurements_file_names_its_line(tmp_path):
+    """A truncated line is reported with file and line, and the file is not touched."""
+    path = tmp_path / "x.measurements.jsonl"
+    path.write_text('{"fingerprint": "a", "facts": {}}\n{"benchmark": "gem')
+    with pytest.raises(measurements.DeepbenchError, match=r"x\.measurements\.jsonl: line 2"):
+        measurements.add(path, [a_record("a", [1.0], 1.0)])
+    assert path.read_text().endswith('{"benchmark": "gem')

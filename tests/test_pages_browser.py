@@ -1,0 +1,301 @@
+"""The published site in a real browser, from a disk and from a server, without internet."""
+
+import functools
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import published_site
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = next((path for path in map(shutil.which, NAMES) if path), None)
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path (Debian: chromium)"),
+]
+
+LAB_1 = "machine=lab-1&branch="
+GRAPH = f"#{published_site.BENCHMARK}?{LAB_1}"
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published_site.publish(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module", params=["file", "http"])
+def site(request: pytest.FixtureRequest, html: Path) -> Iterator[str]:
+    """The site's address up to and with the last slash."""
+    if request.param == "file":
+        yield html.as_uri() + "/"
+        return
+    handler = functools.partial(QuietHandler, directory=str(html))
+    with http.server.ThreadingHTTPServer(("localhost", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def page(browser: Any, site: str) -> Iterator[Any]:
+    """A page that fails its test by an error, a missing file or a call to the outside."""
+    context = browser.new_context(viewport={"width": 1280, "height": 760})
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    faults: list[str] = []
+
+    def guard(route: Any) -> None:
+        if route.request.url.startswith((site, "data:")):
+            route.continue_()
+        else:
+            faults.append(f"request to the outside: {route.request.url}")
+            route.abort()
+
+    def failed(request: Any) -> None:
+        # Leaving a page aborts what it still loads.
+        if request.failure != "net::ERR_ABORTED":
+            faults.append(f"{request.failure}: {request.url}")
+
+    context.route("**/*", guard)
+    page.on("console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(f"script: {error}"))
+    page.on("requestfailed", failed)
+    page.on(
+        "response",
+        lambda r: faults.append(f"{r.status}: {r.url}") if r.status >= 400 else None,
+    )
+    yield page
+    pwned = page.evaluate("window.pwned")
+    context.close()
+    assert faults == []
+    assert pwned is None
+
+
+def open_page(page: Any, site: str, fragment: str, ready: str) -> None:
+    page.goto(f"{site}index.html{fragment}")
+    page.wait_for_selector(ready)
+
+
+def hover(page: Any, place: int, tooltip: str = ".tooltip .tooltip-inner") -> str:
+    """The tooltip of the point that is `place`-th from the left on the first line drawn.
+
+    Bars are hit in their middle, at half their height.
+    """
+    spot = page.evaluate(
+        """place => {
+            const plot = $('#main-graph').data('plot');
+            const series = plot.getData()[0];
+            const {points, pointsize} = series.datapoints;
+            const drawn = points.filter((_, i) => i % pointsize < 2);
+            const [x, y] = [drawn[2 * place], drawn[2 * place + 1]];
+            const at = plot.pointOffset({x, y: series.bars.show ? y / 2 : y});
+            const box = document.querySelector('#main-graph').getBoundingClientRect();
+            return {x: box.left + at.left, y: box.top + at.top};
+        }""",
+        place,
+    )
+    page.mouse.move(spot["x"] - 60, spot["y"] + 40)
+    page.mouse.move(spot["x"], spot["y"], steps=3)
+    page.wait_for_selector(tooltip)
+    return str(page.inner_text(tooltip))
+
+
+def test_grid_lists_the_benchmarks(page: Any, site: str) -> None:
+    """The first page has a small graph for each benchmark."""
+    open_page(page, site, "", ".benchmark-plot canvas")
+    assert page.locator(".benchmark-text").all_inner_texts() == ["Training.kernel_forward"]
+
+
+def test_graph_names_its_releases(page: Any, site: str) -> None:
+    """Name and version stand at the x-axis, in the range box and in a point's tooltip."""
+    open_page(page, site, GRAPH + "numpy", "#main-graph canvas")
+    labels = page.locator("#main-graph .flot-x-axis .flot-tick-label").all_inner_texts()
+    expected = [f"{f}\n{v}" for f, v, _, s in published_site.RELEASES if f == "numpy" and s]
+    assert expected == labels
+    assert page.input_value("#range") == "numpy 1.24.4..numpy 2.2.6"
+    assert hover(page, 2) == "1.000ms @ numpy 1.26.4"
+
+
+@pytest.mark.parametrize("scale", ["even", "date"])
+def test_other_x_axes_work(page: Any, site: str, scale: str) -> None:
+    """Even spacing and dates keep the names in the tooltips."""
+    open_page(page, site, f"{GRAPH}numpy&x-axis-scale={scale}", "#main-graph canvas")
+    assert hover(page, 1) == "1.010ms @ numpy 1.25.2"
+
+
+def test_frameworks_are_chosen_on_the_left(page: Any, site: str) -> None:
+    """A click on the other framework draws its releases beside the first's."""
+    open_page(page, site, GRAPH + "numpy", "#main-graph canvas")
+    page.click("#graphdisplay-state-params a:text-is('torch')")
+    page.wait_for_selector("#main-graph .legendLabel:has-text('branch-torch')")
+    labels = page.locator("#main-graph .flot-x-axis .flot-tick-label").all_inner_texts()
+    assert "torch\n2.3.1" in labels
+    assert "numpy\n2.0.2" in labels
+
+
+def test_a_parameter_as_x_axis_works(page: Any, site: str) -> None:
+    """Problems along the x-axis: labelled bars, whose tooltip names the problem."""
+    open_page(page, site, f"{GRAPH}numpy&x-axis=problem", "#main-graph .flot-x-axis")
+    labels = page.locator("#main-graph .flot-x-axis .flot-tick-label").all_inner_texts()
+    assert [p.strip("'") for p in published_site.PROBLEMS] == labels
+    assert hover(page, 1, "#deepbench-tip") == "3.000ms @ m7680_n64_k2560_NN"
+    assert page.locator(".tooltip").count() == 0
+
+
+def test_bars_stand_beside_each_other(page: Any, site: str) -> None:
+    """Both frameworks at each problem: no bar covers another, none is lost."""
+    address = f"{GRAPH}numpy&branch=torch&p-precision='float32'&x-axis=problem"
+    open_page(page, site, address, "#main-graph .legendLabel:has-text('branch-torch')")
+    spans = page.evaluate(
+        """() => $('#main-graph').data('plot').getData().flatMap(series => {
+            const {points, pointsize} = series.datapoints;
+            return points.filter((_, i) => i % pointsize === 0).map(x => [
+                Math.round(1e6 * (x - series.bars.barWidth / 2)),
+                Math.round(1e6 * (x + series.bars.barWidth / 2))]);
+        }).sort((a, b) => a[0] - b[0])"""
+    )
+    assert spans == [
+        [-300_000, 0],
+        [0, 300_000],
+        [700_000, 1_000_000],
+        [1_000_000, 1_300_000],
+    ]
+
+
+def test_crowded_labels_are_thinned(page: Any, site: str) -> None:
+    """Of two hundred problems along the x-axis only those with room are labelled."""
+    open_page(page, site, f"{GRAPH}numpy&x-axis=problem", "#main-graph .flot-x-axis")
+    page.evaluate(
+        """() => {
+            const data = Array.from({length: 200}, (_, i) => ['m' + i + '_n128_k1760_NN', i]);
+            const options = {xaxis: {mode: 'categories', axisLabel: 'problem'}};
+            $.plot($('#main-graph'), [{data}], options);
+        }"""
+    )
+    edges = page.evaluate(
+        """() => $('#main-graph .flot-x-axis .flot-tick-label').get().map(label => {
+            const range = document.createRange();
+            range.selectNodeContents(label);
+            const box = range.getBoundingClientRect();
+            return [box.left, box.right];
+        })"""
+    )
+    assert len(edges) > 2
+    assert [right for (_, right), (left, _) in pairwise(edges) if right > left] == []
+
+
+def test_regressions_name_the_release_and_lead_to_it(page: Any, site: str) -> None:
+    """The row of a slowdown shows the release, and its link reaches that release's row."""
+    open_page(page, site, "#regressions", "#regressions-body tbody tr")
+    link = page.locator("#regressions-body tbody tr td:nth-child(3) a").first
+    assert link.inner_text() == "numpy 2.0.2"
+    page.goto(link.evaluate("a => a.href"))
+    assert "numpy 2.0.2" in page.inner_text("tr:has(:target)")
+
+
+def test_regression_links_open_the_marked_graph(page: Any, site: str) -> None:
+    """A regression's graph is addressed by hash, so asv still marks the place."""
+    open_page(page, site, "#regressions", "#regressions-body tbody tr")
+    link = page.locator("#regressions-body tbody tr a").first
+    short = published_site.commit("numpy", "2.0.2")[:8]
+    assert f"commits={short}" in link.get_attribute("href")
+    link.click()
+    page.wait_for_selector("#main-graph canvas")
+    markings = "$('#main-graph').data('plot').getOptions().grid.markings.map(m => +m.xaxis.from)"
+    assert page.evaluate(markings) == [4]
+
+
+def test_release_names_in_addresses_become_hashes(page: Any, site: str) -> None:
+    """A pair of releases, one name being the start of another's, is written as asv reads it."""
+    open_page(page, site, "", ".benchmark-plot canvas")
+    first, second = (published_site.commit("numpy", v)[:8] for v in ("1.26.4", "2.0.2"))
+    written = page.evaluate(
+        "$.asv.format_hash_string({location: ['b'], "
+        "params: {commits: ['numpy 1.26.4-numpy 2.0.2']}})"
+    )
+    assert f"#b?commits={first}-{second}" == written
+    assert page.evaluate("$.asv.get_revision('numpy-1.26.4')") == "2"
+
+
+def test_list_names_the_releases(page: Any, site: str) -> None:
+    """The benchmark list says between which releases a value changed; links reach a row."""
+    open_page(page, site, "#summarylist", "#summarylist-body tbody tr")
+    change = page.locator("#summarylist-body td.change-date a").first
+    assert change.inner_text() == "numpy 1.26.4...numpy 2.0.2"
+    page.goto(change.evaluate("a => a.href"))
+    assert "numpy 2.0.2" in page.inner_text("tr:has(:target)")
+
+
+def test_hostile_descriptions_are_text(page: Any, site: str) -> None:
+    """A machine's name and profile with HTML in them are shown as text in its tooltip."""
+    open_page(page, site, GRAPH + "numpy", "#main-graph canvas")
+    page.hover("#graphdisplay-state-params a:has-text('onerror')")
+    page.wait_for_selector(".tooltip .tooltip-inner")
+    assert f"cpu: {published_site.HOSTILE}" in page.inner_text(".tooltip .tooltip-inner")
+
+
+def test_code_is_shown_as_written(page: Any, site: str) -> None:
+    """The tooltip of a small graph shows the benchmark's code with its < intact."""
+    open_page(page, site, "", ".benchmark-plot canvas")
+    page.hover(".benchmark-plot")
+    page.wait_for_selector(".tooltip .tooltip-inner")
+    assert "return a < b" in page.inner_text(".tooltip .tooltip-inner")
+
+
+def test_footer_leads_to_the_release_list(page: Any, site: str) -> None:
+    """Every page of asv's has the footer, and its link opens how to read the pages."""
+    for fragment in ("", "#summarylist", "#regressions", GRAPH + "numpy"):
+        page.goto(f"{site}index.html{fragment}")
+        assert page.locator("#deepbench-footer").is_visible()
+    page.click("#deepbench-footer a")
+    page.wait_for_url("**/releases.html")
+    assert "how to read the pages" in page.inner_text("h1 >> nth=0")
+
+
+def test_every_local_link_resolves(page: Any, site: str, html: Path) -> None:
+    """No link of any page names a file that the site does not hold."""
+    names = set()
+    views = ("index.html", "index.html#regressions", "index.html#summarylist", "releases.html")
+    for view in views:
+        page.goto(site + view)
+        page.wait_for_load_state("networkidle")
+        names |= set(
+            page.evaluate(
+                "Array.from(document.querySelectorAll('[href],[src]'), e => e.href||e.src)"
+            )
+        )
+    local = {
+        unquote(name.removeprefix(site).split("#")[0]) for name in names if name.startswith(site)
+    }
+    assert {"releases.html", "regressions.xml", "deepbench.js"} <= local
+    assert [name for name in local if name and not (html / name).is_file()] == []

@@ -1,0 +1,96 @@
+"""Pairs run real processes here, each timing a real kernel of numpy."""
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import pairs
+
+NUMPY = pairs.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"})
+TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
+
+
+@pytest.fixture
+def worker():
+    live = pairs.LiveWorker(NUMPY, {0})
+    yield live
+    live.close()
+
+
+def state_of(worker):
+    return Path(f"/proc/{worker._process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def test_a_round_holds_pairs_of_positive_seconds():
+    """Two rounds of a release against itself give the pairs asked for, all positive."""
+    rounds = pairs.run_rounds(NUMPY, NUMPY, [TASK], rounds=2, pairs=4, slice_seconds=0.002)[TASK]
+    assert [len(taken) for taken in rounds] == [4, 4]
+    assert all(seconds > 0 for taken in rounds for pair in taken for seconds in pair)
+
+
+def test_the_idle_worker_is_stopped(worker):
+    """Between commands a worker is in the stopped state, so its threads cannot spin."""
+    assert state_of(worker) == "T"
+    assert worker.ask(do="prepare", family="gemm", problem=TASK.problem, precision="float32") > 0
+    assert state_of(worker) == "T"
+
+
+def test_an_error_in_the_worker_is_told_in_its_own_words(worker):
+    """An unknown problem comes back as the worker's message, and the worker lives on."""
+    with pytest.raises(DeepbenchError, match="m1_n1_k1_NN"):
+        worker.ask(do="prepare", family="gemm", problem="m1_n1_k1_NN", precision="float32")
+    assert worker.ask(do="prepare", family="gemm", problem=TASK.problem, precision="float32") > 0
+
+
+def test_closing_leaves_no_process(worker):
+    """close() ends the process even while it is stopped."""
+    worker.close()
+    assert worker._process.poll() is not None
+
+
+def test_a_worker_that_dies_is_reported(worker):
+    """A worker killed from outside ends the question with an error, not with waiting."""
+    os.kill(worker._process.pid, signal.SIGKILL)
+    with pytest.raises(DeepbenchError, match="ended early"):
+        worker.ask(do="slice", calls=1)
+
+
+def test_nothing_is_left_behind_when_a_side_cannot_start():
+    """If the second interpreter does not exist, the first process is ended again."""
+    with pytest.raises(FileNotFoundError):
+        pairs.run_rounds(NUMPY, pairs.Launch("/nowhere/python"), [TASK], rounds=1)
+    time.sleep(0.1)
+    found = subprocess.run(
+        ["pgrep", "-P", str(os.getpid()), "-f", "measure.worker"], capture_output=True, text=True
+    )
+    assert found.stdout == ""
+
+
+@given(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=30), st.floats(1e-6, 1e3))
+def test_a_common_factor_cancels(afters, weather):
+    """What slows both sides of a pair alike does not move the round's ratio."""
+    calm = [(1.0, after) for after in afters]
+    rough = [(before * weather, after * weather) for before, after in calm]
+    assert pairs.round_ratio(rough) == pytest.approx(pairs.round_ratio(calm))
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0)), min_size=1, max_size=31))
+def test_swapping_the_sides_inverts_the_ratio(taken):
+    """Before and after exchanged give the reciprocal."""
+    swapped = [(after, before) for before, after in taken]
+    assert pairs.round_ratio(swapped) == pytest.approx(1 / pairs.round_ratio(taken))
+
+
+def test_the_ratio_is_the_median_of_the_pairs():
+    """One pair hit by a spike does not move the ratio."""
+    taken = [(1.0, 1.1)] * 10 + [(1.0, 9.0)]
+    assert pairs.round_ratio(taken) == pytest.approx(statistics.median([1.1] * 11))

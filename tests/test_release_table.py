@@ -1,0 +1,179 @@
+"""The release table: what is read, what is refused, and what a hash depends on."""
+
+import datetime
+import hashlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import Version
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import table
+from deepbench_ops.releases.table import Release
+
+HEADER = "framework,version,date,pins,on_request,index\n"
+
+versions = st.builds("{}.{}.{}".format, st.integers(0, 3), st.integers(0, 30), st.integers(0, 9))
+releases = st.builds(
+    Release,
+    framework=st.sampled_from(["numpy", "torch"]),
+    version=versions,
+    date=st.dates(datetime.date(2020, 1, 1), datetime.date(2030, 1, 1)),
+    pins=st.sampled_from([(), ("scipy==1.10.1",)]),
+    on_request=st.booleans(),
+    index=st.sampled_from(["", "https://example.org/simple"]),
+)
+tables = st.lists(releases, min_size=1, max_size=12, unique_by=lambda r: (r.framework, r.version))
+
+
+def write(path: Path, *rows: str) -> Path:
+    path.write_text(HEADER + "".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def as_row(release: Release) -> str:
+    wanted = "yes" if release.on_request else "no"
+    cells = (release.framework, release.version, str(release.date), " ".join(release.pins))
+    return ",".join((*cells, wanted, release.index))
+
+
+def refusal(tmp_path: Path, *rows: str) -> str:
+    with pytest.raises(DeepbenchError) as error:
+        table.load(write(tmp_path / "releases.csv", *rows))
+    text = str(error.value)
+    assert "\n" not in text
+    return text.removeprefix(str(tmp_path / "releases.csv"))
+
+
+def test_a_row_is_read_as_it_stands(tmp_path):
+    """Every column of a row arrives in the release, pins split at spaces."""
+    path = write(
+        tmp_path / "t.csv",
+        "torch,2.0.1,2023-05-08,numpy==1.24.4 scipy==1.10.1,yes,https://example.org/simple",
+    )
+    expected = Release(
+        framework="torch",
+        version="2.0.1",
+        date=datetime.date(2023, 5, 8),
+        pins=("numpy==1.24.4", "scipy==1.10.1"),
+        on_request=True,
+        index="https://example.org/simple",
+    )
+    assert (expected,) == table.load(path)
+
+
+def test_a_hash_is_the_sha1_of_the_requirement():
+    """Results of a release are filed under the sha1 of its requirement and nothing else."""
+    release = Release("numpy", "1.26.4", datetime.date(2024, 2, 5))
+    assert hashlib.sha1(b"numpy==1.26.4").hexdigest() == release.hash
+    assert release.hash[:8] == "49f3e332"
+
+
+@given(tables, releases)
+def test_adding_a_release_moves_no_other_hash(tmp_path_factory, rows, added):
+    """With one row more, every older row keeps its hash and its place among the others."""
+    before = [r for r in rows if (r.framework, r.version) != (added.framework, added.version)]
+    folder = tmp_path_factory.mktemp("table")
+    after = write(folder / "after.csv", *map(as_row, [added, *before]))
+    if not before:
+        assert [added.hash] == [release.hash for release in table.load(after)]
+        return
+    plain = write(folder / "before.csv", *map(as_row, before))
+    expected = {release.name: release.hash for release in table.load(plain)}
+    found = {release.name: release.hash for release in table.load(after)}
+    assert expected | {added.name: added.hash} == found
+
+
+@given(tables)
+def test_a_timeline_runs_by_version_within_a_framework(rows):
+    """However dates fall, the releases of one framework are in order of version."""
+    ordered = table.timeline(rows)
+    assert len(rows) == len(ordered)
+    for framework in ("numpy", "torch"):
+        found = [Version(r.version) for r in ordered if r.framework == framework]
+        assert sorted(found) == found
+
+
+def test_frameworks_mix_by_date():
+    """Releases of different frameworks are in order of date."""
+    rows = [
+        Release("torch", "2.0.0", datetime.date(2023, 3, 1)),
+        Release("numpy", "1.1.0", datetime.date(2024, 1, 1)),
+        Release("numpy", "1.0.0", datetime.date(2022, 1, 1)),
+    ]
+    expected = ["numpy-1.0.0", "torch-2.0.0", "numpy-1.1.0"]
+    assert expected == [release.name for release in table.timeline(rows)]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("jaxx,1.0,2024-01-01,,no,", "unknown framework 'jaxx': write one of numpy, torch"),
+        ("numpy,one,2024-01-01,,no,", "version is 'one': write it like 2.13.0"),
+        ("numpy,1.0-1,2024-01-01,,no,", "version is '1.0-1': write '1.0.post1'"),
+        ("numpy,1.0,01/02/2024,,no,", "date is '01/02/2024': write it as YYYY-MM-DD"),
+        ("numpy,1.0,2024-13-01,,no,", "date is '2024-13-01': write it as YYYY-MM-DD"),
+        (
+            "numpy,1.0,2024-01-01,scipy>=1,no,",
+            "pin 'scipy>=1' is not exact: write it like scipy==1.10.1",
+        ),
+        ("numpy,1.0,2024-01-01,,maybe,", "on_request is 'maybe': write yes or no"),
+        (
+            "numpy,1.0,2024-01-01,,no,the-usual",
+            "index is 'the-usual': write the URL of a package index",
+        ),
+        ("numpy,1.0,2024-01-01", "a row needs exactly 6 cells"),
+        ("numpy,1.0,2024-01-01,,no,,", "a row needs exactly 6 cells"),
+    ],
+)
+def test_a_wrong_row_names_its_line_its_value_and_the_mend(tmp_path, row, expected):
+    """A mistake in a row is told in one line that begins with file and line."""
+    good = "numpy,0.1.0,2020-01-01,,no,"
+    assert f", line 3: {expected}" == refusal(tmp_path, good, row)
+
+
+def test_a_release_listed_twice_is_refused(tmp_path):
+    """The second row of a release is an error that names the first, however it is written."""
+    row = "numpy,1.26.4,2024-02-05,,no,"
+    expected = ", line 3: numpy-1.26.4 is already on line 2: remove one of the two"
+    assert expected == refusal(tmp_path, row, row)
+    same = ("numpy,1.0,2024-02-05,,no,", "numpy,1.0.0,2024-02-05,,no,")
+    expected = ", line 3: numpy-1.0.0 is already on line 2: remove one of the two"
+    assert expected == refusal(tmp_path, *same)
+
+
+def test_an_empty_table_is_refused(tmp_path):
+    """A table without a row is an error, not an empty timeline."""
+    assert refusal(tmp_path) == " lists no release: add a row"
+
+
+def test_a_wrong_header_is_refused(tmp_path):
+    """Columns that are missing or differently named are told before any row is read."""
+    path = tmp_path / "t.csv"
+    path.write_text("framework,version\nnumpy,1.0\n", encoding="utf-8")
+    with pytest.raises(DeepbenchError, match="line 1: the columns are 'framework,version'"):
+        table.load(path)
+
+
+def test_a_missing_or_unreadable_table_is_one_line(tmp_path):
+    """No file, and a file that is no text, are errors that name the path."""
+    with pytest.raises(DeepbenchError, match=r"none\.csv: No such file"):
+        table.load(tmp_path / "none.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DeepbenchError, match="is not a CSV file in UTF-8"):
+        table.load(tmp_path / "binary.csv")
+
+
+def test_the_table_holds_what_the_project_promises():
+    """Eight numpy releases from 1.24.4 on, every torch 2.x minor, one of these without asking."""
+    listed = table.load()
+    numpy = [release for release in listed if release.framework == "numpy"]
+    torch = [release for release in listed if release.framework == "torch"]
+    assert numpy[0].name == "numpy-1.24.4"
+    assert len(numpy) >= 8
+    assert all(any(pin.startswith("scipy==") for pin in release.pins) for release in numpy)
+    assert [f"2.{minor}" for minor in range(16)] == [r.version.rpartition(".")[0] for r in torch]
+    assert [release.name for release in torch if not release.on_request] == ["torch-2.13.0"]
+    assert all(any(pin.startswith("numpy==") for pin in release.pins) for release in torch)

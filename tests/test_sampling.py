@@ -1,0 +1,190 @@
+"""Sampling on kernels and yardsticks whose times the test itself decides."""
+
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.measure import sampling
+from deepbench_ops.measure.sampling import Measurement, Policy, measure, relative_half_width
+
+
+class Clock:
+    """Stands in for the wall clock: time passes only when some work says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+class FakeKernel:
+    """Takes ``cost(now)`` seconds a call and counts what is asked of it."""
+
+    def __init__(self, clock, cost, reset_cost=0.5):
+        self.clock, self.cost, self.reset_cost = clock, cost, reset_cost
+        self.calls = self.resets = 0
+
+    def run(self):
+        self.calls += 1
+        self.clock.now += self.cost(self.clock.now)
+
+    def reset(self):
+        self.resets += 1
+        self.clock.now += self.reset_cost
+
+    def synchronise(self):
+        pass
+
+
+class FakeYardstick:
+    """A unit takes ``cost(now)`` seconds."""
+
+    kind = "compute"
+
+    def __init__(self, clock, cost, nominal=None):
+        self.clock, self.cost, self.nominal = clock, cost, nominal
+
+    def slice(self, units):
+        start = self.clock.now
+        for _ in range(units):
+            self.clock.now += self.cost(self.clock.now)
+        return (self.clock.now - start) / units
+
+    def units_for(self, seconds):
+        return max(1, round(seconds / 0.001))
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    fake = Clock()
+    monkeypatch.setattr(sampling.time, "perf_counter", fake.perf_counter)
+    return fake
+
+
+PATIENT = Policy(budget_seconds=1e9, warmup_seconds=10.0)
+
+
+def test_a_steady_kernel_is_reported_as_it_is(clock):
+    """A kernel of 2 ms a call gives samples of 2 ms, four calls to a slice of 8 ms."""
+    kernel = FakeKernel(clock, lambda now: 0.002)
+    found = measure(kernel, None, PATIENT)
+    assert found.number == 4
+    assert found.seconds == pytest.approx([0.002] * len(found.seconds))
+    assert found.target_reached
+
+
+def test_resetting_is_outside_the_time(clock):
+    """Every sample starts from a reset, and the reset's half second is in no sample."""
+    kernel = FakeKernel(clock, lambda now: 0.002)
+    found = measure(kernel, None, PATIENT)
+    assert kernel.resets >= len(found.seconds)
+    assert max(found.seconds) < 0.01
+
+
+def test_weather_cancels_in_calibrated_seconds(clock):
+    """When the machine halves its speed for seconds at a time, calibrated seconds do not move."""
+
+    def weather(now):
+        return 2.0 if int(now * 4) % 2 else 1.0
+
+    kernel = FakeKernel(clock, lambda now: 0.002 * weather(now), reset_cost=0.0)
+    ruler = FakeYardstick(clock, lambda now: 0.001 * weather(now))
+    rules = Policy(budget_seconds=1e9, warmup_seconds=10.0, min_samples=30)
+    found = measure(kernel, ruler, rules)
+    calibrated = found.calibrated(0.001)
+    assert max(found.seconds) > 1.5 * min(found.seconds)
+    assert statistics.median(calibrated) == pytest.approx(0.002, rel=0.01)
+    inside = [s for s in calibrated if s == pytest.approx(0.002, rel=0.01)]
+    assert len(inside) >= 0.8 * len(calibrated)
+
+
+def test_disturbed_slices_are_taken_again(clock, monkeypatch):
+    """While the yardstick reads double, slices are put aside; the samples are the calm ones."""
+    monkeypatch.setattr(sampling.time, "sleep", lambda s: setattr(clock, "now", clock.now + s))
+
+    def disturbed(now):
+        return 0.3 < now < 1.3
+
+    kernel = FakeKernel(clock, lambda now: 0.006 if disturbed(now) else 0.002, reset_cost=0.0)
+    ruler = FakeYardstick(clock, lambda now: 0.002 if disturbed(now) else 0.001, nominal=0.001)
+    rules = Policy(budget_seconds=0.6, min_samples=30)
+    found = measure(kernel, ruler, rules)
+    assert found.disturbed == 0
+    assert 1 <= len(found.put_aside) <= 2
+    assert found.calibrated(0.001) == pytest.approx([0.002] * 30)
+    assert clock.now > 1.3
+
+
+def test_patience_ends(clock, monkeypatch):
+    """A machine that never calms is measured all the same, and its samples are counted as such."""
+    monkeypatch.setattr(sampling.time, "sleep", lambda s: setattr(clock, "now", clock.now + s))
+    kernel = FakeKernel(clock, lambda now: 0.002, reset_cost=0.0)
+    ruler = FakeYardstick(clock, lambda now: 0.002, nominal=0.001)
+    found = measure(kernel, ruler, Policy(patience_seconds=1.0))
+    assert found.seconds
+    assert found.disturbed == len(found.seconds)
+    assert clock.now < 3.0
+
+
+def test_sampling_stops_at_the_budget_and_says_so(clock):
+    """A kernel too noisy for the target ends with the budget, marked as not having reached it."""
+    jitter = iter([1.0, 3.0, 2.0, 5.0] * 1000)
+    kernel = FakeKernel(clock, lambda now: 0.01 * next(jitter))
+    found = measure(kernel, None, Policy(budget_seconds=3.0, warmup_seconds=0.1))
+    assert not found.target_reached
+    assert found.noise > 0.01
+    assert len(found.seconds) < 30
+
+
+def test_a_long_call_is_its_own_warm_up(clock):
+    """A call of three seconds runs once and that call is the sample."""
+    kernel = FakeKernel(clock, lambda now: 3.0)
+    found = measure(kernel, None, Policy())
+    assert found.seconds == pytest.approx([3.0])
+    assert kernel.calls == 1
+
+
+def test_cold_samples_are_single_calls_after_a_flush(clock, monkeypatch):
+    """With cold caches each sample is one call, and each call follows a flush of its own."""
+    flushes = []
+    monkeypatch.setattr(sampling, "_flusher", lambda: lambda: flushes.append(clock.now))
+    kernel = FakeKernel(clock, lambda now: 0.0001)
+    found = measure(kernel, None, Policy(cold=True, budget_seconds=1e9, warmup_seconds=1.0))
+    assert found.number == 1
+    assert len(flushes) == kernel.calls
+
+
+def test_quick_is_one_sample_of_one_call(clock):
+    """The quick policy takes one sample and one call, whatever the kernel costs."""
+    kernel = FakeKernel(clock, lambda now: 0.0001)
+    found = measure(kernel, None, Policy().quick())
+    assert (found.number, len(found.seconds), kernel.calls) == (1, 1, 1)
+
+
+def test_without_a_reference_raw_seconds_are_returned():
+    """No yardstick or no nominal reading: calibrated() is the raw seconds, unchanged."""
+    assert Measurement(1, "none", [2.0]).calibrated(0.5) == [2.0]
+    assert Measurement(1, "compute", [2.0], [1.0]).calibrated(None) == [2.0]
+
+
+@given(st.lists(st.floats(1e-6, 1e3), min_size=3, max_size=50), st.floats(1e-3, 1e3))
+def test_noise_does_not_depend_on_the_unit(samples, scale):
+    """The relative half-width is the same in seconds and in milliseconds."""
+    scaled = relative_half_width([s * scale for s in samples])
+    assert scaled == pytest.approx(relative_half_width(samples), rel=1e-6, abs=1e-9)
+
+
+@given(st.lists(st.floats(1e-6, 1e3), max_size=2))
+def test_two_samples_claim_nothing(samples):
+    """Fewer than three samples have an infinite interval."""
+    assert relative_half_width(samples) == math.inf
+
+
+def test_one_spike_does_not_widen_the_interval():
+    """A single outlier of ten times the rest leaves the interval as it was."""
+    calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0]
+    assert relative_half_width([*calm, 10.0]) < 2 * relative_half_width(calm)

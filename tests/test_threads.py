@@ -1,0 +1,75 @@
+"""Thread counts are settled from the environment alone."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import threads
+
+
+def test_every_pool_gets_the_count_asked_for():
+    """fix() writes the wanted count into each pool's variable and returns it."""
+    environ = {"DEEPBENCH_THREADS": "3", "OMP_NUM_THREADS": "99"}
+    assert threads.fix(environ) == 3
+    assert {environ[name] for name in threads.THREAD_VARIABLES} == {"3"}
+
+
+def test_the_default_is_the_physical_cores():
+    """With nothing asked for, the count is the physical cores, at least one."""
+    assert threads.wanted({}) == threads.physical_cores() >= 1
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " "])
+def test_nonsense_is_refused(text):
+    """Anything but a whole number from 1 up is refused with the value named."""
+    with pytest.raises(DeepbenchError, match="DEEPBENCH_THREADS"):
+        threads.wanted({"DEEPBENCH_THREADS": text})
+
+
+PINNING = """
+import os, threading, time
+from deepbench_ops.measure import threads
+
+threads.physical_cores()
+stop = time.perf_counter() + 0.3
+
+def work():
+    while time.perf_counter() < stop:
+        sum(range(1000))
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(30)
+
+def idle():
+    time.sleep(30)
+
+busy = threading.Thread(target=work, daemon=True)
+lazy = threading.Thread(target=idle, daemon=True)
+for thread in (lazy, busy):
+    thread.start()
+work()
+print(threads.pin(2))
+of = lambda thread: sorted(os.sched_getaffinity(thread.native_id))
+main = threading.main_thread()
+print(of(main), of(busy), of(lazy))
+late = threading.Thread(target=idle, daemon=True)
+threads.unpin()
+late.start()
+print(of(main), of(busy), of(late), threads.physical_cores())
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(threads.physical_cores() < 2, reason="pinning apart takes two cores")
+def test_busy_threads_are_pinned_apart_and_set_free_again():
+    """The two threads that worked get a core each, an idle one keeps all; unpin undoes it."""
+    done = subprocess.run([sys.executable, "-c", PINNING], capture_output=True, text=True)
+    assert done.stderr == ""
+    said, pinned, freed = done.stdout.splitlines()
+    everywhere = str(sorted(os.sched_getaffinity(0)))
+    first, second = threads.one_cpu_per_core()[:2]
+    assert said == f"2 busiest threads pinned to cpu {first},{second}"
+    assert sorted(pinned.removesuffix(f" {everywhere}").split()) == [f"[{first}]", f"[{second}]"]
+    assert freed == f"{everywhere} {everywhere} {everywhere} {threads.physical_cores()}"

@@ -1,0 +1,92 @@
+"""The yardsticks run for real here; only their bookkeeping is asserted, never their speed."""
+
+import threading
+
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import yardstick
+
+
+@pytest.mark.parametrize("kind", yardstick.KINDS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_thread_does_its_share(kind, threads):
+    """A slice of three units runs three units on each thread."""
+    ruler = yardstick.Yardstick(kind, threads)
+    done = []
+    for index, hand in enumerate(ruler._crew):
+        original = hand.work.units[0]
+
+        def counted(original=original, index=index):
+            done.append(index)
+            return original()
+
+        hand.work = yardstick.Work((counted,), hand.work.keep)
+    assert ruler.slice(3) > 0
+    ruler.close()
+    assert sorted(done) == sorted(list(range(threads)) * 3)
+
+
+def test_the_sgemm_multiplies():
+    """The compute unit leaves the product of its two operands in its third buffer."""
+    work = yardstick._sgemm(0)
+    a, b, c = work.keep
+    work.units[0]()
+    assert abs(c - a @ b).max() < 1e-3
+
+
+def test_the_copy_copies():
+    """Each unit of a copy leaves its own source in its own target."""
+    work = yardstick._memcpy(3, 4096)
+    sources, targets = work.keep[::2], work.keep[1::2]
+    for unit, source, target in zip(work.units, sources, targets, strict=True):
+        assert not (source == target).any()
+        unit()
+        assert (source == target).all()
+
+
+def test_a_copy_changes_buffers_from_slice_to_slice():
+    """As many slices as there are buffers use every buffer once."""
+    ruler = yardstick.Yardstick("memory", 1)
+    used = []
+    work = ruler._crew[0].work
+    units = tuple(lambda index=index: used.append(index) for index in range(len(work.units)))
+    ruler._crew[0].work = yardstick.Work(units, work.keep)
+    for _ in range(yardstick.BUFFERS):
+        ruler.slice(1)
+    ruler.close()
+    assert sorted(used) == list(range(yardstick.BUFFERS))
+
+
+def test_closing_ends_the_threads():
+    """After close() the helper threads are gone."""
+    before = set(threading.enumerate())
+    ruler = yardstick.Yardstick("compute", 3)
+    started = set(threading.enumerate()) - before
+    ruler.close()
+    for thread in started:
+        thread.join(timeout=5)
+    assert len(started) == 3
+    assert not any(thread.is_alive() for thread in started)
+
+
+def test_another_wheel_version_is_refused(monkeypatch):
+    """A yardstick library of another version would change the ruler, so it is named and refused."""
+    monkeypatch.setattr(yardstick.importlib.metadata, "version", lambda name: "0.3.1")
+    with pytest.raises(DeepbenchError, match=r"0\.3\.1, not 0\.3\.34"):
+        yardstick.Yardstick("compute", 1)
+
+
+def test_unknown_kind_is_refused():
+    """A kind that does not exist is named, with those that do."""
+    with pytest.raises(DeepbenchError, match=r"'disk'.*compute, memory"):
+        yardstick.Yardstick("disk", 1)
+
+
+@pytest.mark.parametrize(
+    "flops, bytes_moved, kind",
+    [(1e9, 1e6, "compute"), (9e8, 1e9, "memory"), (1e6, 1e6, "compute"), (0, 1, "compute")],
+)
+def test_kind_follows_what_a_neighbour_can_slow(flops, bytes_moved, kind):
+    """A copy stands beside kernels held up by memory alone, the sgemm beside all others."""
+    assert yardstick.kind_for(flops, bytes_moved) == kind

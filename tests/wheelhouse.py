@@ -1,0 +1,71 @@
+"""A package index in a folder, so that tests install real packages without a network."""
+
+import hashlib
+import importlib.metadata
+import os
+import zipfile
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+from deepbench_ops.releases.install import RUNNER, YARDSTICK
+
+
+def build(folder: Path, name: str, version: str, source: str, requires: str = "") -> Path:
+    """Write a wheel that holds one module of the distribution's own name."""
+    module = name.replace("-", "_")
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}"
+    return _write(folder, module, version, {f"{module}.py": source.encode()}, metadata)
+
+
+def repack(folder: Path, name: str) -> Path:
+    """Write a wheel of a pure-Python distribution that is installed here."""
+    found = importlib.metadata.distribution(name)
+    files = {
+        str(path): Path(found.locate_file(path)).read_bytes()
+        for path in found.files or []
+        if path.suffix == ".py" and ".." not in path.parts
+    }
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {found.version}\n"
+    return _write(folder, name, found.version, files, metadata)
+
+
+def stock(folder: Path) -> None:
+    """Add what every release's environment holds; the yardstick is a stand-in."""
+    folder.mkdir(parents=True, exist_ok=True)
+    repack(folder, RUNNER.partition("==")[0])
+    build(folder, *YARDSTICK.split("=="), "")
+
+
+def pip_environment(folder: Path) -> dict[str, str]:
+    """Environment variables that make pip see this folder and nothing else."""
+    return {
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(folder),
+        "PIP_EXTRA_INDEX_URL": "",
+        "PIP_NO_COMPILE": "1",
+    }
+
+
+def commit(framework: str, version: str) -> str:
+    """The hash a release's results are filed under."""
+    return hashlib.sha1(f"{framework}=={version}".encode()).hexdigest()
+
+
+def _write(folder: Path, module: str, version: str, files: dict[str, bytes], metadata: str) -> Path:
+    info = f"{module}-{version}.dist-info"
+    wheel = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files = {**files, f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": wheel.encode()}
+    record = "".join(f"{name},{_digest(data)},{len(data)}\n" for name, data in files.items())
+    path = folder / f"{module}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+        archive.writestr(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
+    return path
+
+
+def _digest(data: bytes) -> str:
+    digest = urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"sha256={digest}"
