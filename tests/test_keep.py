@@ -175,7 +175,7 @@ def test_records_are_filed_beside_their_result(tmp_path):
     path = save(tmp_path, [1.0, 2.0, 3.0])
     facts, found = measurements.load(measurements.beside(path))
     assert [entry["seconds"] for entry in found] == [[0.5]]
-    assert facts[found[0]["fingerprint"]] == {"cpu": "abacus", "threads": "2"}
+    assert facts[found[0]["fingerprint"]] == {"cpu": "abacus", "threads": "2", "asv": "0.6.6"}
 
 
 def test_a_new_measurement_replaces_only_its_own_kernel(tmp_path):

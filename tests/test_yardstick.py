@@ -1,6 +1,7 @@
 """The yardsticks run for real here; only their bookkeeping is asserted, never their speed."""
 
 import threading
+from threading import Barrier
 
 import pytest
 
@@ -11,20 +12,21 @@ from deepbench_ops.measure import yardstick
 @pytest.mark.parametrize("kind", yardstick.KINDS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_thread_does_its_share(kind, threads):
-    """A slice of three units runs three units on each thread."""
+    """A slice of three units runs those and one that does not count, on each thread."""
     ruler = yardstick.Yardstick(kind, threads)
     done = []
-    for index, hand in enumerate(ruler._crew):
-        original = hand.work.units[0]
 
-        def counted(original=original, index=index):
-            done.append(index)
-            return original()
+    def counting(index):
+        make = yardstick._sgemm if kind == "compute" else yardstick._memory_copy
+        work = make(index)
+        return yardstick.Work((lambda: (done.append(index), work.units[0]()),), work.keep)
 
-        hand.work = yardstick.Work((counted,), hand.work.keep)
+    together = Barrier(threads)
+    ruler.close()
+    ruler._crew = [yardstick._Hand(counting, index, 0, together) for index in range(threads)]
     assert ruler.slice(3) > 0
     ruler.close()
-    assert sorted(done) == sorted(list(range(threads)) * 3)
+    assert sorted(done) == sorted(list(range(threads)) * 4)
 
 
 def test_the_sgemm_multiplies():
@@ -45,17 +47,18 @@ def test_the_copy_copies():
         assert (source == target).all()
 
 
-def test_a_copy_changes_buffers_from_slice_to_slice():
-    """As many slices as there are buffers use every buffer once."""
+def test_a_copy_takes_the_next_buffers_every_time():
+    """As many units as there are pairs of buffers use every pair once, in turn."""
     ruler = yardstick.Yardstick("memory", 1)
     used = []
     work = ruler._crew[0].work
     units = tuple(lambda index=index: used.append(index) for index in range(len(work.units)))
-    ruler._crew[0].work = yardstick.Work(units, work.keep)
-    for _ in range(yardstick.BUFFERS):
-        ruler.slice(1)
+    hand = yardstick._Hand(lambda seed: yardstick.Work(units, work.keep), 0, 0, Barrier(1))
+    hand.begin(yardstick.BUFFERS)
+    hand.wait()
+    hand.end()
     ruler.close()
-    assert sorted(used) == list(range(yardstick.BUFFERS))
+    assert used == [*range(yardstick.BUFFERS), 0]
 
 
 def test_closing_ends_the_threads():

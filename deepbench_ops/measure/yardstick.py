@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +39,8 @@ VERSION = "1"
 SGEMM_SIZE = 384
 MEMORY_COPY_BYTES = 16 * 2**20
 
-# Which physical pages a buffer got decides its speed by several percent for as long as it lives,
-# so the copies change buffers from slice to slice.
+# A copy takes the next pair of buffers every time: the last pair's may still be in the cache, and
+# which physical pages a buffer got decides its speed by several percent for as long as it lives.
 BUFFERS = 6
 
 # Lines between the kinds, the same on all machines so that a problem keeps its yardstick
@@ -72,10 +73,7 @@ class Work:
 
 
 class Yardstick:
-    """A fixed workload on every thread at once.
-
-    ``slice(units)`` runs ``units`` units on each thread and returns seconds per unit.
-    """
+    """A fixed workload on every thread at once."""
 
     def __init__(self, kind: str, threads: int) -> None:
         if kind not in KINDS:
@@ -84,17 +82,21 @@ class Yardstick:
         self.threads = threads
         make = _sgemm if kind == "compute" else _memory_copy
         cpus = one_cpu_per_core()
-        self._crew = [_Hand(make, seed, cpus[seed % len(cpus)]) for seed in range(threads)]
+        self._together = threading.Barrier(threads)
+        self._crew = [
+            _Hand(make, seed, cpus[seed % len(cpus)], self._together) for seed in range(threads)
+        ]
         self.unit_seconds = self._settle()
 
     def slice(self, units: int) -> float:
-        """Run ``units`` units on each thread; return the seconds per unit of the slowest."""
-        start = time.perf_counter()
+        """Run ``units`` units on each thread; return the seconds per unit of the slowest.
+
+        Each thread first runs a unit that does not count: what waking up and filling the caches
+        costs would otherwise be a tenth of a slice.
+        """
         for hand in self._crew:
             hand.begin(units)
-        for hand in self._crew:
-            hand.wait()
-        return (time.perf_counter() - start) / units
+        return max(hand.wait() for hand in self._crew) / units
 
     def units_for(self, seconds: float) -> int:
         """Return how many units fill about ``seconds``."""
@@ -117,10 +119,14 @@ class _Hand:
     read as a machine of half its speed.
     """
 
-    def __init__(self, make: Callable[[int], Work], seed: int, core: int) -> None:
+    def __init__(
+        self, make: Callable[[int], Work], seed: int, core: int, together: threading.Barrier
+    ) -> None:
         self.work = make(seed)
         self._core = core
-        self._units = self._slices = 0
+        self._together = together
+        self._units = 0
+        self._seconds = 0.0
         self._go = threading.Semaphore(0)
         self._done = threading.Semaphore(0)
         threading.Thread(target=self._loop, daemon=True).start()
@@ -129,22 +135,27 @@ class _Hand:
         self._units = units
         self._go.release()
 
-    def wait(self) -> None:
+    def wait(self) -> float:
+        """Return the seconds that the units took, once they are done."""
         self._done.acquire()
+        return self._seconds
 
     def end(self) -> None:
         self.begin(-1)
 
     def _loop(self) -> None:
         os.sched_setaffinity(0, {self._core})  # of this thread alone
+        turns = cycle(self.work.units)
         while True:
             self._go.acquire()
             if self._units < 0:
                 return
-            self._slices += 1
-            once = self.work.units[self._slices % len(self.work.units)]
-            for _ in range(self._units):
+            next(turns)()
+            self._together.wait()
+            start = time.perf_counter()
+            for once in islice(turns, self._units):
                 once()
+            self._seconds = time.perf_counter() - start
             self._done.release()
 
 

@@ -22,6 +22,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import asv
 from asv.console import log
 from asv.machine import Machine
 from asv.results import Results
@@ -74,7 +75,10 @@ def _keeping(save: Callable[[Results, str], None], spool: Path) -> Callable[[Res
             return
         _make_finite(self)
         write(self, result_dir)
-        measurements.add(measurements.beside(path), record.collect(spool), self.appends)
+        records: list[dict[str, Any]] = record.collect(spool)
+        for entry in records:
+            entry["fingerprint"]["asv"] = asv.__version__
+        measurements.add(measurements.beside(path), records, self.appends)
 
     wrapped.keeps = True  # type: ignore[attr-defined]
     return wrapped
