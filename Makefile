@@ -17,6 +17,7 @@ help:
 	@echo "make clean       remove what the other targets made, results/ excepted"
 
 dashboard: $(READY)
+	@$(BIN)/deepbench config
 	@$(BIN)/deepbench machine --yes
 	@$(BIN)/asv run --show-stderr --bench "$$($(BIN)/deepbench select $(SELECTION) --precision $(PRECISION))"
 	@$(BIN)/asv publish

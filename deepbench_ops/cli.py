@@ -12,6 +12,7 @@ except ModuleNotFoundError:
     )
 
 from deepbench_ops import __version__
+from deepbench_ops.commands.config import config
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.select import select
@@ -40,7 +41,7 @@ def cli() -> None:
     """
 
 
-for command in (problems, select, machine):
+for command in (problems, select, machine, config):
     cli.add_command(command)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import asv
 import pytest
 
+from deepbench_ops.measure import record
+
 RUNNER = Path(asv.__file__).with_name("benchmark.py")
 
 SUITE = """
@@ -97,11 +99,16 @@ def test_quick_is_a_single_call(tmp_path):
     assert (result["number"], len(result["samples"])) == (1, 1)
 
 
-def test_what_is_not_supported_is_skipped(tmp_path):
-    """A setup that raises NotImplementedError gives NaN, asv's mark for skipped."""
+def test_what_is_not_supported_is_skipped(tmp_path, monkeypatch):
+    """A setup that raises NotImplementedError gives NaN, and its reason goes on record."""
+    monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
     result, setups = run(tmp_path, "kernel_forward", "Kernel()", index=1)
     assert result != result
     assert setups == 0
+    (entry,) = record.collect(tmp_path / "spool")
+    assert entry["benchmark"] == "work.Suite.kernel_forward"
+    assert entry["params"] == ["b"]
+    assert entry["skipped"] == "not here"
 
 
 @pytest.mark.parametrize("attribute, value", [("type", "time"), ("unit", "seconds")])

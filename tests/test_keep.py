@@ -192,6 +192,35 @@ def test_a_new_measurement_replaces_only_its_own_kernel(tmp_path):
     ]
 
 
+def a_skip(problem, started_at):
+    return {
+        "benchmark": BENCHMARK["name"],
+        "params": [problem, "float32"],
+        "started_at": started_at,
+        "skipped": "no such thing",
+    }
+
+
+def test_a_skip_is_on_record_once(tmp_path):
+    """A kernel skipped in both rounds leaves one line with the reason, until it is measured."""
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    measurements.add(path, [a_skip("a", 1.0), a_skip("a", 2.0)])
+    _, found = measurements.load(path)
+    assert [entry["skipped"] for entry in found] == ["no such thing"]
+    measurements.add(path, [a_record("a", [1.0], 3.0)])
+    _, found = measurements.load(path)
+    assert [entry.get("skipped") for entry in found] == [None]
+
+
+def test_a_skip_does_not_erase_a_measurement(tmp_path):
+    """A release that has lost an operation keeps the records of when it had it."""
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    measurements.add(path, [a_record("a", [1.0], 1.0)])
+    measurements.add(path, [a_skip("a", 2.0)])
+    _, found = measurements.load(path)
+    assert [entry["seconds"] for entry in found] == [[1.0]]
+
+
 def test_records_are_collected_once(tmp_path, monkeypatch):
     """A record comes out of the spool once, in the order of writing."""
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path))

@@ -20,6 +20,18 @@ class KernelBenchmark(TimeBenchmark):
     name_regex = re.compile("^(Kernel[A-Z_].+)|(kernel_.+)$")
     _setup_isolates_timed_calls = False
 
+    def do_setup(self) -> bool:
+        """Run the setups; return whether the benchmark is skipped, leaving the reason on record."""
+        try:
+            for setup in self._setups:
+                setup(*self._build_params())
+        except NotImplementedError as reason:
+            kernel_run.skipped(self.name, self._current_params, str(reason))
+            print(f"asv: skipped: {reason}")
+            return True
+        self._load_vars()
+        return False
+
     def run(self, *param: Any) -> dict[str, object]:
         """Return ``{"samples": [...], "number": n}`` for one problem and precision."""
         quick = self.repeat == 1  # what `asv run --quick` asks for

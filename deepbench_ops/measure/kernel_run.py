@@ -147,6 +147,20 @@ def timed(
     return {"samples": samples, "number": measurement.number}
 
 
+def skipped(benchmark: str, params: Sequence[str], reason: str) -> None:
+    """Put on record why a problem is not measured, which asv only prints."""
+    record.write({**_identity(benchmark, params, time.time()), "skipped": reason})
+
+
+def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str, object]:
+    return {
+        "benchmark": benchmark,
+        "params": list(params),
+        "release": os.environ.get("DEEPBENCH_RELEASE", ""),
+        "started_at": round(started, 3),
+    }
+
+
 def _record(
     prepared: Prepared,
     benchmark: str,
@@ -160,10 +174,7 @@ def _record(
         {**prepared.backend.versions(), **yardstick.versions()}, prepared.threads
     )
     return {
-        "benchmark": benchmark,
-        "params": list(params),
-        "release": os.environ.get("DEEPBENCH_RELEASE", ""),
-        "started_at": round(started, 3),
+        **_identity(benchmark, params, started),
         "number": measurement.number,
         "seconds": [rounded(s) for s in measurement.seconds],
         "yardstick": [rounded(s) for s in measurement.yardstick],

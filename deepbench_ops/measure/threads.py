@@ -26,8 +26,6 @@ def physical_cores() -> int:
     Two hardware threads of one core share its multipliers, so a second one adds noise rather
     than speed to the kernels measured here.
     """
-    if not hasattr(os, "sched_getaffinity"):
-        return os.cpu_count() or 1
     return len(one_cpu_per_core())
 
 
@@ -42,6 +40,8 @@ def one_cpu_per_core() -> list[int]:
 @cache
 def _allowed() -> frozenset[int]:
     """Return the hardware threads this process was started on; pinning narrows what it has."""
+    if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing can be pinned either
+        return frozenset(range(os.cpu_count() or 1))
     return frozenset(os.sched_getaffinity(0))
 
 

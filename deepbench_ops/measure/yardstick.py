@@ -144,7 +144,8 @@ class _Hand:
         self.begin(-1)
 
     def _loop(self) -> None:
-        os.sched_setaffinity(0, {self._core})  # of this thread alone
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {self._core})  # of this thread alone
         turns = cycle(self.work.units)
         while True:
             self._go.acquire()

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from asv.commands.publish import Publish
+from asv.console import log
 
 from deepbench_ops.pages import local_data, release_list
 from deepbench_ops.pages.publisher import DeepbenchPages
+from deepbench_ops.results import intact
 
 __all__ = ["DeepbenchPages", "install"]
 
@@ -33,7 +35,10 @@ def install() -> None:
         release_list.point_links_here(conf)
         outcome = original(cls, conf, *args, **kwargs)
         local_data.write(Path(conf.html_dir))
-        return outcome
+        torn = intact.broken(Path(conf.results_dir))
+        for line in torn:
+            log.error(line)
+        return 1 if torn else outcome
 
     setattr(run, _MARK, True)
     Publish.run = classmethod(run)

@@ -17,7 +17,7 @@ from asv.repo import get_repo
 
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.releases import environment, repo
-from deepbench_ops.results import keep
+from deepbench_ops.results import keep, shown
 
 __all__ = ["environment", "pages", "repo", "setup"]
 
@@ -29,6 +29,7 @@ def setup() -> None:
     # One spool for each asv process: a second one would empty it under the first.
     spool = (SPOOLS / str(os.getpid())).resolve()
     keep.install(spool)
+    shown.install()
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     run = Run.run.__func__  # type: ignore[attr-defined]
     if not getattr(run, "knows_releases", False):

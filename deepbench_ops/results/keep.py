@@ -77,7 +77,8 @@ def _keeping(save: Callable[[Results, str], None], spool: Path) -> Callable[[Res
         write(self, result_dir)
         records: list[dict[str, Any]] = record.collect(spool)
         for entry in records:
-            entry["fingerprint"]["asv"] = asv.__version__
+            if "fingerprint" in entry:
+                entry["fingerprint"]["asv"] = asv.__version__
         measurements.add(measurements.beside(path), records, self.appends)
 
     wrapped.keeps = True  # type: ignore[attr-defined]

@@ -1,7 +1,8 @@
 """The file beside every asv result: raw seconds, yardstick readings, conditions.
 
-``results/<machine>/<commit>-<env>.measurements.jsonl`` holds one JSON object a line, either
-``{"fingerprint": digest, "facts": {...}}`` or a measurement that names its fingerprint. It is
+``results/<machine>/<commit>-<env>.measurements.jsonl`` holds one JSON object a line: conditions
+as ``{"fingerprint": digest, "facts": {...}}``, measurements that name their fingerprint, and
+``{"benchmark": ..., "params": [...], "skipped": reason}`` for what could not be measured. It is
 not called ``.json`` because asv takes every such file for a result.
 """
 
@@ -51,12 +52,13 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     """File new records.
 
     Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
-    appending samples to the earlier ones.
+    appending samples to the earlier ones. A skip replaces nothing but an earlier skip.
     """
-    records = list(records)
+    facts, kept = load(path) if path.exists() else ({}, [])
+    measured = {_key(entry) for entry in kept if "skipped" not in entry}
+    records = list(_once(entry for entry in records if not _idle(entry, measured)))
     if not records:
         return
-    facts, kept = load(path) if path.exists() else ({}, [])
     renewed = {_key(entry) for entry in records}
     kept = [
         entry
@@ -64,11 +66,13 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
         if appending or _key(entry) not in renewed or entry["started_at"] >= _process_started
     ]
     for entry in records:
+        if "skipped" in entry:
+            continue
         conditions = entry["fingerprint"]
         entry["fingerprint"] = fingerprint.digest(conditions)
         facts[entry["fingerprint"]] = conditions
     kept.extend(records)
-    used = {entry["fingerprint"] for entry in kept}
+    used = {entry["fingerprint"] for entry in kept if "skipped" not in entry}
     lines: list[Record] = [
         {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
     ]
@@ -76,6 +80,21 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     unfinished = path.with_name(path.name + ".tmp")
     unfinished.write_text(text)
     unfinished.replace(path)
+
+
+def _idle(entry: Record, measured: set[tuple[str, tuple[str, ...]]]) -> bool:
+    return "skipped" in entry and _key(entry) in measured
+
+
+def _once(records: Iterable[Record]) -> Iterable[Record]:
+    """Drop all but the first skip of a kernel: every round skips it again."""
+    seen = set()
+    for entry in records:
+        if "skipped" in entry:
+            if _key(entry) in seen:
+                continue
+            seen.add(_key(entry))
+        yield entry
 
 
 def _key(entry: Record) -> tuple[str, tuple[str, ...]]:

@@ -1,0 +1,84 @@
+"""Is what the timeline reports what a user would see? A kernel against a bare loop.
+
+In one process, on the same operands, slices of the prepared kernel as `deepbench_ops.measure`
+times them alternate with slices of a loop that a user would write around the framework's own
+call. Prints the median ratio of neighbouring slices; it should lie within 3 % of one.
+
+Usage: python bench/bare_loop.py [--framework torch] [--problem m1760_n128_k1760_NN]
+"""
+
+import argparse
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+
+def bare_numpy(inputs: object) -> Callable[[], object]:
+    b, a = inputs.b.T, inputs.a.T  # type: ignore[attr-defined]
+    output = inputs.c.T.copy()  # type: ignore[attr-defined]
+    product = np.empty_like(output)
+
+    def call() -> None:
+        np.matmul(b, a, out=product)
+        np.add(output, product, out=output)
+
+    return call
+
+
+def bare_torch(inputs: object) -> Callable[[], object]:
+    import torch
+
+    a, b, c = (torch.from_numpy(x) for x in (inputs.a, inputs.b, inputs.c.copy(order="K")))  # type: ignore[attr-defined]
+    return lambda: torch.addmm(c, a, b, out=c)
+
+
+def loop_slice(call: Callable[[], object], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) / calls
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--framework", choices=("numpy", "torch"), default="numpy")
+    parser.add_argument("--problem", default="m1760_n128_k1760_NN")
+    parser.add_argument("--pairs", type=int, default=200)
+    arguments = parser.parse_args()
+
+    os.environ["DEEPBENCH_FRAMEWORK"] = arguments.framework
+    from deepbench_ops import problems
+    from deepbench_ops.backends.inputs import gemm_inputs
+    from deepbench_ops.measure import kernel_run, threads
+    from deepbench_ops.measure.sampling import time_calls
+
+    kernel_run.preload()
+    prepared = kernel_run.prepare("gemm", arguments.problem, "float32")
+    inputs = gemm_inputs(problems.find("gemm", arguments.problem), "float32")
+    bare = {"numpy": bare_numpy, "torch": bare_torch}[arguments.framework](inputs)
+
+    seconds = min(time_calls(prepared.kernel, 1) for _ in range(5))
+    calls = max(1, round(0.015 / seconds))
+    threads.pin(prepared.threads)
+    ratios, ours = [], []
+    for index in range(arguments.pairs):
+        if index % 2:
+            theirs = loop_slice(bare, calls)
+            ours.append(time_calls(prepared.kernel, calls))
+        else:
+            ours.append(time_calls(prepared.kernel, calls))
+            theirs = loop_slice(bare, calls)
+        ratios.append(math.log(ours[-1] / theirs))
+    ratio = math.exp(statistics.median(ratios))
+    print(
+        f"{arguments.framework} {arguments.problem}: {1e3 * statistics.median(ours):.3f} ms, "
+        f"measured / bare loop = {ratio:.4f} over {arguments.pairs} pairs of {calls} calls"
+    )
+
+
+if __name__ == "__main__":
+    main()

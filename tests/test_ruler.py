@@ -1,0 +1,103 @@
+"""The yardstick's own process, for real: it stops the asker, answers it, and ends with it."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.ruler import Server
+
+ONE_THREAD = {**os.environ, "DEEPBENCH_THREADS": "1"}
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("DEEPBENCH_THREADS", "1")
+    running = Server()
+    yield running
+    if running._process.poll() is None:
+        running.close()
+
+
+def test_a_reading_is_seconds_per_unit(server):
+    """Readings of one and of eight units are of the same order, so they are per unit."""
+    ruler = server.ruler("compute", None)
+    one = min(ruler.slice(1) for _ in range(5))
+    many = min(ruler.slice(8) for _ in range(5))
+    assert 0.3 < one / many < 3
+
+
+def test_the_asker_stands_still_meanwhile(server):
+    """A thread that spins in the asking process makes no progress while the yardstick runs."""
+    ruler = server.ruler("compute", None)
+    gaps = []
+    done = threading.Event()
+
+    def spin():
+        last = time.perf_counter()
+        while not done.is_set():
+            now = time.perf_counter()
+            gaps.append(now - last)
+            last = now
+
+    spinner = threading.Thread(target=spin)
+    spinner.start()
+    seconds = 64 * ruler.slice(64)
+    done.set()
+    spinner.join()
+    assert max(gaps) >= 0.9 * seconds
+
+
+def test_units_fill_the_time_asked_for(server):
+    """units_for() grows with the time and is never zero."""
+    ruler = server.ruler("compute", None)
+    assert ruler.units_for(0.0) == 1
+    assert ruler.units_for(1.0) > ruler.units_for(0.1) > 1
+
+
+def test_an_answer_left_by_a_dead_process_is_passed_over(server):
+    """What a killed child asked for does not become the next one's reading."""
+    ruler = server.ruler("compute", 0.5)
+    child = os.fork()
+    if child == 0:
+        stream = server._process.stdin
+        stream.write(b'{"name": "gone-0", "stop": %d, "do": "unit", "kind": "memory"}\n' % child)
+        stream.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert ruler.slice(2) < 0.1
+    assert server.ask(do="unit", kind="compute") == ruler._unit_seconds
+
+
+def test_an_unknown_kind_is_refused_in_words(server):
+    """The other end's error arrives as this end's, and the process lives on."""
+    with pytest.raises(DeepbenchError, match="unknown yardstick 'disk'"):
+        server.ruler("disk", None)
+    assert server.ruler("compute", None).slice(1) > 0
+
+
+def test_a_dead_yardstick_is_reported(server):
+    """When its process has gone, asking says so instead of waiting."""
+    ruler = server.ruler("compute", None)
+    server._process.kill()
+    server._process.wait()
+    with pytest.raises(DeepbenchError, match="yardstick's process has ended"):
+        ruler.slice(1)
+
+
+def test_it_ends_with_the_one_that_started_it():
+    """Nobody left to ask: the process is gone soon after its parent."""
+    code = "from deepbench_ops.measure.ruler import Server; print(Server()._process.pid)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=ONE_THREAD, check=True
+    )
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid}").exists()
