@@ -47,6 +47,8 @@ def test_the_asker_stands_still_meanwhile(server):
 
     spinner = threading.Thread(target=spin)
     spinner.start()
+    while len(gaps) < 1000:  # it is under way
+        time.sleep(0.001)
     seconds = 64 * ruler.slice(64)
     done.set()
     spinner.join()
