@@ -77,6 +77,17 @@ def test_a_skip_does_not_replace_a_number(tmp_path):
     assert values_in(path) == pytest.approx([4.02, 2.01, 3.015])
 
 
+def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
+    """What `asv run --quick` saves, one sample, fills gaps and leaves fuller results alone."""
+    path = save(tmp_path, [1.0, None, 3.0])
+    quick = outcome([9.0, 9.0, 9.0])._replace(samples=[[9.0]] * 3)
+    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
+    results.load_data(str(tmp_path))
+    results.add_result(BENCHMARK, quick, record_samples=False)
+    results.save(str(tmp_path))
+    assert values_in(path) == pytest.approx([1.005, 9.0, 3.015])
+
+
 def test_another_version_of_a_benchmark_starts_afresh(tmp_path):
     """Numbers of an older benchmark version are not mixed with the new version's."""
     path = save(tmp_path, [1.0, 2.0, 3.0])

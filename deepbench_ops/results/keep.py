@@ -4,7 +4,7 @@ asv rewrites a result file with whatever the last run produced. Installed by the
 this module wraps the two places where asv writes, so that
 
 - a run in which nothing was measured (a failed install) leaves no file behind;
-- a value once measured is not replaced by a skip or a failure of a later run;
+- a value once measured is not replaced by a skip, a failure or a quick look of a later run;
 - samples are kept, and intervals asv leaves infinite become finite, as JSON demands;
 - files appear whole or not at all;
 - raw seconds, yardstick readings and fingerprints are filed beside the result.
@@ -138,7 +138,10 @@ def _measured(values: list[float | None] | None) -> bool:
 
 
 def _restore(new: Results, old: Results) -> None:
-    """Put back every number of ``old`` for which ``new`` holds a skip or a failure."""
+    """Put back every number of ``old`` for which ``new`` holds less.
+
+    Less is a skip, a failure, or the single sample of a quick run where there were several.
+    """
     for name, values in old._results.items():
         if name not in new._results:
             for kind in ("_results", "_samples", "_stats", "_benchmark_params", "_started_at"):
@@ -158,9 +161,10 @@ def _restore_values(new: Results, old: Results, name: str) -> None:
     kept = 0
     for i, key in enumerate(keys):
         j = where.get(key)
-        if j is None or _measured([columns["_results"][i]]):
+        if j is None or not _measured([old._results[name][j]]):
             continue
-        if not _measured([old._results[name][j]]):
+        fewer = _samples_at(columns["_samples"], i) == 1 < _samples_at(old._samples.get(name), j)
+        if _measured([columns["_results"][i]]) and not fewer:
             continue
         for kind, column in columns.items():
             held = getattr(old, kind).get(name)
@@ -169,6 +173,10 @@ def _restore_values(new: Results, old: Results, name: str) -> None:
     if kept:
         for kind, column in columns.items():
             getattr(new, kind)[name] = column
+
+
+def _samples_at(samples: list[list[float] | None] | None, index: int) -> int:
+    return len(samples[index] or []) if samples else 0
 
 
 def _make_finite(results: Results) -> None:
