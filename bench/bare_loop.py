@@ -32,7 +32,8 @@ def bare_numpy(inputs: object) -> Callable[[], object]:
 def bare_torch(inputs: object) -> Callable[[], object]:
     import torch
 
-    a, b, c = (torch.from_numpy(x) for x in (inputs.a, inputs.b, inputs.c.copy(order="K")))  # type: ignore[attr-defined]
+    a, b = torch.from_numpy(inputs.a), torch.from_numpy(inputs.b)  # type: ignore[attr-defined]
+    c = torch.from_numpy(inputs.c.T).clone().t()  # type: ignore[attr-defined]
     return lambda: torch.addmm(c, a, b, out=c)
 
 
