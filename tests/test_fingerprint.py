@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.measure import fingerprint
+from deepbench_ops.measure import fingerprint, threads
 
 FACTS = st.dictionaries(st.text(max_size=5), st.text(max_size=5))
 
@@ -20,6 +20,16 @@ def test_what_one_would_ask_is_there():
 def test_two_looks_agree():
     """Nothing that changes from minute to minute is among the stable facts."""
     assert fingerprint.stable({}, 1) == fingerprint.stable({}, 1)
+
+
+def test_pinning_does_not_change_the_conditions():
+    """The cores a process may use are those it was started on, pinned or not."""
+    before = fingerprint.stable({}, 1)
+    threads.pin(1)
+    try:
+        assert fingerprint.stable({}, 1) == before
+    finally:
+        threads.unpin()
 
 
 @given(FACTS, FACTS)

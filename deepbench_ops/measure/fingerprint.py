@@ -14,6 +14,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from deepbench_ops.measure.threads import allowed_cpus
+
 CPU = Path("/sys/devices/system/cpu")
 
 
@@ -31,7 +33,7 @@ def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
         "python": platform.python_version(),
         "asv_runner": _version("asv_runner"),
         "threads": str(threads),
-        "affinity": _affinity(),
+        "affinity": ",".join(map(str, sorted(allowed_cpus()))),
         "revision": _revision(),
         **framework_versions,
     }
@@ -86,12 +88,6 @@ def _memory_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
         return 0
-
-
-def _affinity() -> str:
-    if not hasattr(os, "sched_getaffinity"):
-        return ""
-    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
 
 
 def _read(path: Path) -> str:

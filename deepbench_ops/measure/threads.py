@@ -32,13 +32,13 @@ def physical_cores() -> int:
 def one_cpu_per_core() -> list[int]:
     """Return the first allowed hardware thread of every physical core, in order."""
     first: dict[tuple[str, str], int] = {}
-    for cpu in sorted(_allowed()):
+    for cpu in sorted(allowed_cpus()):
         first.setdefault(_core_of(cpu), cpu)
     return sorted(first.values())
 
 
 @cache
-def _allowed() -> frozenset[int]:
+def allowed_cpus() -> frozenset[int]:
     """Return the hardware threads this process was started on; pinning narrows what it has."""
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing can be pinned either
         return frozenset(range(os.cpu_count() or 1))
@@ -104,7 +104,7 @@ def unpin() -> None:
     """
     for task in TASKS.iterdir() if TASKS.is_dir() else ():
         with suppress(ProcessLookupError):
-            os.sched_setaffinity(int(task.name), _allowed())
+            os.sched_setaffinity(int(task.name), allowed_cpus())
 
 
 def _nanoseconds_run(task: Path) -> int:
