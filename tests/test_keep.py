@@ -232,6 +232,15 @@ def test_a_skip_does_not_erase_a_measurement(tmp_path):
     assert [entry["seconds"] for entry in found] == [[1.0]]
 
 
+def test_a_quick_look_does_not_erase_a_measurement(tmp_path):
+    """The single call of `asv run --quick` leaves the records of a full run alone."""
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    measurements.add(path, [a_record("a", [1.0, 1.1], 1.0)])
+    measurements.add(path, [{**a_record("a", [9.0], 2.0), "quick": True}])
+    _, found = measurements.load(path)
+    assert [entry["seconds"] for entry in found] == [[1.0, 1.1]]
+
+
 def test_records_are_collected_once(tmp_path, monkeypatch):
     """A record comes out of the spool once, in the order of writing."""
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path))

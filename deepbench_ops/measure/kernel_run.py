@@ -143,7 +143,8 @@ def timed(
     check.verify_output(prepared.kernel, run=measurement.number > 1)
     reference = ruler.nominal if ruler is not None else None
     samples = [rounded(s) for s in measurement.calibrated(reference)]
-    record.write(_record(prepared, benchmark, params, measurement, reference, started, pinned))
+    entry = _record(prepared, benchmark, params, measurement, reference, started, pinned)
+    record.write({**entry, "quick": True} if quick else entry)
     return {"samples": samples, "number": measurement.number}
 
 

@@ -52,10 +52,10 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     """File new records.
 
     Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
-    appending samples to the earlier ones. A skip replaces nothing but an earlier skip.
+    appending samples to the earlier ones. A skip or a quick look replaces only its like.
     """
     facts, kept = load(path) if path.exists() else ({}, [])
-    measured = {_key(entry) for entry in kept if "skipped" not in entry}
+    measured = {_key(entry) for entry in kept if not _is_less(entry)}
     records = list(_once(entry for entry in records if not _idle(entry, measured)))
     if not records:
         return
@@ -83,7 +83,11 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
 
 
 def _idle(entry: Record, measured: set[tuple[str, tuple[str, ...]]]) -> bool:
-    return "skipped" in entry and _key(entry) in measured
+    return _is_less(entry) and _key(entry) in measured
+
+
+def _is_less(entry: Record) -> bool:
+    return "skipped" in entry or "quick" in entry
 
 
 def _once(records: Iterable[Record]) -> Iterable[Record]:
