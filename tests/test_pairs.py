@@ -64,6 +64,14 @@ def test_a_worker_that_dies_is_reported(worker):
         worker.ask(do="slice", calls=1)
 
 
+def test_a_worker_that_died_long_ago_is_reported(worker):
+    """Nobody at the other end of the pipe is told in the same words."""
+    worker._process.kill()
+    worker._process.wait()
+    with pytest.raises(DeepbenchError, match="ended early"):
+        worker.ask(do="slice", calls=1)
+
+
 def test_nothing_is_left_behind_when_a_side_cannot_start():
     """If the second interpreter does not exist, the first process is ended again."""
     with pytest.raises(FileNotFoundError):

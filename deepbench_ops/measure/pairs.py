@@ -15,7 +15,7 @@ import signal
 import statistics
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from deepbench_ops.errors import DeepbenchError
@@ -62,9 +62,10 @@ class LiveWorker:
         Raises DeepbenchError with the worker's own reason when it answers with an error.
         """
         assert self._process.stdin is not None
-        os.kill(self._process.pid, signal.SIGCONT)
-        self._process.stdin.write(json.dumps(command) + "\n")
-        self._process.stdin.flush()
+        self._process.send_signal(signal.SIGCONT)
+        with suppress(BrokenPipeError):  # it has ended, and the missing answer will say so
+            self._process.stdin.write(json.dumps(command) + "\n")
+            self._process.stdin.flush()
         answer = self._answer()
         self.freeze()
         return float(answer["seconds"])
