@@ -103,13 +103,20 @@ def test_samples_are_kept_without_being_asked_for(tmp_path):
 
 
 def test_intervals_are_finite(tmp_path):
-    """Two samples give asv an infinite interval; the file holds finite bounds all the same."""
-    path = save(tmp_path, [1.0, 2.0, 3.0])
+    """Of one sample asv knows no interval; the file holds the widest finite one, strict JSON."""
+    single = outcome([1.0, 2.0, 3.0])._replace(samples=[[1.0], [2.0], [3.0]])
+    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
+    results.add_result(BENCHMARK, single)
+    results.save(str(tmp_path))
 
     def refuse(token):
         raise AssertionError(f"{token} is not JSON")
 
-    json.loads(path.read_text(), parse_constant=refuse)
+    text = (tmp_path / "m" / "00000000-release-py3.json").read_text()
+    stored = json.loads(text, parse_constant=refuse)
+    row = dict(zip(stored["result_columns"], stored["results"][BENCHMARK["name"]], strict=False))
+    assert row["stats_ci_99_a"] == [0.0] * 3
+    assert row["stats_ci_99_b"] == [keep.UNBOUNDED] * 3
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
@@ -221,6 +228,25 @@ def test_a_skip_is_on_record_once(tmp_path):
     measurements.add(path, [a_record("a", [1.0], 3.0)])
     _, found = measurements.load(path)
     assert [entry.get("skipped") for entry in found] == [None]
+
+
+def test_a_skip_of_a_later_round_is_not_repeated(tmp_path):
+    """With interleaved rounds asv saves after each; a kernel skipped in both has one line."""
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    measurements.add(path, [a_skip("a", 2e9)])
+    measurements.add(path, [a_skip("a", 2e9 + 1)])
+    _, found = measurements.load(path)
+    assert len(found) == 1
+
+
+def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
+    """What a release left in the spool that could do nothing is not filed beside the next one."""
+    record.write(a_skip("a", 2e9))
+    save(tmp_path, [float("nan")] * 3)
+    record.write(a_record("b", [0.5], 2e9))
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    _, found = measurements.load(measurements.beside(path))
+    assert [entry["params"][0] for entry in found] == ["b"]
 
 
 def test_a_skip_does_not_erase_a_measurement(tmp_path):

@@ -1,7 +1,7 @@
 """The seam between asv and the disk: nothing measured is lost, nothing empty is written.
 
 asv rewrites a result file with whatever the last run produced. Installed by the asv plugin,
-this module wraps the two places where asv writes, so that
+this module wraps the places where asv takes in, writes and removes a result, so that
 
 - a run in which nothing was measured (a failed install) leaves no file behind;
 - a value once measured is not replaced by a skip, a failure or a quick look of a later run;
@@ -64,6 +64,8 @@ def _keeping(save: Callable[[Results, str], None], spool: Path) -> Callable[[Res
 
     def wrapped(self: Results, result_dir: str) -> None:
         path = Path(result_dir) / self._filename
+        # Taken now, whatever becomes of this result: left behind they would join the next one.
+        records: list[dict[str, Any]] = record.collect(spool)
         measured_now = hasattr(self, "appends")
         if not measured_now:  # `asv rm` saves what it has thinned out
             write(self, result_dir)
@@ -75,7 +77,6 @@ def _keeping(save: Callable[[Results, str], None], spool: Path) -> Callable[[Res
             return
         _make_finite(self)
         write(self, result_dir)
-        records: list[dict[str, Any]] = record.collect(spool)
         for entry in records:
             if "fingerprint" in entry:
                 entry["fingerprint"]["asv"] = asv.__version__

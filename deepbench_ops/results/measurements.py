@@ -60,11 +60,14 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     if not records:
         return
     renewed = {_key(entry) for entry in records}
-    kept = [
-        entry
-        for entry in kept
-        if appending or _key(entry) not in renewed or entry["started_at"] >= _process_started
-    ]
+
+    def stays(entry: Record) -> bool:
+        if _key(entry) not in renewed:
+            return True
+        joins = appending or entry["started_at"] >= _process_started
+        return joins and not _is_less(entry)
+
+    kept = [entry for entry in kept if stays(entry)]
     for entry in records:
         if "skipped" in entry:
             continue
