@@ -435,29 +435,6 @@ def test_reference_at_some_entries_is_the_whole_reference(m, n, k, precision):
         np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
 
 
-def test_estimate_scales_with_the_work():
-    """Twice the work along one axis is estimated to take twice as long."""
-    backend = NumpyBackend()
-    one = check.estimated_seconds(backend, Gemm(m=2000, n=500, k=1000), "float32")
-    two = check.estimated_seconds(backend, Gemm(m=4000, n=500, k=1000), "float32")
-    assert two == pytest.approx(2 * one)
-
-
-@pytest.mark.parametrize("name", backends.NAMES)
-def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
-    """The try with a single thread is undone, whatever the count was before."""
-    monkeypatch.setattr(check, "_rates", {})
-    backend = loaded(name)
-    if name == "numpy" and openblas.of_numpy() is None:
-        pytest.skip("numpy does not use an OpenBLAS that can be asked")
-    before = backend.threads()
-    backend.set_threads(2)
-    check.estimated_seconds(backend, Gemm(m=20, n=20, k=20), "float32")
-    after = backend.threads()
-    backend.set_threads(before)
-    assert 2 == after
-
-
 @pytest.mark.parametrize("name", backends.NAMES)
 def test_thread_count_is_what_was_set(name):
     """After set_threads every later operation may use that many."""

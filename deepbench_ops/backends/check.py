@@ -5,7 +5,6 @@ kind, and a few entries of the real one after the very call that will be timed (
 other code for other sizes).
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,18 +15,11 @@ from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.inputs import gemm_inputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.reference import GemmReference
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.gemm import Gemm
 
 SMALL = {"m": 61, "n": 53, "k": 131}
 """The sizes a problem is cut down to: round in no way a library could be fond of."""
-
-PROBE = {"m": 192, "n": 192, "k": 192}
-"""The sizes to which it is cut down for estimating a rate: large enough to show one."""
-
-PROBE_CALLS = 50
-PROBE_SECONDS = 0.05
-"""An estimate stops after so many calls, or so long a time and three calls."""
 
 ENTRIES = 64
 """Entries compared by a spot check."""
@@ -86,7 +78,7 @@ def verify(backend: Backend, problem: Gemm, precision: str) -> Check:
     nothing.
     """
     small = cut_down(problem)
-    kind = _kind(backend, small, precision)
+    kind = kind_of(backend, small, precision)
     if kind not in _verified:
         _verified[kind] = check(backend, small, precision)
     what = (
@@ -101,60 +93,13 @@ def verify_output(kernel: Kernel, run: bool = True) -> Check:
     return _demand(spot_check(kernel, run=run), kernel.label)
 
 
-_rates: dict[tuple[object, ...], float] = {}
-
-
-def estimated_seconds(backend: Backend, problem: Gemm, precision: str) -> float:
-    """Return about how long one run will take, within a few times on a quiet machine.
-
-    From the best rate that a cut-down problem reaches, so that a kernel without a fast library
-    behind it, which would run for minutes, can be told from the rest before it is first called.
-    Tried with one thread as well: while other processes hold the processors, threads that wait
-    for each other may run hundreds of times below their rate, a single one only a few times.
-    """
-    probe = cut_down(problem, PROBE)
-    kind = _kind(backend, probe, precision)
-    if kind not in _rates:
-        kernel = backend.gemm(probe, precision)
-        seconds = min(_best_of_some(kernel), _best_on_one_thread(backend, kernel))
-        _rates[kind] = probe.flops / seconds
-    return problem.flops / _rates[kind]
-
-
-def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
-    """Return the same with one thread, infinity where that makes no difference."""
-    threads = backend.threads()
-    if backend.device != "cpu" or threads in (None, 1):
-        return float("inf")
-    try:
-        backend.set_threads(1)
-    except Unsupported:
-        return float("inf")
-    try:
-        return _best_of_some(kernel)
-    finally:
-        backend.set_threads(threads)
-
-
 def cut_down(problem: Gemm, most: Mapping[str, int] = MappingProxyType(SMALL)) -> Gemm:
     """Return the same kind of problem with no dimension above `most` of it."""
     return replace(problem, **{axis: min(getattr(problem, axis), most[axis]) for axis in most})
 
 
-def _best_of_some(kernel: Kernel) -> float:
-    """Return the seconds of the fastest of a few calls; the slow ones tell of other processes."""
-    best, spent, calls = float("inf"), 0.0, 0
-    kernel.synchronise()
-    while calls < 3 or (calls < PROBE_CALLS and spent < PROBE_SECONDS):
-        start = time.perf_counter()
-        kernel.run()
-        kernel.synchronise()
-        seconds = time.perf_counter() - start
-        best, spent, calls = min(best, seconds), spent + seconds, calls + 1
-    return best
-
-
-def _kind(backend: Backend, small: Gemm, precision: str) -> tuple[object, ...]:
+def kind_of(backend: Backend, small: Gemm, precision: str) -> tuple[object, ...]:
+    """Return what tells one kind of cut-down problem from another, to remember answers by."""
     sizes = (small.m, small.n, small.k, small.a_transposed, small.b_transposed)
     return (type(backend), backend.name, backend.device, precision, *sizes)
 

@@ -19,7 +19,7 @@ from deepbench_ops.backends import check
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import fingerprint, record, threads, yardstick
+from deepbench_ops.measure import estimate, fingerprint, record, threads, yardstick
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.ruler import Ruler, Server
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
@@ -56,7 +56,7 @@ class Prepared:
 
 def framework() -> str:
     """Return the framework under test, from ``DEEPBENCH_FRAMEWORK``."""
-    return os.environ.get("DEEPBENCH_FRAMEWORK", "numpy")
+    return os.environ.get("DEEPBENCH_FRAMEWORK", backends.NAMES[0])
 
 
 def device() -> str:
@@ -64,13 +64,14 @@ def device() -> str:
     return os.environ.get("DEEPBENCH_DEVICE", "cpu")
 
 
-def preload() -> None:
+def preload(calibrating: bool = True) -> None:
     """Fix the threads and import the framework, so that forked children need not.
 
     Only an import: a thread pool or a device context made here would not survive the fork.
+    ``calibrating`` says whether kernels will be held against the yardstick.
     """
     threads.fix()
-    if device() == "cpu":
+    if calibrating and device() == "cpu":
         _server()  # started before the framework, and shared by all that are forked later
     with suppress(DeepbenchError):  # preparing a kernel will say what is missing
         backends.preload(framework())
@@ -99,15 +100,24 @@ def prepare(family: str, problem_id: str, precision: str) -> Prepared:
     backend = _backend()
     problem: Any = problems.find(family, problem_id)
     check.verify(backend, problem, precision)
-    limit = float(os.environ.get("DEEPBENCH_CALL_LIMIT", CALL_LIMIT_SECONDS))
-    expected = check.estimated_seconds(backend, problem, precision)
+    limit = call_limit()
+    expected = estimate.seconds(backend, problem, precision)
     if expected > limit:
         raise Unsupported(
-            f"one call would take about {expected:.0f} s with {backend.name}, more than the limit "
+            f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "
             f"of {limit:g} s (DEEPBENCH_CALL_LIMIT)"
         )
     kernel = backend.build(family, problem, precision)
     return Prepared(backend, kernel, threads.wanted())
+
+
+def call_limit() -> float:
+    """Return the seconds from ``DEEPBENCH_CALL_LIMIT``; DeepbenchError unless above zero."""
+    text = os.environ.get("DEEPBENCH_CALL_LIMIT", str(CALL_LIMIT_SECONDS))
+    with suppress(ValueError):
+        if float(text) > 0:
+            return float(text)
+    raise DeepbenchError(f"DEEPBENCH_CALL_LIMIT is {text!r}: give a number of seconds above 0")
 
 
 def policy() -> Policy:

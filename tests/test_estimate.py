@@ -1,0 +1,56 @@
+"""Estimates are judged by how they behave, never by how fast this machine is."""
+
+import pytest
+
+from deepbench_ops import backends
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.measure import estimate, kernel_run
+from deepbench_ops.problems.gemm import Gemm
+
+
+def loaded(name):
+    try:
+        return backends.load(name)
+    except DeepbenchError as missing:
+        pytest.skip(str(missing))
+
+
+def test_estimate_scales_with_the_work():
+    """Twice the work along one axis is estimated to take twice as long."""
+    backend = loaded("numpy")
+    one = estimate.seconds(backend, Gemm(m=2000, n=500, k=1000), "float32")
+    two = estimate.seconds(backend, Gemm(m=4000, n=500, k=1000), "float32")
+    assert two == pytest.approx(2 * one)
+
+
+@pytest.mark.parametrize("name", backends.NAMES)
+def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
+    """The try with a single thread is undone, whatever the count was before."""
+    monkeypatch.setattr(estimate, "_rates", {})
+    backend = loaded(name)
+    before = backend.threads()
+    try:
+        backend.set_threads(2)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    estimate.seconds(backend, Gemm(m=20, n=20, k=20), "float32")
+    after = backend.threads()
+    backend.set_threads(before)
+    assert 2 == after
+
+
+def test_what_would_take_too_long_is_skipped_with_the_seconds(monkeypatch):
+    """Beyond the limit a problem is refused before it is built, expectation and limit named."""
+    monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")
+    monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.001")
+    monkeypatch.setattr(estimate, "seconds", lambda *_: 0.25)
+    with pytest.raises(Unsupported, match=r"about 0\.25 s with numpy.* limit of 0\.001 s"):
+        kernel_run.prepare("gemm", "m512_n1_k512_NN", "float32")
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", ""])
+def test_a_limit_that_is_no_time_is_refused(monkeypatch, text):
+    """A call limit that is not a number above zero is named and refused."""
+    monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", text)
+    with pytest.raises(DeepbenchError, match="DEEPBENCH_CALL_LIMIT"):
+        kernel_run.call_limit()
