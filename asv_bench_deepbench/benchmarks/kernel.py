@@ -22,6 +22,8 @@ class KernelBenchmark(TimeBenchmark):
 
     def do_setup(self) -> bool:
         """Run the setups; return whether the benchmark is skipped, leaving the reason on record."""
+        if tuple(self._current_params) in self._skip_tuples:
+            return True
         try:
             for setup in self._setups:
                 setup(*self._build_params())
