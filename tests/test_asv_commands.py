@@ -6,10 +6,10 @@ The frameworks are tiny wheels, so every command is the real one and takes secon
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 import wheelhouse
 
@@ -81,16 +81,7 @@ def asv(root: Path, *arguments: str, code: int = 0) -> str:
     env = {**os.environ, **wheelhouse.pip_environment(root / "wheels"), "HOME": str(root)}
     env.pop("DEEPBENCH_ON_REQUEST", None)
     env.pop("DEEPBENCH_SPOOL", None)
-    done = subprocess.run(
-        [sys.executable, "-m", "asv", *arguments],
-        cwd=root,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
+    done = processes.run([sys.executable, "-m", "asv", *arguments], root, env)
     assert "Traceback" not in done.stdout, done.stdout
     assert code == done.returncode, done.stdout
     return done.stdout

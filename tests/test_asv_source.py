@@ -4,10 +4,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -41,14 +41,5 @@ def run(root: Path, *command: str) -> None:
     home = os.environ.get("HOME", "")
     config = os.environ.get("PIP_CONFIG_FILE", str(Path(home, ".config", "pip", "pip.conf")))
     env = {**os.environ, "HOME": str(root), "PIP_CONFIG_FILE": config}
-    done = subprocess.run(
-        command,
-        cwd=root,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
+    done = processes.run(command, root, env)
     assert done.returncode == 0, done.stdout

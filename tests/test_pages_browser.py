@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import shutil
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,23 +11,13 @@ from urllib.parse import unquote
 
 import published_site
 import pytest
+from screenshot import ARGUMENTS, chromium
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM = next((path for path in map(shutil.which, NAMES) if path), None)
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path (Debian: chromium)"),
+    pytest.mark.skipif(chromium() is None, reason="no chromium on the path (Debian: chromium)"),
 ]
 
 LAB_1 = "machine=lab-1&branch="
@@ -43,7 +32,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         yield browser
         browser.close()
 

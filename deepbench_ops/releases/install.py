@@ -20,10 +20,11 @@ from pathlib import Path
 
 from asv import util
 
+from deepbench_ops.measure import yardstick
 from deepbench_ops.releases.table import Release
 
 RUNNER = "asv_runner==0.3.2"
-YARDSTICK = "scipy-openblas32==0.3.34.481.3"
+YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
 """The fixed workload of the yardstick: the same wheel in every environment, whatever it holds."""
 
 MARKER = "deepbench-release.json"
