@@ -1,6 +1,6 @@
 """Is what the timeline reports what a user would see? A kernel against a bare loop.
 
-In one process, on the same operands, slices of the prepared kernel as `deepbench_ops.measure`
+In one process, on operands of the same values, slices of the prepared kernel as `deepbench_ops.measure`
 times them alternate with slices of a loop that a user would write around the framework's own
 call. Prints the median ratio of neighbouring slices; it should lie within 3 % of one.
 
@@ -16,10 +16,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from deepbench_ops import problems
+from deepbench_ops.backends.inputs import GemmInputs, gemm_inputs
+from deepbench_ops.measure import kernel_run, threads
+from deepbench_ops.measure.sampling import time_calls
 
-def bare_numpy(inputs: object) -> Callable[[], object]:
-    b, a = inputs.b.T, inputs.a.T  # type: ignore[attr-defined]
-    output = inputs.c.T.copy()  # type: ignore[attr-defined]
+
+def bare_numpy(inputs: GemmInputs) -> Callable[[], object]:
+    b, a = inputs.b.T, inputs.a.T
+    output = inputs.c.T.copy()
     product = np.empty_like(output)
 
     def call() -> None:
@@ -29,11 +34,11 @@ def bare_numpy(inputs: object) -> Callable[[], object]:
     return call
 
 
-def bare_torch(inputs: object) -> Callable[[], object]:
+def bare_torch(inputs: GemmInputs) -> Callable[[], object]:
     import torch
 
-    a, b = torch.from_numpy(inputs.a), torch.from_numpy(inputs.b)  # type: ignore[attr-defined]
-    c = torch.from_numpy(inputs.c.T).clone().t()  # type: ignore[attr-defined]
+    a, b = torch.from_numpy(inputs.a), torch.from_numpy(inputs.b)
+    c = torch.from_numpy(inputs.c.T).clone().t()
     return lambda: torch.addmm(c, a, b, out=c)
 
 
@@ -52,11 +57,6 @@ def main() -> None:
     arguments = parser.parse_args()
 
     os.environ["DEEPBENCH_FRAMEWORK"] = arguments.framework
-    from deepbench_ops import problems
-    from deepbench_ops.backends.inputs import gemm_inputs
-    from deepbench_ops.measure import kernel_run, threads
-    from deepbench_ops.measure.sampling import time_calls
-
     kernel_run.preload()
     prepared = kernel_run.prepare("gemm", arguments.problem, "float32")
     inputs = gemm_inputs(problems.find("gemm", arguments.problem), "float32")
