@@ -1,8 +1,8 @@
 """Is what the timeline reports what a user would see? A kernel against a bare loop.
 
-In one process, on operands of the same values, slices of the prepared kernel as `deepbench_ops.measure`
-times them alternate with slices of a loop that a user would write around the framework's own
-call. Prints the median ratio of neighbouring slices; it should lie within 3 % of one.
+In one process, slices of the prepared kernel as `deepbench_ops.measure` times them alternate with
+slices of a loop that a user would write around the framework's own call, on operands of the same
+values. Prints the median ratio of neighbouring slices; it should lie within 3 % of one.
 
 Usage: python bench/bare_loop.py [--framework torch] [--problem m1760_n128_k1760_NN]
 """
