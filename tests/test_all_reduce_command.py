@@ -35,7 +35,7 @@ def test_a_table_comes_out():
     )
     assert (0, "") == (status, err)
     title, header, *lines = out.splitlines()
-    assert title.startswith("# all-reduce, sum of float32, 2 ranks over gloo (framework torch")
+    assert title.startswith("# all-reduce, sum of float32, 2 ranks over gloo (torch")
     assert "bus GB/s" in header
     assert [["n100000", "400000", "2", "3"], ["n500", "2000", "2", "3"]] == [
         line.split()[:4] for line in lines

@@ -39,7 +39,7 @@ ALGORITHMS = "; ".join(
 @click.option(
     "--repeats",
     metavar="R",
-    help="All-reduces to time per problem (default: until the noise is low, about 2 s).",
+    help="All-reduces to time per problem (default: until the noise is low, some 2 s).",
 )
 @click.option(
     "--port", metavar="P", default="0", help="Where torch's ranks meet (default: any that is free)."

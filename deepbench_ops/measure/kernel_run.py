@@ -61,6 +61,11 @@ class Prepared:
         kind = self.yardstick_kind
         return _server().ruler(kind, nominal(kind, threads.wanted()))
 
+    @property
+    def policy(self) -> Policy:
+        """How it is sampled."""
+        return policy()
+
     def pin(self) -> str:
         """Give the threads that have worked a core each; return what was done, for the record."""
         return threads.pin(self.threads)
@@ -155,7 +160,7 @@ def timed(
     where the device has a yardstick and the profile its nominal reading, raw seconds otherwise.
     """
     started = time.time()
-    rules = policy().quick() if quick else policy()
+    rules = prepared.policy.quick() if quick else prepared.policy
     ruler = prepared.ruler
     pinned: list[str] = []
     measurement = measure(prepared.kernel, ruler, rules, lambda: pinned.append(prepared.pin()))

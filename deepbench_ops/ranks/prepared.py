@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from deepbench_ops import problems
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
+from deepbench_ops.measure.sampling import Policy
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.ranks import launch, operation
 from deepbench_ops.ranks.group import Group
@@ -37,6 +38,11 @@ class PreparedRanks(kernel_run.Prepared):
     """A kernel whose work is done by other processes."""
 
     backend: Ranks
+
+    @property
+    def policy(self) -> Policy:
+        """Longer slices than those of a kernel within one process."""
+        return operation.POLICY
 
     def pin(self) -> str:
         """Leave the scheduler alone: there may be more ranks than cores."""

@@ -111,11 +111,12 @@ class TorchTransport(Transport):
         return absent
 
     def versions(self) -> dict[str, str]:
-        """Return torch, numpy, the transport and the network interface that was asked for."""
+        """Return torch, its threads, numpy, the transport and the interface that was asked for."""
         found = {
             "framework": f"torch {torch.__version__}",
             "torch": str(torch.__version__),
             "numpy": np.__version__,
+            "torch_threads": str(torch.get_num_threads()),
             "transport": self.backend,
             "gloo_interface": os.environ.get("GLOO_SOCKET_IFNAME", ""),
         }
