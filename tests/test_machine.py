@@ -216,7 +216,7 @@ class Backend:
     def __init__(self, clock, rate, reason=None):
         self.clock, self.rate, self.reason = clock, rate, reason
 
-    def gemm(self, problem, precision, seed=0):
+    def build(self, problem, precision, operation="forward", seed=0):
         if self.reason:
             raise Unsupported(self.reason)
         return FakeKernel(self, problem.flops)

@@ -9,12 +9,7 @@ Rounding happens here, before any reference is computed: a kernel is then judged
 with its operands and not by what the conversion lost.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-
-from deepbench_ops.problems import precision as precisions
-from deepbench_ops.problems.gemm import Gemm
 
 ALIGNMENT = 64
 """Bytes. numpy promises 16 only: which 16 differs from process to process, and so do timings."""
@@ -23,63 +18,6 @@ INT32_INITIAL = 2**15
 """The int32 output starts out uniform in [-INT32_INITIAL, INT32_INITIAL)."""
 
 _DROPPED_BITS = {"tf32": 13, "bfloat16": 16}
-
-
-@dataclass(frozen=True)
-class GemmInputs:
-    """The operands of C = A·B + C as numpy views of column-major storage, 64-byte aligned.
-
-    `a` is op(A), m x k: a transposed view of k x m storage where the published operand is
-    transposed; `b` is op(B), k x n, likewise; `c` is the initial C, m x n. Precisions that numpy
-    lacks (tf32, bfloat16) are float32 arrays holding values of that precision; int8 has an
-    int32 `c`.
-    """
-
-    a: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
-    notes: dict[str, str]
-
-
-def gemm_inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
-    """Draw the operands of `problem` in `precision`.
-
-    Floating-point A and B are uniform in [-h, h) with h = (9/k)^(1/4), which gives the entries
-    of A·B unit variance whatever k is: accumulating again and again can then not overflow even
-    float16, whose sums stop growing near 2^12 times the product that is added. C is uniform in
-    [-1, 1). int8 operands are uniform over the full range -128..127. Raises DeepbenchError for
-    an unknown precision.
-    """
-    precisions.precision(precision)
-    m, n, k = problem.m, problem.n, problem.k
-    shapes = (
-        (m, k) if problem.a_transposed else (k, m),
-        (k, n) if problem.b_transposed else (n, k),
-        (n, m),
-    )
-    if precision == "int8":
-        a, b = (_int8(shape, seed, stream) for stream, shape in enumerate(shapes[:2]))
-        c = _int32(shapes[2], seed, 2)
-        drawn = f"A, B uniform in -128..127, C in {-INT32_INITIAL}..{INT32_INITIAL - 1}"
-    else:
-        half_width = (9 / k) ** 0.25
-        a, b = (
-            _floats(shape, precision, half_width, seed, stream)
-            for stream, shape in enumerate(shapes[:2])
-        )
-        c = _floats(shapes[2], precision, 1.0, seed, 2)
-        drawn = f"A, B uniform in +-{half_width:.4g} = (9/k)^(1/4), C in +-1"
-    return GemmInputs(
-        a=a if problem.a_transposed else a.T,
-        b=b if problem.b_transposed else b.T,
-        c=c.T,
-        notes={
-            "inputs": f"{drawn}; raw bits of SFC64, seed {seed}",
-            "layout": "column-major, A stored "
-            f"{'k x m' if problem.a_transposed else 'm x k'}, B stored "
-            f"{'n x k' if problem.b_transposed else 'k x n'}",
-        },
-    )
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
@@ -116,10 +54,11 @@ def round_to(values: np.ndarray, precision: str) -> np.ndarray:
     return values
 
 
-def _floats(
-    shape: tuple[int, int], precision: str, half_width: float, seed: int, stream: int
+def floats(
+    shape: tuple[int, ...], precision: str, half_width: float, seed: int, stream: int
 ) -> np.ndarray:
-    size = shape[0] * shape[1]
+    """Return values uniform in [-half_width, half_width), rounded to `precision`."""
+    size = int(np.prod(shape))
     integers = random_bits(4 * size, seed, stream).view(np.int32).reshape(shape)
     values = aligned_empty(shape, np.float32)
     np.multiply(
@@ -128,13 +67,15 @@ def _floats(
     return round_to(values, precision)
 
 
-def _int8(shape: tuple[int, int], seed: int, stream: int) -> np.ndarray:
+def int8(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
+    """Return values uniform over the full range -128..127."""
     values = aligned_empty(shape, np.int8)
     values[...] = random_bits(values.size, seed, stream).view(np.int8).reshape(shape)
     return values
 
 
-def _int32(shape: tuple[int, int], seed: int, stream: int) -> np.ndarray:
+def int32(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
+    """Return values uniform in [-INT32_INITIAL, INT32_INITIAL)."""
     values = aligned_empty(shape, np.int32)
     values[...] = random_bits(2 * values.size, seed, stream).view(np.int16).reshape(shape)
     return values

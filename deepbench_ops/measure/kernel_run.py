@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from deepbench_ops import backends, problems
 from deepbench_ops.backends import check
@@ -23,6 +22,7 @@ from deepbench_ops.measure import estimate, fingerprint, record, threads, yardst
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.ruler import Ruler, Server
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
+from deepbench_ops.problems.problem import Problem
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
@@ -90,25 +90,37 @@ def _backend() -> Backend:
     return backend
 
 
-def prepare(family: str, problem_id: str, precision: str) -> Prepared:
+def prepare(family: str, problem_id: str, precision: str, operation: str = "forward") -> Prepared:
     """Build the kernel of a problem, after its small twin passed the check against float64.
 
-    Raises Unsupported with the reason where the framework cannot do it or one call would take
-    longer than the limit, and DeepbenchError where an output is wrong.
+    Raises Unsupported with the reason where the framework cannot do it, it would not fit in
+    memory or one call would take longer than the limit, and DeepbenchError where an output is
+    wrong.
     """
     threads.unpin()
     backend = _backend()
-    problem: Any = problems.find(family, problem_id)
-    check.verify(backend, problem, precision)
+    problem = problems.find(family, problem_id)
+    check.verify(backend, problem, precision, operation)
+    _demand_memory(backend, problem, precision, operation)
     limit = call_limit()
-    expected = estimate.seconds(backend, problem, precision)
+    expected = estimate.seconds(backend, problem, precision, operation)
     if expected > limit:
         raise Unsupported(
             f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "
             f"of {limit:g} s (DEEPBENCH_CALL_LIMIT)"
         )
-    kernel = backend.build(family, problem, precision)
+    kernel = backend.build(problem, precision, operation)
     return Prepared(backend, kernel, threads.wanted())
+
+
+def _demand_memory(backend: Backend, problem: Problem, precision: str, operation: str) -> None:
+    needed = backend.memory_needed(problem, precision, operation)
+    available = backend.memory_available()
+    if needed > available:
+        raise Unsupported(
+            f"{problem.id} needs about {needed:.3g} bytes of memory on {backend.device}, and "
+            f"{available:.3g} are available"
+        )
 
 
 def call_limit() -> float:
