@@ -5,6 +5,7 @@ kind, and a few entries of the real one after the very call that will be timed (
 other code for other sizes).
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,10 @@ from deepbench_ops.problems.problem import Problem
 
 ENTRIES = 64
 """Entries compared by a spot check."""
+
+FEWEST_ENTRIES = 8
+MOST_TERMS = 2**22
+"""Products that a spot check adds up in all: where each sum is very long, fewer are compared."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,8 @@ def check(
     return _compare(kernel.result(), *reference.everywhere())
 
 
-def spot_check(kernel: Kernel, entries: int = ENTRIES, seed: int = 0, run: bool = True) -> Check:
-    """Compare `entries` random entries and the corners of the output of one run.
+def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
+    """Compare some random entries and the corners of the output of one run.
 
     With `run` the kernel is reset and run for it; without, its output must be of a single run
     since the last reset already, which spares a long kernel another call.
@@ -66,7 +71,10 @@ def spot_check(kernel: Kernel, entries: int = ENTRIES, seed: int = 0, run: bool 
         kernel.reset()
         kernel.run()
     kernel.synchronise()
-    index = _entries(kernel.reference.shape, entries, seed)
+    shape = kernel.reference.shape
+    terms = kernel.flops / 2 / math.prod(shape)
+    entries = max(FEWEST_ENTRIES, min(ENTRIES, int(MOST_TERMS / max(terms, 1))))
+    index = _entries(shape, entries, seed)
     found = _compare(kernel.peek(index), *kernel.reference.at(index))
     return replace(found, entry=tuple(int(axis[found.entry[0]]) for axis in index))
 

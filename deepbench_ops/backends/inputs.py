@@ -9,6 +9,8 @@ Rounding happens here, before any reference is computed: a kernel is then judged
 with its operands and not by what the conversion lost.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 ALIGNMENT = 64
@@ -16,6 +18,9 @@ ALIGNMENT = 64
 
 INT32_INITIAL = 2**15
 """The int32 output starts out uniform in [-INT32_INITIAL, INT32_INITIAL)."""
+
+PIECE_BYTES = 2**20
+"""A multiple of the words that the generator makes."""
 
 _DROPPED_BITS = {"tf32": 13, "bfloat16": 16}
 
@@ -30,9 +35,37 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
 
 def random_bits(size: int, seed: int, stream: int) -> np.ndarray:
     """Return `size` random bytes (uint8); every (seed, stream) is a sequence of its own."""
+    pieces = list(_pieces(size, seed, stream))
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _pieces(size: int, seed: int, stream: int) -> Iterator[np.ndarray]:
+    """Yield `size` random bytes in pieces that stay in the cache.
+
+    A gigabyte at once would come from fresh memory, whose first touch costs ten times more
+    than drawing the numbers.
+    """
     generator = np.random.SFC64(np.random.SeedSequence([seed, stream]))
-    words = np.asarray(generator.random_raw(-(-size // 8)), dtype="<u8")
-    return words.view(np.uint8)[:size]
+    for start in range(0, max(size, 1), PIECE_BYTES):
+        wanted = min(PIECE_BYTES, size - start)
+        words = np.asarray(generator.random_raw(-(-wanted // 8)), dtype="<u8")
+        yield words.view(np.uint8)[:wanted]
+
+
+def _fill(values: np.ndarray, bits_type: type, factor: np.float32 | None, *draw: int) -> np.ndarray:
+    """Fill contiguous `values` with random integers of `bits_type`, times `factor` if given."""
+    flat = values.reshape(-1)
+    width = np.dtype(bits_type).itemsize
+    start = 0
+    for piece in _pieces(width * flat.size, *draw):
+        integers: np.ndarray = piece.view(bits_type)
+        part = flat[start : start + integers.size]
+        if factor is None:
+            part[...] = integers
+        else:
+            np.multiply(integers, factor, out=part, dtype=np.float32, casting="unsafe")
+        start += integers.size
+    return values
 
 
 def round_to(values: np.ndarray, precision: str) -> np.ndarray:
@@ -58,24 +91,16 @@ def floats(
     shape: tuple[int, ...], precision: str, half_width: float, seed: int, stream: int
 ) -> np.ndarray:
     """Return values uniform in [-half_width, half_width), rounded to `precision`."""
-    size = int(np.prod(shape))
-    integers = random_bits(4 * size, seed, stream).view(np.int32).reshape(shape)
-    values = aligned_empty(shape, np.float32)
-    np.multiply(
-        integers, np.float32(half_width / 2**31), out=values, dtype=np.float32, casting="unsafe"
-    )
-    return round_to(values, precision)
+    factor = np.float32(half_width / 2**31)
+    drawn = _fill(aligned_empty(shape, np.float32), np.int32, factor, seed, stream)
+    return round_to(drawn, precision)
 
 
 def int8(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
     """Return values uniform over the full range -128..127."""
-    values = aligned_empty(shape, np.int8)
-    values[...] = random_bits(values.size, seed, stream).view(np.int8).reshape(shape)
-    return values
+    return _fill(aligned_empty(shape, np.int8), np.int8, None, seed, stream)
 
 
 def int32(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
     """Return values uniform in [-INT32_INITIAL, INT32_INITIAL)."""
-    values = aligned_empty(shape, np.int32)
-    values[...] = random_bits(2 * values.size, seed, stream).view(np.int16).reshape(shape)
-    return values
+    return _fill(aligned_empty(shape, np.int32), np.int16, None, seed, stream)

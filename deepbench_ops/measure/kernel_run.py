@@ -4,6 +4,7 @@ The asv benchmark type and the paired worker both go through here, so that a tim
 verdict never measure different things.
 """
 
+import gc
 import json
 import math
 import os
@@ -75,6 +76,7 @@ def preload(calibrating: bool = True) -> None:
         _server()  # started before the framework, and shared by all that are forked later
     with suppress(DeepbenchError):  # preparing a kernel will say what is missing
         backends.preload(framework())
+    gc.freeze()  # or every child would go through all that was imported before it measures
 
 
 @cache
@@ -205,6 +207,10 @@ def _record(
         "nominal": reference,
         "put_aside": [[rounded(s), rounded(y)] for s, y in measurement.put_aside],
         "disturbed": measurement.disturbed,
+        "spent": {
+            "kernel": rounded(measurement.kernel_seconds),
+            "measuring": rounded(measurement.spent_seconds),
+        },
         "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
         "target_reached": measurement.target_reached,
         "notes": {**prepared.kernel.notes, "threads": "; ".join(pinned) or "not pinned"},
