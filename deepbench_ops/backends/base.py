@@ -13,8 +13,8 @@ from deepbench_ops.problems.problem import Problem
 Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
 
-SPARE_COPIES = 3
-"""Arrays as drawn, as converted and as kept for a reset: what preparing a kernel holds at once."""
+COPIES = 2
+"""Arrays as drawn, and as converted, kept for a reset or written: what preparing holds at once."""
 
 
 class Backend(ABC):
@@ -46,7 +46,7 @@ class Backend(ABC):
 
     def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
         """Return about how many bytes preparing and running a kernel takes on the device."""
-        return SPARE_COPIES * problem.bytes_of("float32", operation)
+        return COPIES * problem.bytes_of("float32", operation)
 
     @abstractmethod
     def memory_available(self) -> float:

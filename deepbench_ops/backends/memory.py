@@ -3,32 +3,43 @@
 from pathlib import Path
 
 MEMINFO = Path("/proc/meminfo")
+GROUP = Path("/sys/fs/cgroup")
 LIMITS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
     (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+        "memory/memory.limit_in_bytes",
+        "memory/memory.usage_in_bytes",
+        "memory/memory.stat",
+        "total_inactive_file",
     ),
 )
-"""What a container may use and what it uses, in either version of control groups."""
+"""Where either version of control groups says what a container may use and what it uses, and
+what of that is only a file's cached pages, which the system gives back when asked."""
 
 
 def available() -> float:
     """Return bytes that can be taken without swapping, infinity where nothing tells."""
-    return min([_of_machine(), *(_of_group(*paths) for paths in LIMITS)])
+    return min([_of_machine(), *(_of_group(*names) for names in LIMITS)])
 
 
 def _of_machine() -> float:
     try:
-        lines = MEMINFO.read_text().splitlines()
-    except OSError:
+        kilobytes = _number(MEMINFO.read_text(), "MemAvailable:")
+    except (OSError, LookupError):
         return float("inf")
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return float(found[0]) * 1024 if found else float("inf")
+    return kilobytes * 1024
 
 
-def _of_group(limit: Path, used: Path) -> float:
+def _of_group(limit: str, used: str, statistics: str, cached: str) -> float:
     try:
-        return float(limit.read_text()) - float(used.read_text())
-    except (OSError, ValueError):  # no such group, or "max"
+        taken = float((GROUP / used).read_text())
+        reclaimable = _number((GROUP / statistics).read_text(), cached)
+        return float((GROUP / limit).read_text()) - taken + reclaimable
+    except (OSError, LookupError, ValueError):  # no such group, or its limit is "max"
         return float("inf")
+
+
+def _number(text: str, name: str) -> float:
+    """Return the number after `name`, on a line of its own; LookupError without one."""
+    found = [line.split()[1] for line in text.splitlines() if line.split()[:1] == [name]]
+    return float(found[0])
