@@ -192,8 +192,23 @@ def test_headline_is_what_the_readme_shows():
         ("inference_device", "m35_n700_k2048_NN"),
         ("inference_device", "m3072_n1500_k1024_NN"),
     }
-    assert expected == {(one.set, one.problem.id) for one in select("headline")}
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "gemm")}
     assert () == select("headline", "conv")
+
+
+def test_recurrent_headline_is_what_the_readme_shows():
+    """Four rows of each table of recurrent results in DeepBench's README, and none of a device."""
+    expected = {
+        ("training", "vanilla_h1760_n16_t50"),
+        ("training", "vanilla_h2560_n32_t50"),
+        ("training", "lstm_h1024_n128_t25"),
+        ("training", "gru_h2816_n32_t1500"),
+        ("inference_server", "lstm_h1536_n4_t50"),
+        ("inference_server", "lstm_h256_n4_t150"),
+        ("inference_server", "gru_h2816_n1_t1500"),
+        ("inference_server", "gru_h2560_n2_t375"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "rnn")}
 
 
 def test_headline_problems_are_in_the_sets_it_names():
