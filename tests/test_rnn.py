@@ -242,6 +242,10 @@ def test_reference_at_some_entries_is_the_whole_reference(problem, operation):
     np.testing.assert_allclose(whole[index], found, atol=1e-12 if exact else 1e-4)
 
 
+def rounded(values, precision):
+    return round_to(values.astype(np.float32), precision).astype(float)
+
+
 def forward_with(drawn, mistake=""):
     """Return the hidden states (T, N, H) of a forward pass in float64, with one mistake."""
     cell, size = drawn.problem.cell, drawn.problem.hidden
@@ -253,7 +257,7 @@ def forward_with(drawn, mistake=""):
     elif mistake == "a unit is left out of the product":
         r[-1] = 0
     elif mistake in ("R is rounded to tf32", "R is rounded to bfloat16"):
-        r = round_to(r.astype(np.float32), mistake.split()[-1]).astype(float)
+        r = rounded(r, mistake.split()[-1])
     elif mistake == "two gates are swapped":
         parts = np.split(r, drawn.problem.gates, axis=1)
         r = np.concatenate([parts[1], parts[0], *parts[2:]], axis=1)
@@ -267,9 +271,7 @@ def forward_with(drawn, mistake=""):
     for t, x in enumerate(products):
         if mistake == "nothing is carried on":
             h, c = drawn.first_hidden.astype(float), drawn.first_cell.astype(float)
-        if mistake == "states are rounded to bfloat16":
-            h = round_to(h.astype(np.float32), "bfloat16").astype(float)
-        p = h @ r
+        p = (rounded(h, mistake.split()[-1]) if "states are rounded" in mistake else h) @ r
         if cell == "vanilla":
             h = out(x + p)
         elif cell == "lstm":
@@ -334,7 +336,7 @@ def backward_with(drawn, mistake=""):
     cell, steps = drawn.problem.cell, drawn.problem.timesteps
     r, upstream, h = (x.astype(float) for x in (drawn.recurrent, drawn.upstream, drawn.hidden))
     if mistake == "R is rounded to tf32":
-        r = round_to(r.astype(np.float32), "tf32").astype(float)
+        r = rounded(r, "tf32")
     elif mistake == "R is not turned":
         parts = np.split(r, drawn.problem.gates, axis=1)
         r = np.concatenate([part.T for part in parts], axis=1)
@@ -343,7 +345,8 @@ def backward_with(drawn, mistake=""):
     passed = dc = 0 * upstream[0]
     after = found[0]
     for t in reversed(range(steps)):
-        dh = upstream[t] + after @ turned + passed
+        carried = rounded(after, "tf32") if "gradients are rounded" in mistake else after
+        dh = upstream[t] + carried @ turned + passed
         if mistake == "only the last step has a gradient" and t < steps - 1:
             dh -= upstream[t]
         if cell == "vanilla":
@@ -378,8 +381,8 @@ def backward_with(drawn, mistake=""):
         summed[-1] = 0
     elif mistake == "a sequence is not summed":
         summed[:, -1] = 0
-    elif mistake == "gradients are rounded to tf32 for the sum":
-        summed = round_to(found.astype(np.float32), "tf32").astype(float)
+    elif mistake == "gradients are rounded to tf32":
+        summed = rounded(found, "tf32")
     return np.einsum("tnh,tng->hg", states, summed), found
 
 
@@ -395,7 +398,7 @@ BACKWARD_MISTAKES = [
             "the first step is not summed",
             "the last step is not summed",
             "a sequence is not summed",
-            "gradients are rounded to tf32 for the sum",
+            "gradients are rounded to tf32",
         ),
     ),
     ("vanilla", "the ReLU has no slope"),
@@ -463,6 +466,26 @@ def test_wrong_kernels_are_found_out(operation, cell, mistake, monkeypatch):
         check.verify(Wrong(), problem, "float32", operation)
     with pytest.raises(DeepbenchError, match=f"{problem.id} computes a wrong"):
         check.verify_output(guised(problem, mistake))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(
+    ("operation", "rounding"),
+    [("forward", "states are rounded to tf32"), ("backward", "gradients are rounded to tf32")],
+)
+def test_tf32_may_round_what_it_multiplies(operation, rounding, cell):
+    """What is a mistake in float32 is what tensor cores do in tf32, and passes both looks there."""
+    guise = {"forward": wrong_forward, "backward": wrong_backward}[operation]
+    for seed in range(5):
+        drawn = rnn.inputs(Rnn(cell, 37, 5, 5), "tf32", seed)
+        kernel = loaded("numpy").build(drawn.problem, "float32", operation)
+        kernel = guise(drawn, replace(kernel, reference=reference_of(drawn, operation)), rounding)
+        assert 0.02 < worst(kernel) <= 1
+        assert check.spot_check(kernel).ok
+
+
+def reference_of(drawn, operation):
+    return rnn.reference(drawn.problem, drawn, drawn.precision, operation)
 
 
 FUSED_MISTAKES = {

@@ -6,7 +6,8 @@ were off by already, so that the tolerance of a whole recurrence is computed bes
 of being guessed.
 
 Along a chain of elementwise operations errors add up as they stand. In a product of many terms
-they add up like randomly signed numbers, as in `tolerance.allowed`.
+they add up like randomly signed numbers, as in `tolerance.allowed`. There the bound of a single
+rounding, about two of its standard deviations, would be too tight: it is counted twice.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from deepbench_ops.backends.tolerance import SMALLEST, UNIT_ROUNDOFF, allowed
 
 LIBRARY = 4 * 2.0**-24
 """Error of a library's tanh or sigmoid, computed in float32 before it is stored."""
+
+MULTIPLIER = {"tf32": 2.0**-11}
+"""Relative error of an operand, stored as float32, in a multiplier that takes fewer bits of it."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,9 @@ class Bounded:
 
     def product(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
         """Rows by exact `weights`, as a kernel does that adds the sum to `beside` or stores it."""
-        value = self.value @ weights
-        squares = weights**2
-        return self._summed(
-            value, self.value**2 @ squares, self.error**2 @ squares, len(weights), beside
-        )
+        value, squares = self.value @ weights, weights**2
+        carried = self.multiplied**2 @ squares
+        return self._summed(value, self.value**2 @ squares, carried, len(weights), beside)
 
     def dot(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
         """As `product`, of each row with the vectors of its own that `weights` holds for it.
@@ -86,10 +88,17 @@ class Bounded:
             for left, right in (
                 (self.value, weights),
                 (self.value**2, weights**2),
-                (self.error**2, weights**2),
+                (self.multiplied**2, weights**2),
             )
         )
         return self._summed(value, squares, errors, weights.shape[-1], beside)
+
+    @property
+    def multiplied(self) -> np.ndarray:
+        """The error as it enters a product of many terms."""
+        size = np.abs(self.value)
+        stored = np.where(self.error > 0, UNIT_ROUNDOFF[self.precision] * size, 0.0)
+        return self.error + stored + 2 * MULTIPLIER.get(self.precision, 0.0) * size
 
     def _summed(
         self,
@@ -128,8 +137,9 @@ def chosen(where: np.ndarray, one: Bounded, other: Bounded) -> Bounded:
 
 def summed(left: Bounded, right: Bounded) -> Bounded:
     """Return the sum over steps and sequences of right (T, N, k) times left (T, N, m): (k, m)."""
-    (a, da), (b, db) = (
-        (x.reshape(-1, x.shape[-1]) for x in (y.value, y.error)) for y in (left, right)
+    a, da, b, db = (
+        part.reshape(-1, part.shape[-1])
+        for part in (left.value, left.multiplied, right.value, right.multiplied)
     )
     value = b.T @ a
     wander = np.sqrt((b**2).T @ a**2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.families.bounded import Bounded, exact, stacked, summed
+from deepbench_ops.backends.families.bounded import MULTIPLIER, Bounded, exact, stacked, summed
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joined, split, step
 from deepbench_ops.backends.families.rnn_stepwise import Own, StepwiseForward
 from deepbench_ops.backends.kernel import Index
@@ -133,6 +133,7 @@ class FusedBackward:
         by_float32 = allowed("float32", terms, wander, np.abs(value))
         a_step = CONFIDENCE * np.sqrt(2 * self.shape[1]) * ADDER[drawn.precision]
         a_step += ROUNDINGS * UNIT_ROUNDOFF[drawn.precision]
+        a_step += 2 * MULTIPLIER.get(drawn.precision, 0.0)
         return value, by_sum + by_float32 + CARRIED * a_step * wander
 
     def _states_before(self) -> np.ndarray:

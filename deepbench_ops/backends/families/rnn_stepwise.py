@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.families.bounded import Bounded, chosen, exact, stacked, summed
+from deepbench_ops.backends.families.bounded import (
+    MULTIPLIER,
+    Bounded,
+    chosen,
+    exact,
+    stacked,
+    summed,
+)
 from deepbench_ops.backends.families.rnn_cells import (
     ORDER,
     Kept,
@@ -179,6 +186,7 @@ class StepwiseBackward:
         wander = np.sqrt((products**2).sum(axis=(0, 1)))
         terms = problem.timesteps * problem.batch
         error = allowed(drawn.precision, terms, wander, np.abs(value))
+        error += 2 * MULTIPLIER.get(drawn.precision, 0.0) * wander
         one = self._gradient_at(*witnesses(problem, len(units)), columns)
         return np.stack([value, one.value], axis=1), np.stack([error, one.error], axis=1)
 
