@@ -192,8 +192,23 @@ def test_headline_is_what_the_readme_shows():
         ("inference_device", "m35_n700_k2048_NN"),
         ("inference_device", "m3072_n1500_k1024_NN"),
     }
-    assert expected == {(one.set, one.problem.id) for one in select("headline")}
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "gemm")}
     assert () == select("headline", "conv")
+
+
+def test_recurrent_headline_is_what_the_readme_shows():
+    """Four rows of each table of recurrent results in DeepBench's README, and none of a device."""
+    expected = {
+        ("training", "vanilla_h1760_n16_t50"),
+        ("training", "vanilla_h2560_n32_t50"),
+        ("training", "lstm_h1024_n128_t25"),
+        ("training", "gru_h2816_n32_t1500"),
+        ("inference_server", "lstm_h1536_n4_t50"),
+        ("inference_server", "lstm_h256_n4_t150"),
+        ("inference_server", "gru_h2816_n1_t1500"),
+        ("inference_server", "gru_h2560_n2_t375"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "rnn")}
 
 
 def test_headline_problems_are_in_the_sets_it_names():
@@ -290,9 +305,33 @@ def test_rnn_formulas(problem):
     assert problem.batch * problem.timesteps == problem.items
 
 
+@given(rnns)
+def test_a_whole_layer_is_twice_the_recurrent_part(problem):
+    """Backward is counted like forward, and an input as wide as the layer doubles a vendor's."""
+    once, twice = problem.flops, 2 * problem.flops
+    assert [once, once, twice, twice] == [problem.flops_of(one) for one in Rnn.operations]
+
+
 def test_rnn_bytes_of_a_small_layer():
     """An LSTM of 2 units, batch 3, 5 steps: weights 16, products 120, states 6+6 in, 30+6 out."""
     assert 4 * (16 + 120 + 12 + 36) == Rnn("lstm", 2, 3, 5).bytes("float32")
+
+
+def test_rnn_bytes_of_the_other_operations():
+    """Layers of 2 units, batch 3, 5 steps: states of 6 numbers, 30 over all steps."""
+    kept = {"vanilla": 36, "lstm": 4 * 30 + 36 + 30, "gru": 3 * 30 + 30 + 30}
+    for cell, gates in (("vanilla", 1), ("lstm", 4), ("gru", 3)):
+        problem, weights, biases = Rnn(cell, 2, 3, 5), gates * 4, 2 * gates * 2
+        cell_state = 6 * (cell == "lstm")
+        backward = weights + 30 + kept[cell] + weights
+        into = 2 * weights + biases + 30 + 6 + cell_state
+        expected = {
+            "forward": problem.bytes("float16"),
+            "backward": 2 * backward,
+            "fused_forward": 2 * (into + 30 + cell_state),
+            "fused_backward": 2 * (backward + 30 + weights + biases),
+        }
+        assert expected == {one: problem.bytes_of("float16", one) for one in Rnn.operations}
 
 
 @given(sparse)

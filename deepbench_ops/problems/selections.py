@@ -33,6 +33,18 @@ HEADLINE = {
         "m35_n700_k2048_NN",
         "m3072_n1500_k1024_NN",
     ),
+    ("rnn", "training"): (
+        "vanilla_h1760_n16_t50",
+        "vanilla_h2560_n32_t50",
+        "lstm_h1024_n128_t25",
+        "gru_h2816_n32_t1500",
+    ),
+    ("rnn", "inference_server"): (
+        "lstm_h1536_n4_t50",
+        "lstm_h256_n4_t150",
+        "gru_h2816_n1_t1500",
+        "gru_h2560_n2_t375",
+    ),
 }
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))
 CLASSES = {

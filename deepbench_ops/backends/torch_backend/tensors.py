@@ -1,5 +1,7 @@
 """Types, precision switches and outputs that all families of torch kernels share."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
@@ -31,3 +33,12 @@ def widened(values: torch.Tensor) -> np.ndarray:
     """Return an output as int64 or float64 on the host."""
     wide = torch.int64 if values.dtype == torch.int32 else torch.float64
     return np.asarray(values.to(device="cpu", dtype=wide).numpy())
+
+
+def at(values: torch.Tensor, index: Sequence[np.ndarray | slice]) -> np.ndarray:
+    """Return an output at a few entries, as int64 or float64 on the host."""
+    where = tuple(
+        axis if isinstance(axis, slice) else torch.from_numpy(axis).to(values.device)
+        for axis in index
+    )
+    return widened(values[where])
