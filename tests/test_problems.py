@@ -309,6 +309,15 @@ def test_sparse_bytes_of_a_small_product():
     assert 4 * (5 + 10 + 8) + 4 * (5 + 5) == problem.bytes("float32")
 
 
+def test_sparse_operations_count_their_own_work():
+    """The dense product multiplies and moves A's 20 entries, the conversion makes 5 of them CSR."""
+    problem = SparseGemm(4, 2, 5, sparsity=0.75)
+    assert ("forward", "dense_forward", "conversion") == problem.operations
+    assert [20, 80, 0] == [problem.flops_of(operation) for operation in problem.operations]
+    expected = [problem.bytes("int8"), 20 + 10 + 4 * 8, 20 + 5 + 4 * (5 + 5)]
+    assert expected == [problem.bytes_of("int8", operation) for operation in problem.operations]
+
+
 def test_all_reduce_is_bandwidth_only():
     """No operations, the vector's bytes, and the bus factor of a ring."""
     problem = AllReduce(1000)
