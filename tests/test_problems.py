@@ -192,8 +192,22 @@ def test_headline_is_what_the_readme_shows():
         ("inference_device", "m35_n700_k2048_NN"),
         ("inference_device", "m3072_n1500_k1024_NN"),
     }
-    assert expected == {(one.set, one.problem.id) for one in select("headline")}
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "gemm")}
     assert () == select("headline", "conv")
+
+
+def test_sparse_headline_is_what_the_readme_shows():
+    """The seven rows of sparse results in DeepBench's README, four on a server, three a device."""
+    expected = {
+        ("inference_server", "m7680_n1_k2560_NN_sparsity0.95"),
+        ("inference_server", "m7860_n2_k2560_NN_sparsity0.95"),
+        ("inference_server", "m7680_n1500_k2560_NN_sparsity0.95"),
+        ("inference_server", "m10752_n1_k3584_NN_sparsity0.9"),
+        ("inference_device", "m7680_n1_k2560_NN_sparsity0.95"),
+        ("inference_device", "m7680_n1500_k2560_NN_sparsity0.95"),
+        ("inference_device", "m7680_n1_k2560_NN_sparsity0.9"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "sparse_gemm")}
 
 
 def test_headline_problems_are_in_the_sets_it_names():

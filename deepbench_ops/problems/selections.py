@@ -33,6 +33,17 @@ HEADLINE = {
         "m35_n700_k2048_NN",
         "m3072_n1500_k1024_NN",
     ),
+    ("sparse_gemm", "inference_server"): (
+        "m7680_n1_k2560_NN_sparsity0.95",
+        "m7860_n2_k2560_NN_sparsity0.95",  # printed as 7680: see the problem's note
+        "m7680_n1500_k2560_NN_sparsity0.95",
+        "m10752_n1_k3584_NN_sparsity0.9",
+    ),
+    ("sparse_gemm", "inference_device"): (
+        "m7680_n1_k2560_NN_sparsity0.95",
+        "m7680_n1500_k2560_NN_sparsity0.95",
+        "m7680_n1_k2560_NN_sparsity0.9",
+    ),
 }
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))
 CLASSES = {
