@@ -21,6 +21,7 @@ from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 from deepbench_ops.problems.tables import FAMILIES
 
+pytest.importorskip("asv", reason="the command needs the `track` extra")
 pytest.importorskip("click", reason="the command needs the `track` extra")
 from click.testing import CliRunner
 
