@@ -12,6 +12,7 @@ except ModuleNotFoundError:
     )
 
 from deepbench_ops import __version__
+from deepbench_ops.commands.check import check
 from deepbench_ops.commands.config import config
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
@@ -36,12 +37,13 @@ def cli() -> None:
                                         measure the newest listed releases
       asv publish                       make the web pages in html/
       deepbench problems                list every kernel with FLOPs and bytes
+      deepbench check                   compare every kernel with float64, timing none
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, machine, config):
+for command in (problems, select, check, machine, config):
     cli.add_command(command)
 
 

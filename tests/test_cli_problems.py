@@ -88,6 +88,8 @@ def test_table_shows_work_bytes_intensity_and_origin():
         (["--set", "inference-device", "--family", "gemm"], 13),
         (["--selection", "headline", "--family", "gemm"], 10),
         (["--selection", "headline", "--family", "rnn", "--set", "inference_server"], 4),
+        (["--selection", "headline", "--family", "gemm", "--set", "inference_server"], 4),
+        (["--selection", "headline", "--family", "sparse-gemm"], 5),
         (["--selection", "inference-device", "--family", "rnn"], 3),
         (["--selection", "headline", "--family", "conv"], 0),
         (["m35_n700_k2048_NN", "n16777216"], 2),

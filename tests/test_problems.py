@@ -211,6 +211,20 @@ def test_recurrent_headline_is_what_the_readme_shows():
     assert expected == {(one.set, one.problem.id) for one in select("headline", "rnn")}
 
 
+def test_sparse_headline_is_what_the_readme_shows():
+    """The seven rows of sparse results in DeepBench's README, four on a server, three a device."""
+    expected = {
+        ("inference_server", "m7680_n1_k2560_NN_sparsity0.95"),
+        ("inference_server", "m7860_n2_k2560_NN_sparsity0.95"),
+        ("inference_server", "m7680_n1500_k2560_NN_sparsity0.95"),
+        ("inference_server", "m10752_n1_k3584_NN_sparsity0.9"),
+        ("inference_device", "m7680_n1_k2560_NN_sparsity0.95"),
+        ("inference_device", "m7680_n1500_k2560_NN_sparsity0.95"),
+        ("inference_device", "m7680_n1_k2560_NN_sparsity0.9"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "sparse_gemm")}
+
+
 def test_headline_problems_are_in_the_sets_it_names():
     """No headline row names a set that does not list the problem."""
     for (family, listed), ids in HEADLINE.items():
@@ -346,6 +360,15 @@ def test_sparse_bytes_of_a_small_product():
     problem = SparseGemm(4, 2, 5, sparsity=0.75)
     assert 5 == problem.nonzeros
     assert 4 * (5 + 10 + 8) + 4 * (5 + 5) == problem.bytes("float32")
+
+
+def test_sparse_operations_count_their_own_work():
+    """The dense product multiplies and moves A's 20 entries, the conversion makes 5 of them CSR."""
+    problem = SparseGemm(4, 2, 5, sparsity=0.75)
+    assert ("forward", "dense_forward", "conversion") == problem.operations
+    assert [20, 80, 0] == [problem.flops_of(operation) for operation in problem.operations]
+    expected = [problem.bytes("int8"), 20 + 10 + 4 * 8, 20 + 5 + 4 * (5 + 5)]
+    assert expected == [problem.bytes_of("int8", operation) for operation in problem.operations]
 
 
 def test_all_reduce_is_bandwidth_only():

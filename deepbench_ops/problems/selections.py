@@ -45,6 +45,17 @@ HEADLINE = {
         "gru_h2816_n1_t1500",
         "gru_h2560_n2_t375",
     ),
+    ("sparse_gemm", "inference_server"): (
+        "m7680_n1_k2560_NN_sparsity0.95",
+        "m7860_n2_k2560_NN_sparsity0.95",  # printed as 7680: see the problem's note
+        "m7680_n1500_k2560_NN_sparsity0.95",
+        "m10752_n1_k3584_NN_sparsity0.9",
+    ),
+    ("sparse_gemm", "inference_device"): (
+        "m7680_n1_k2560_NN_sparsity0.95",
+        "m7680_n1500_k2560_NN_sparsity0.95",
+        "m7680_n1_k2560_NN_sparsity0.9",
+    ),
 }
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))
 CLASSES = {

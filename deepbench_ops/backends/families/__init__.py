@@ -15,8 +15,12 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import load
 
 P = TypeVar("P", bound=Problem)
+
+MOST_KINDS = 40
+"""Small twins of a family that are checked when all its kinds are asked for."""
 
 
 def of(problem: Problem) -> Any:
@@ -38,3 +42,25 @@ def cut_down(problem: P, most: Mapping[str, int]) -> P:
     """Return the same kind of problem with no size above `most` of it."""
     sizes = {name: min(getattr(problem, name), limit) for name, limit in most.items()}
     return replace(problem, **sizes)  # type: ignore[arg-type]
+
+
+def kinds(family: str) -> tuple[Problem, ...]:
+    """Return the small twins of the family's published list, each distinct one once.
+
+    Of more than MOST_KINDS only so many stay: those with a size (a transpose, a cell, a stride)
+    that no twin before them has, however many they are, and others from all over the list.
+    """
+    twins = {twin.id: twin for twin in map(small, load(family))}
+    if len(twins) <= MOST_KINDS:
+        return tuple(twins.values())
+    shown: set[tuple[str, object]] = set()
+    first = []
+    for name, twin in twins.items():
+        sizes = set(twin.sizes().items())
+        if not sizes <= shown:
+            first.append(name)
+            shown |= sizes
+    others = [name for name in twins if name not in first]
+    room = max(0, MOST_KINDS - len(first))
+    spread = [others[turn * len(others) // room] for turn in range(room)]
+    return tuple(twins[name] for name in [*first, *spread])

@@ -1,13 +1,15 @@
 """numpy and scipy on the CPU: one module per family of kernels."""
 
 import os
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deepbench_ops.backends.base import Backend, Builder
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.numpy_backend import gemm, openblas, rnn
+from deepbench_ops.backends.numpy_backend import gemm, openblas, rnn, sparse_gemm
 from deepbench_ops.errors import Unsupported
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
@@ -17,7 +19,11 @@ class NumpyBackend(Backend):
     """numpy, with scipy for what is sparse."""
 
     name = "numpy"
-    builders: ClassVar[dict[str, Builder]] = {"gemm": gemm.build, "rnn": rnn.build}
+    builders: ClassVar[dict[str, Builder]] = {
+        "gemm": gemm.build,
+        "rnn": rnn.build,
+        "sparse_gemm": sparse_gemm.build,
+    }
 
     def __init__(self, device: str = "cpu") -> None:
         if device != "cpu":
@@ -51,8 +57,10 @@ class NumpyBackend(Backend):
             )
 
     def versions(self) -> dict[str, str]:
-        """Return numpy, blas (as built), blas_runtime (as loaded) and blas_core (code path)."""
+        """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path)."""
         found = {"framework": f"numpy {np.__version__}", "numpy": np.__version__}
+        with suppress(PackageNotFoundError):
+            found["scipy"] = version("scipy")
         found["blas"] = _built_with()
         if self._blas is not None:
             found["blas_runtime"] = self._blas.config()
