@@ -226,6 +226,13 @@ def laid_out(a: Csr, offsets: np.ndarray, columns: np.ndarray, values: np.ndarra
     return np.concatenate([offsets, columns, values]).astype(np.float64)
 
 
+def row_major(values: np.ndarray) -> np.ndarray:
+    """Return a row-major copy, aligned as all operands are and in memory of the same making."""
+    copy = aligned_empty(values.shape, values.dtype)
+    copy[...] = values
+    return copy
+
+
 class Newest:
     """What the last of several calls returned, for operations that make their output anew."""
 

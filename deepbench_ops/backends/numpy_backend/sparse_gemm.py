@@ -19,6 +19,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     laid_out,
     layout_of_a,
     layout_of_b,
+    row_major,
 )
 from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Kernel
@@ -97,7 +98,7 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared
     b = drawn.b[:, 0] if problem.n == 1 else drawn.b
     shape = (problem.m, problem.n)
     nothing = np.broadcast_to(np.float32(np.nan), shape)
-    newest = Newest(partial(matmul, a, _row_major(b)), nothing)
+    newest = Newest(partial(matmul, a, row_major(b)), nothing)
     return _Prepared(
         run=newest.run,
         reset=newest.reset,
@@ -106,12 +107,6 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared
         route="scipy.sparse csr_array @ array: scipy's own loop on one thread, whatever is set;"
         " a new C in every call",
     )
-
-
-def _row_major(values: np.ndarray) -> np.ndarray:
-    copy = aligned_empty(values.shape, values.dtype)
-    copy[...] = values
-    return copy
 
 
 def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:

@@ -21,6 +21,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     laid_out,
     layout_of_a,
     layout_of_b,
+    row_major,
 )
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -91,7 +92,7 @@ def _product(
         raise Unsupported("torch turns transposed compressed rows into new ones in every call")
     layout = f"{layout_of_a(problem, compressed=True)}; {layout_of_b(problem, 'row-major')}"
     a = _compressed(backend, drawn, precision)
-    b = backend.tensor(drawn.b, DTYPES[precision]).contiguous()
+    b = backend.tensor(row_major(drawn.b), DTYPES[precision])
     if backend.device == "cpu" and precision != "float32":
         return _reduction(a, b, layout)
     if backend.device == "cpu" and not torch.backends.mkl.is_available():
