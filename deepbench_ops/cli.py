@@ -17,6 +17,7 @@ from deepbench_ops.commands.config import config
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.select import select
+from deepbench_ops.commands.unsteady import unsteady
 from deepbench_ops.errors import DeepbenchError
 
 USAGE_ERROR = 2
@@ -38,12 +39,13 @@ def cli() -> None:
       asv publish                       make the web pages in html/
       deepbench problems                list every kernel with FLOPs and bytes
       deepbench check                   compare every kernel with float64, timing none
+      deepbench unsteady RELEASE        points worth measuring again
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, check, machine, config):
+for command in (problems, select, check, machine, config, unsteady):
     cli.add_command(command)
 
 
