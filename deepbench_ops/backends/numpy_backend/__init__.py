@@ -7,7 +7,7 @@ import numpy as np
 
 from deepbench_ops.backends.base import Backend, Builder
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.numpy_backend import gemm, openblas
+from deepbench_ops.backends.numpy_backend import conv, gemm, openblas
 from deepbench_ops.errors import Unsupported
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
@@ -17,7 +17,10 @@ class NumpyBackend(Backend):
     """numpy, with scipy for what is sparse."""
 
     name = "numpy"
-    builders: ClassVar[dict[str, Builder]] = {"gemm": gemm.build}
+    builders: ClassVar[dict[str, Builder]] = {
+        "gemm": gemm.build,
+        "conv": conv.build,
+    }
 
     def __init__(self, device: str = "cpu") -> None:
         if device != "cpu":

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from deepbench_ops.backends.base import Builder
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.torch_backend import gemm
+from deepbench_ops.backends.torch_backend import conv, gemm
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.problems.problem import Problem
 
@@ -12,7 +12,10 @@ from deepbench_ops.problems.problem import Problem
 class TorchBackend(TorchDevice):
     """All kernels of torch."""
 
-    builders: ClassVar[dict[str, Builder]] = {"gemm": gemm.build}
+    builders: ClassVar[dict[str, Builder]] = {
+        "gemm": gemm.build,
+        "conv": conv.build,
+    }
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
