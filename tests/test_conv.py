@@ -182,6 +182,22 @@ def test_numpy_is_right_whatever_the_blocks(operation, precision, layout, data, 
     assert judged(kernel) <= 1
 
 
+@pytest.mark.parametrize(
+    ("id", "operation", "expected"),
+    [
+        ("w54_h54_c64_n8_k64_r3_s3_pad1_1_stride1_1", "forward", "columns gathered"),
+        ("w28_h28_c192_n16_k32_r5_s5_pad2_2_stride1_1", "forward", "channels last; np.matmul"),
+        ("w112_h112_c64_n1_k64_r1_s1_pad0_0_stride1_1", "forward", "no copy; np.matmul"),
+        ("w112_h112_c64_n8_k64_r1_s1_pad0_0_stride1_1", "backward_data", "no copy; np.matmul"),
+        ("w28_h28_c128_n8_k512_r1_s1_pad0_0_stride2_2", "backward_data", "added to the pixels"),
+    ],
+)
+def test_numpy_notes_the_way_it_went(id, operation, expected):
+    """The route says what was gathered, how it lay, or that nothing had to be copied."""
+    kernel = NumpyBackend().build(find("conv", id), "float32", operation)
+    assert expected in kernel.notes["route"]
+
+
 @pytest.mark.parametrize(("images", "q", "p", "columns"), [(7, 3, 4, 30), (3, 50, 9, 100)])
 def test_blocks_cover_every_position_once(monkeypatch, images, q, p, columns):
     """Blocks are bounded, and together they are all rows of all images, in order."""

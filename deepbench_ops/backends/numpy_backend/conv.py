@@ -89,7 +89,7 @@ def build(backend: Backend, problem: Conv, precision: str, operation: str, seed:
         notes={
             **inputs.notes,
             "layout": conv.LAYOUT_NOTES[backend.layout],
-            "route": f"{WAYS[calls.way]}; {ROUTES[precision]}",
+            "route": f"{WAYS[calls.way]}{calls.rearranged}; {ROUTES[precision]}",
             "padding": "none",
         },
     )
@@ -107,6 +107,11 @@ class Calls:
     """How columns, and what is made for them alone, lie: `layout` unless another is faster."""
     way: str = "gathered"
     steps: list[Callable[[], object]] = field(default_factory=list)
+
+    @property
+    def rearranged(self) -> str:
+        """What is to be said of columns that do not lie as the operands do."""
+        return f", {self.order.replace('_', ' ')}" if self.order != self.layout else ""
 
     def bound(self) -> Callable[[], object]:
         """Return the pass as one function."""
