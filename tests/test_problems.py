@@ -177,7 +177,7 @@ def test_workbook_columns_are_read_by_header(headers, tmp_path):
 
 
 def test_headline_is_what_the_readme_shows():
-    """The headline holds the twelve GEMM rows of DeepBench's README, each in its set."""
+    """The headline holds the rows of the README's tables of results, each in its set."""
     expected = {
         ("training", "m1760_n128_k1760_NN"),
         ("training", "m7680_n64_k2560_NN"),
@@ -193,7 +193,21 @@ def test_headline_is_what_the_readme_shows():
         ("inference_device", "m3072_n1500_k1024_NN"),
     }
     assert expected == {(one.set, one.problem.id) for one in select("headline", "gemm")}
-    assert () == select("headline", "conv")
+    expected = {
+        ("training", "w700_h161_c1_n32_k32_r5_s20_pad0_0_stride2_2"),
+        ("training", "w54_h54_c64_n8_k64_r3_s3_pad1_1_stride1_1"),
+        ("training", "w224_h224_c3_n16_k64_r3_s3_pad1_1_stride1_1"),
+        ("training", "w7_h7_c512_n16_k512_r3_s3_pad1_1_stride1_1"),
+        ("training", "w28_h28_c192_n16_k32_r5_s5_pad2_2_stride1_1"),
+        ("inference_server", "w341_h79_c32_n4_k32_r5_s10_pad0_0_stride2_2"),
+        ("inference_server", "w224_h224_c3_n1_k64_r7_s7_pad3_3_stride2_2"),
+        ("inference_server", "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2"),
+        ("inference_server", "w7_h7_c512_n2_k2048_r1_s1_pad0_0_stride1_1"),
+        ("inference_device", "w112_h112_c64_n1_k64_r1_s1_pad0_0_stride1_1"),
+        ("inference_device", "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2"),
+        ("inference_device", "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "conv")}
 
 
 def test_recurrent_headline_is_what_the_readme_shows():
@@ -254,7 +268,7 @@ def test_regex_picks_exactly_the_selection(name, precisions):
 
 
 def test_asv_itself_picks_the_selection():
-    """asv's own Benchmarks, given the expression, selects the twelve headline rows."""
+    """asv's own Benchmarks, given the expression, selects the twelve headline products."""
     pytest.importorskip("asv")
     from asv.benchmarks import Benchmarks
 

@@ -22,6 +22,8 @@ class Backend(ABC):
 
     name: str
     device: str
+    layout: str = "published"
+    """How the tensors of later kernels lie in memory, in families that leave a choice."""
     builders: ClassVar[Mapping[str, Builder]]
     """The families that it has kernels for."""
 
@@ -30,12 +32,17 @@ class Backend(ABC):
     ) -> Kernel:
         """Prepare `operation` of `problem` with operands drawn from `seed`.
 
-        Raises Unsupported where this framework, release or device has no such operation, and
-        DeepbenchError for an unknown precision or operation.
+        Raises Unsupported where this framework, release or device has no such operation or the
+        family no such layout, and DeepbenchError for an unknown precision or operation.
         """
         known_precision(precision)
         if operation not in problem.operations:
             raise unknown(f"{problem.family} operation", operation, problem.operations)
+        if self.layout not in problem.layouts:
+            raise Unsupported(
+                f"{problem.family} problems have no {self.layout} layout (DEEPBENCH_LAYOUT): their"
+                " operands lie as published"
+            )
         if problem.family not in self.builders:
             raise Unsupported(f"the {self.name} backend has no {problem.family} kernels")
         return self.builders[problem.family](self, problem, precision, operation, seed)

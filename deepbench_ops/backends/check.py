@@ -103,7 +103,8 @@ def verify_output(kernel: Kernel, run: bool = True) -> Check:
 
 def kind_of(backend: Backend, twin: Problem, precision: str, operation: str) -> tuple[object, ...]:
     """Return what tells one kind of small twin from another, to remember answers by."""
-    return (type(backend), backend.name, backend.device, precision, operation, twin.family, twin.id)
+    place = (type(backend), backend.name, backend.device, backend.layout)
+    return (*place, precision, operation, twin.family, twin.id)
 
 
 def _lacking(

@@ -29,6 +29,7 @@ from deepbench_ops.problems.problem import Problem
 CALL_LIMIT_SECONDS = 30.0
 
 CACHES = ("warm", "cold")
+LAYOUTS = ("published", "channels_last")
 
 # JSON: nominal yardstick seconds by thread count and kind, from the machine's profile.
 NOMINAL_VARIABLE = "DEEPBENCH_NOMINAL"
@@ -65,6 +66,14 @@ def device() -> str:
     return os.environ.get("DEEPBENCH_DEVICE", "cpu")
 
 
+def layout() -> str:
+    """Return how tensors lie in memory, from ``DEEPBENCH_LAYOUT``; one of LAYOUTS."""
+    wanted = os.environ.get("DEEPBENCH_LAYOUT", LAYOUTS[0])
+    if wanted not in LAYOUTS:
+        raise DeepbenchError(f"DEEPBENCH_LAYOUT is {wanted!r}: one of {', '.join(LAYOUTS)}")
+    return wanted
+
+
 def preload(calibrating: bool = True) -> None:
     """Fix the threads and import the framework, so that forked children need not.
 
@@ -88,6 +97,7 @@ def _server() -> Server:
 def _backend() -> Backend:
     count = threads.fix()
     backend = backends.load(framework(), device())
+    backend.layout = layout()
     backend.set_threads(count)
     return backend
 

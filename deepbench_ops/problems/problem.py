@@ -27,6 +27,8 @@ class Problem(ABC):
     family: ClassVar[str]
     operations: ClassVar[tuple[str, ...]] = ("forward",)
     """What of it is timed, each under its own name; the first is what `flops` counts."""
+    layouts: ClassVar[tuple[str, ...]] = ("published",)
+    """How its tensors may lie in memory; the published way is everybody's first."""
 
     application: str = ""
     source: str = ""

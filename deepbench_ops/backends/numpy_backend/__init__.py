@@ -9,7 +9,7 @@ import numpy as np
 
 from deepbench_ops.backends.base import Backend, Builder
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.numpy_backend import gemm, openblas, rnn, sparse_gemm
+from deepbench_ops.backends.numpy_backend import conv, gemm, openblas, rnn, sparse_gemm
 from deepbench_ops.errors import Unsupported
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
@@ -21,6 +21,7 @@ class NumpyBackend(Backend):
     name = "numpy"
     builders: ClassVar[dict[str, Builder]] = {
         "gemm": gemm.build,
+        "conv": conv.build,
         "rnn": rnn.build,
         "sparse_gemm": sparse_gemm.build,
     }

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from deepbench_ops.backends.base import Builder
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.torch_backend import gemm, rnn, sparse_gemm
+from deepbench_ops.backends.torch_backend import conv, gemm, rnn, sparse_gemm
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.problems.problem import Problem
 
@@ -14,6 +14,7 @@ class TorchBackend(TorchDevice):
 
     builders: ClassVar[dict[str, Builder]] = {
         "gemm": gemm.build,
+        "conv": conv.build,
         "rnn": rnn.build,
         "sparse_gemm": sparse_gemm.build,
     }
