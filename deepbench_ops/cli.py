@@ -12,6 +12,7 @@ except ModuleNotFoundError:
     )
 
 from deepbench_ops import __version__
+from deepbench_ops.commands.allreduce import allreduce
 from deepbench_ops.commands.check import check
 from deepbench_ops.commands.config import config
 from deepbench_ops.commands.machine import machine
@@ -40,12 +41,13 @@ def cli() -> None:
       deepbench problems                list every kernel with FLOPs and bytes
       deepbench check                   compare every kernel with float64, timing none
       deepbench unsteady RELEASE        points worth measuring again
+      deepbench allreduce --ranks 4     sum vectors over four processes, at once
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, check, machine, config, unsteady):
+for command in (problems, select, check, machine, config, unsteady, allreduce):
     cli.add_command(command)
 
 

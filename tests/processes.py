@@ -1,7 +1,9 @@
 """Runs a command as a user would who is not at the keyboard, and keeps all it says."""
 
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -19,3 +21,32 @@ def run(
         text=True,
         timeout=600,
     )
+
+
+MARK = "DEEPBENCH_TEST_MARK"
+"""Set to something unique, it marks all processes that descend from the one that set it."""
+
+
+def living(mark: str) -> list[int]:
+    """The processes that carry the mark and have not ended; zombies have."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            variables = (process / "environ").read_bytes().split(b"\0")
+            if wanted in variables and state(int(process.name)) not in "ZX":
+                found.append(int(process.name))
+    return found
+
+
+def state(pid: int) -> str:
+    """One letter: R running, S sleeping, T stopped, Z ended and not yet collected."""
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def eventually_gone(mark: str, seconds: float = 10.0) -> bool:
+    """Whether all marked processes end within so many seconds."""
+    end = time.monotonic() + seconds
+    while living(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not living(mark)

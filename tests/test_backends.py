@@ -532,4 +532,4 @@ def test_unknown_precision_operation_and_family_are_refused():
     with pytest.raises(DeepbenchError, match="unknown gemm operation 'forwards'"):
         backend.build(Gemm(m=2, n=2, k=2), "float32", "forwards")
     with pytest.raises(Unsupported, match="the numpy backend has no all_reduce kernels"):
-        backend.build(AllReduce(elements=9), "float32")
+        backend.build(AllReduce(elements=9), "float32", "sum")

@@ -21,6 +21,7 @@ LOG = pathlib.Path({log!r})
 class Kernel:
     flops, bytes = 1000.0, 1.0
     notes = {{}}
+    clock = None
 
     def run(self):
         sum(range(1000))

@@ -228,6 +228,8 @@ class Backend:
 class FakeKernel:
     """A product that moves the clock instead of computing."""
 
+    clock = None
+
     def __init__(self, backend, flops):
         self.backend, self.flops = backend, flops
 

@@ -24,17 +24,19 @@ class Clock:
 class FakeKernel:
     """Takes ``cost(now)`` seconds a call and counts what is asked of it."""
 
+    clock = None
+
     def __init__(self, clock, cost, reset_cost=0.5):
-        self.clock, self.cost, self.reset_cost = clock, cost, reset_cost
+        self.wall, self.cost, self.reset_cost = clock, cost, reset_cost
         self.calls = self.resets = 0
 
     def run(self):
         self.calls += 1
-        self.clock.now += self.cost(self.clock.now)
+        self.wall.now += self.cost(self.wall.now)
 
     def reset(self):
         self.resets += 1
-        self.clock.now += self.reset_cost
+        self.wall.now += self.reset_cost
 
     def synchronise(self):
         pass
@@ -83,6 +85,14 @@ def test_resetting_is_outside_the_time(clock):
     found = measure(kernel, None, PATIENT)
     assert kernel.resets >= len(found.seconds)
     assert max(found.seconds) < 0.01
+
+
+def test_a_kernel_with_a_clock_of_its_own_is_asked_for_the_time(clock):
+    """What other processes do is timed by them: neither run nor reset is called for a slice."""
+    kernel = FakeKernel(clock, lambda now: 0.002)
+    kernel.clock = lambda calls: 0.003 / calls
+    assert 0.001 == sampling.time_calls(kernel, 3)
+    assert (0, 0) == (kernel.calls, kernel.resets)
 
 
 def test_weather_cancels_in_calibrated_seconds(clock):

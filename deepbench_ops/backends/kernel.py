@@ -51,3 +51,6 @@ class Kernel:
     """Bytes of operands read and written at least once by one run, padding not counted."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """How it was set up, for the record: layout, inputs, padding, the route taken."""
+    clock: Callable[[int], float] | None = None
+    """For an operation spread over processes, which no clock of this one can time: reset, do it
+    that many times, and return the seconds per call of the slowest."""

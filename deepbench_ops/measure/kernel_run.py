@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
 from deepbench_ops import backends, problems
 from deepbench_ops.backends import check
@@ -35,11 +36,19 @@ LAYOUTS = ("published", "channels_last")
 NOMINAL_VARIABLE = "DEEPBENCH_NOMINAL"
 
 
+class Place(Protocol):
+    """Where a kernel runs: a backend, or processes of their own that stand in for one."""
+
+    @property
+    def device(self) -> str: ...
+    def versions(self) -> dict[str, str]: ...
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A kernel that has passed its check, with what is needed to time and to name it."""
 
-    backend: Backend
+    backend: Place
     kernel: Kernel
     threads: int
 
@@ -53,7 +62,11 @@ class Prepared:
         if self.backend.device != "cpu":
             return None
         kind = self.yardstick_kind
-        return _server().ruler(kind, nominal(kind, self.threads))
+        return _server().ruler(kind, nominal(kind, threads.wanted()))
+
+    def pin(self) -> str:
+        """Give the threads that have worked a core each; return what was done, for the record."""
+        return threads.pin(self.threads)
 
 
 def framework() -> str:
@@ -170,9 +183,7 @@ def timed(
     rules = policy().quick() if quick else policy()
     ruler = prepared.ruler
     pinned: list[str] = []
-    measurement = measure(
-        prepared.kernel, ruler, rules, lambda: pinned.append(threads.pin(prepared.threads))
-    )
+    measurement = measure(prepared.kernel, ruler, rules, lambda: pinned.append(prepared.pin()))
     # After a slice of one call the output is already that of a single run.
     check.verify_output(prepared.kernel, run=measurement.number > 1)
     reference = ruler.nominal if ruler is not None else None

@@ -1,0 +1,30 @@
+"""Sums of a vector over processes: each rank ends with the sum of all ranks' vectors."""
+
+from deepbench_ops import problems
+from deepbench_ops.ranks import prepared
+
+
+class Training:
+    """The vectors of gradients that data-parallel training sums, on one machine."""
+
+    param_names = ("problem", "precision", "ranks")
+    params = (
+        [problem.id for problem in problems.load("all_reduce", "training")],
+        ["float32"],
+        [2, 4, 8, 16, 32],
+    )
+    rounds = 2
+    timeout = 1800
+    version = "1"  # raised by hand when what is measured changes
+
+    prepared = None
+
+    def setup(self, problem, precision, ranks):
+        self.prepared = prepared.prepare(problem, precision, ranks)
+
+    def teardown(self, problem, precision, ranks):
+        if self.prepared is not None:
+            self.prepared.close()
+
+    def kernel_sum(self, problem, precision, ranks):
+        return self.prepared

@@ -1,0 +1,90 @@
+"""`deepbench allreduce`: the all-reduces between processes on this machine, as a table."""
+
+import click
+
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.ranks import launch, launcher, report, request, transport
+from deepbench_ops.ranks.group import TIMEOUT_SECONDS, Group
+
+ALGORITHMS = "; ".join(
+    f"{name}: {', '.join([launch.DEFAULT_ALGORITHM, *choices])}"
+    for name, choices in launch.ALGORITHMS.items()
+)
+
+
+@click.command()
+@click.option(
+    "--ranks",
+    metavar="N",
+    default="",
+    help=f"Processes, from {request.FEWEST_RANKS} to {request.MOST_RANKS}.",
+)
+@click.option(
+    "--transport",
+    "name",
+    metavar="T",
+    default=transport.NAMES[0],
+    show_default=True,
+    help=f"What carries the messages: {', '.join(transport.NAMES)}.",
+)
+@click.option(
+    "--algorithm",
+    metavar="A",
+    default=launch.DEFAULT_ALGORITHM,
+    show_default=True,
+    help=f"How the library sums. {ALGORITHMS}.",
+)
+@click.option("--problem", "ids", metavar="ID", multiple=True, help="Only this; may be repeated.")
+@click.option("--elements", metavar="N", multiple=True, help="A vector of a size of your own.")
+@click.option(
+    "--repeats",
+    metavar="R",
+    help="All-reduces to time per problem (default: until the noise is low, about 2 s).",
+)
+@click.option(
+    "--port", metavar="P", default="0", help="Where torch's ranks meet (default: any that is free)."
+)
+@click.option(
+    "--timeout",
+    metavar="S",
+    default=f"{TIMEOUT_SECONDS:g}",
+    show_default=True,
+    help="Seconds that a single step may take before all ranks are ended.",
+)
+def allreduce(
+    ranks: str,
+    name: str,
+    algorithm: str,
+    ids: tuple[str, ...],
+    elements: tuple[str, ...],
+    repeats: str | None,
+    port: str,
+    timeout: str,
+) -> None:
+    """Time the sum of a vector over N processes of this machine.
+
+    Every process holds a vector of float32 and ends with the sum of all. Without --problem and
+    --elements the seven published sizes are taken. Before and after it is timed, every entry on
+    every process is compared with the exact sum. docs/all_reduce.md derives each figure; between
+    machines, run "python -m deepbench_ops.ranks" under torchrun or mpirun.
+
+    \b
+      median ms       the slowest rank's time for one all-reduce, in place
+      95 % +-         the interval of that median, relative
+      algorithm GB/s  bytes of one vector / time
+      bus GB/s        algorithm x 2(N - 1)/N, comparable between numbers of ranks
+    """
+    asked = request.request(ids, elements, repeats, timeout)
+    count, number = request.ranks(ranks), request.port(port)
+    if number and not transport.meets_at_port(name):
+        raise DeepbenchError(f"--port is {number}: {name} ranks meet through mpirun and take none")
+    if launcher.found() is not None:
+        raise DeepbenchError(
+            f"this was started by {launcher.found()}: start python -m deepbench_ops.ranks with it"
+        )
+    try:
+        with Group(name, count, number, asked.timeout, algorithm) as group:
+            for line in report.lines(group, asked):
+                click.echo(line)
+    except Unsupported as reason:
+        raise DeepbenchError(str(reason)) from None

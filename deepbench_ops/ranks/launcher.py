@@ -1,0 +1,36 @@
+"""What launchers tell the processes that they start, in environment variables."""
+
+import os
+from collections.abc import Mapping
+
+from deepbench_ops.errors import DeepbenchError
+
+VARIABLES = {
+    "torchrun": ("RANK", "WORLD_SIZE"),
+    "Open MPI": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    "MPICH": ("PMI_RANK", "PMI_SIZE"),
+}
+ON_THIS_MACHINE = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+
+
+def found(environ: Mapping[str, str] = os.environ) -> str | None:
+    """Return the launcher that has started this process, None when none did."""
+    for name, variables in VARIABLES.items():
+        if all(environ.get(variable, "").isdigit() for variable in variables):
+            return name
+    return None
+
+
+def place(environ: Mapping[str, str] = os.environ) -> tuple[int, int]:
+    """Return (rank, size) as the launcher says; DeepbenchError without one."""
+    name = found(environ)
+    if name is None:
+        raise DeepbenchError("no launcher here: start this with torchrun or mpirun")
+    rank, size = VARIABLES[name]
+    return int(environ[rank]), int(environ[size])
+
+
+def here(environ: Mapping[str, str] = os.environ) -> int:
+    """Return how many of the ranks are on this machine, 1 where the launcher does not say."""
+    told = (environ.get(variable, "") for variable in ON_THIS_MACHINE)
+    return next((int(text) for text in told if text.isdigit()), 1)

@@ -1,0 +1,87 @@
+"""An all-reduce prepared for asv: the ranks of one problem, started, checked, ready to be timed.
+
+The framework under test decides what carries the messages: a torch release its own gloo, nccl on
+GPUs; a numpy release MPI through mpi4py, where both it and mpirun are installed.
+"""
+
+from dataclasses import dataclass
+
+from deepbench_ops import problems
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.measure import kernel_run
+from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.ranks import launch, operation
+from deepbench_ops.ranks.group import Group
+
+TRANSPORTS = {("torch", "cpu"): "gloo", ("torch", "cuda"): "nccl", ("numpy", "cpu"): "mpi"}
+
+PROBE_ELEMENTS = 2**18
+"""The size on which a call is tried, where it would take too long at full size."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks in the place of a backend: where they run, and what they are built of."""
+
+    name: str
+    device: str
+    group: Group
+
+    def versions(self) -> dict[str, str]:
+        """Return what rank 0 said of its libraries, and how many ranks there are."""
+        return {**self.group.versions, "ranks": str(self.group.size)}
+
+
+@dataclass(frozen=True)
+class PreparedRanks(kernel_run.Prepared):
+    """A kernel whose work is done by other processes."""
+
+    backend: Ranks
+
+    def pin(self) -> str:
+        """Leave the scheduler alone: there may be more ranks than cores."""
+        return f"{self.threads} per rank, not pinned"
+
+    def close(self) -> None:
+        """End the ranks."""
+        self.backend.group.close()
+
+
+def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
+    """Start the ranks of a problem, and compare their first sum with the exact one.
+
+    Raises Unsupported with the reason where there is nothing to carry the messages, or one call
+    would take longer than the limit; DeepbenchError where a sum is wrong or a rank fails.
+    """
+    problem = problems.find("all_reduce", problem_id)
+    assert isinstance(problem, AllReduce)
+    name, device = kernel_run.framework(), kernel_run.device()
+    if precision != operation.PRECISION:
+        raise Unsupported(f"all-reduce is measured in {operation.PRECISION}, not in {precision}")
+    if (name, device) not in TRANSPORTS:
+        raise Unsupported(f"{name} has nothing to sum over processes with on {device}")
+    if kernel_run.policy().cold:
+        raise Unsupported("an all-reduce has no cold start: its ranks have just met")
+    operation.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])
+    group = Group(TRANSPORTS[name, device], ranks)
+    try:
+        demand_time(problem, group)
+        kernel = operation.prepare(problem, group)
+    except BaseException:
+        group.close(killing=True)
+        raise
+    return PreparedRanks(Ranks(name, device, group), kernel, launch.THREADS)
+
+
+def demand_time(problem: AllReduce, group: Group) -> None:
+    """Raise Unsupported when one call would outlast the limit, as a smaller one tells."""
+    limit = kernel_run.call_limit()
+    elements = min(problem.elements, PROBE_ELEMENTS)
+    kernel = operation.prepare(AllReduce(elements=elements), group)
+    assert kernel.clock is not None
+    expected = min(kernel.clock(1) for _ in range(2)) * problem.elements / elements
+    if expected > limit:
+        raise Unsupported(
+            f"one call would take about {expected:.2g} s over {group.name}, more than the limit of"
+            f" {limit:g} s (DEEPBENCH_CALL_LIMIT)"
+        )

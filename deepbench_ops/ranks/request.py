@@ -1,0 +1,85 @@
+"""What a user may ask of all-reduces, checked before anything is started.
+
+The same for `deepbench allreduce` and for the program under a launcher. Values come as text, so
+that each mistake has one line that names the option and what it takes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deepbench_ops import problems
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.all_reduce import AllReduce
+
+FEWEST_RANKS = 2
+MOST_RANKS = 32
+LAST_PORT = 65535
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which problems to time, and for how long.
+
+    repeats: all-reduces to time for each problem; None to go on until the noise is low.
+    timeout: seconds that a single step may take before the ranks are given up.
+    """
+
+    problems: tuple[AllReduce, ...]
+    repeats: int | None
+    timeout: float
+
+
+def request(
+    ids: Sequence[str], elements: Sequence[str], repeats: str | None, timeout: str
+) -> Request:
+    """Read the options that all ways of running share; all seven problems when none is named."""
+    found = [problems.find("all_reduce", id) for id in ids]
+    found += [AllReduce(elements=whole("--elements", text)) for text in elements]
+    return Request(
+        problems=tuple(found or problems.load("all_reduce")),  # type: ignore[arg-type]
+        repeats=None if repeats is None else whole("--repeats", repeats),
+        timeout=above_zero("--timeout", timeout),
+    )
+
+
+def ranks(text: str) -> int:
+    """Read the number of ranks on one machine."""
+    if not text:
+        raise DeepbenchError(f"--ranks is missing: from {FEWEST_RANKS} to {MOST_RANKS} processes")
+    count = whole("--ranks", text, least=None)
+    if not FEWEST_RANKS <= count <= MOST_RANKS:
+        raise DeepbenchError(
+            f"--ranks is {count}: from {FEWEST_RANKS} (one alone has nothing to sum) to"
+            f" {MOST_RANKS} on one machine"
+        )
+    return count
+
+
+def port(text: str) -> int:
+    """Read a port's number, 0 for any that is free."""
+    number = whole("--port", text, least=0)
+    if number > LAST_PORT:
+        raise DeepbenchError(f"--port is {number}: give one up to {LAST_PORT}, or 0 for any")
+    return number
+
+
+def whole(option: str, text: str, least: int | None = 1) -> int:
+    """Read a whole number, not below `least`."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise DeepbenchError(f"{option} is {text!r}: give a whole number") from None
+    if least is not None and number < least:
+        raise DeepbenchError(f"{option} is {number}: give a whole number from {least} up")
+    return number
+
+
+def above_zero(option: str, text: str) -> float:
+    """Read a number of seconds."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise DeepbenchError(f"{option} is {text!r}: give a number of seconds above 0")
+    return number

@@ -1,0 +1,180 @@
+"""torch.distributed: gloo between vectors in main memory, nccl between GPUs of NVIDIA or AMD.
+
+What is timed is `torch.distributed.all_reduce`, in place, as a training loop calls it. All else
+that ranks have to tell each other goes over gloo, also beside nccl, so that it needs no GPU.
+"""
+
+import os
+import socket
+import time
+from datetime import timedelta
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
+
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.ranks.transport import Summing, Transport
+
+LOCAL = "127.0.0.1"
+
+ROLL = "deepbench-alive"
+"""Under this key, with its rank, everyone that is alive answers a roll call in the store."""
+
+LOOK_SECONDS = 0.1
+
+
+class TorchTransport(Transport):
+    """The default process group of this process, made from a store that all ranks reach."""
+
+    backend: ClassVar[str]
+
+    def __init__(self, rank: int, size: int, store: Any, timeout: float) -> None:
+        self.rank = rank
+        self.size = size
+        self._store = store
+        self._demand_device()
+        # Whoever supervises the ranks has the first word, and can say which one is silent.
+        limit = timedelta(seconds=2 * timeout + 30)
+        dist.init_process_group(
+            self.backend, store=store, rank=rank, world_size=size, timeout=limit
+        )
+        self._control = dist.group.WORLD
+        if self.backend != "gloo":
+            self._control = dist.new_group(backend="gloo", timeout=limit)
+
+    @classmethod
+    def host(cls, port: int) -> tuple[object, int]:
+        """Open torch's store at `port`; whether that is free is tried first, for a clear word."""
+        try:
+            socket.create_server(("", port)).close()
+            store = _store(port, is_master=True, timeout=60)
+        except (OSError, RuntimeError) as refused:
+            why = getattr(refused, "strerror", None) or str(refused).splitlines()[0]
+            raise DeepbenchError(
+                f"port {port} cannot be used ({why}): give another one, or 0 for any that is free"
+            ) from None
+        return store, store.port
+
+    @classmethod
+    def join(
+        cls, rank: int, size: int, meeting: tuple[object, int], timeout: float
+    ) -> "TorchTransport":
+        """Meet over the store that rank 0 hosts on this machine."""
+        store, port = meeting
+        if store is None:
+            store = _store(port, is_master=False, timeout=timeout)
+        return cls(rank, size, store, timeout)
+
+    @classmethod
+    def join_launched(cls, timeout: float) -> "TorchTransport":
+        """Meet as MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE say, which torchrun sets."""
+        limit = timedelta(seconds=timeout)
+        store, rank, size = next(iter(rendezvous("env://", timeout=limit)))
+        return cls(rank, size, store, timeout)
+
+    def bind(self, values: np.ndarray) -> Summing:
+        """Sum the vector where it is."""
+        vector = torch.from_numpy(values)
+        return Summing(partial(dist.all_reduce, vector), _nothing, _nothing, _nothing)
+
+    def barrier(self) -> None:
+        """Meet over gloo."""
+        dist.barrier(group=self._control)
+
+    def broadcast(self, text: str) -> str:
+        """Return rank 0's text."""
+        box = [text]
+        dist.broadcast_object_list(box, src=0, group=self._control)
+        return box[0]
+
+    def gather(self, text: str) -> list[str]:
+        """Return all texts on rank 0."""
+        box: list[str] | None = [""] * self.size if self.rank == 0 else None
+        dist.gather_object(text, box, dst=0, group=self._control)
+        return box or []
+
+    def missing(self, seconds: float) -> list[int]:
+        """Answer in the store and look who else does; a store that is gone was rank 0's."""
+        end = time.monotonic() + seconds
+        absent = list(range(self.size))
+        try:
+            self._store.set(f"{ROLL}/{self.rank}", "")
+            while absent and time.monotonic() < end:
+                time.sleep(LOOK_SECONDS)
+                absent = [r for r in absent if not self._store.check([f"{ROLL}/{r}"])]
+        except RuntimeError:
+            return [0]
+        return absent
+
+    def versions(self) -> dict[str, str]:
+        """Return torch, numpy, the transport and the network interface that was asked for."""
+        found = {
+            "framework": f"torch {torch.__version__}",
+            "torch": str(torch.__version__),
+            "numpy": np.__version__,
+            "transport": self.backend,
+            "gloo_interface": os.environ.get("GLOO_SOCKET_IFNAME", ""),
+        }
+        return {key: value for key, value in found.items() if value}
+
+    def close(self) -> None:
+        """Take the process group apart."""
+        dist.destroy_process_group()
+
+    def _demand_device(self) -> None:
+        """Raise Unsupported where there is not what the backend needs."""
+
+
+class GlooTransport(TorchTransport):
+    """Vectors in main memory, over TCP."""
+
+    name = backend = "gloo"
+
+
+class NcclTransport(TorchTransport):
+    """Vectors on GPUs, one for each rank of a machine."""
+
+    name = backend = "nccl"
+
+    def bind(self, values: np.ndarray) -> Summing:
+        """Sum a copy of the vector on this rank's GPU."""
+        host = torch.from_numpy(values)
+        vector = torch.empty_like(host, device="cuda")
+        return Summing(
+            partial(dist.all_reduce, vector),
+            torch.cuda.synchronize,
+            partial(vector.copy_, host),
+            partial(host.copy_, vector),
+        )
+
+    def versions(self) -> dict[str, str]:
+        """Return the same, NCCL's release and the GPU's name besides."""
+        release = torch.cuda.nccl.version()
+        return {
+            **super().versions(),
+            "nccl": ".".join(map(str, release)) if isinstance(release, tuple) else str(release),
+            "device": torch.cuda.get_device_name(),
+        }
+
+    def _demand_device(self) -> None:
+        if not dist.is_nccl_available():
+            raise Unsupported(f"torch {torch.__version__} is built without nccl")
+        local = int(os.environ.get("LOCAL_RANK", self.rank))
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if here > count:
+            raise Unsupported(f"nccl wants a GPU for each of the {here} ranks, and finds {count}")
+        torch.cuda.set_device(local)
+
+
+def _store(port: int, is_master: bool, timeout: float) -> Any:
+    limit = timedelta(seconds=timeout)
+    return dist.TCPStore(LOCAL, port, is_master=is_master, timeout=limit, wait_for_workers=False)
+
+
+def _nothing() -> None:
+    """On a CPU everything is done when the call returns, and nothing has to be moved."""
