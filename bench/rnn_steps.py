@@ -23,7 +23,7 @@ from tabulate import tabulate
 from deepbench_ops import problems
 from deepbench_ops.backends import load
 from deepbench_ops.backends.families import rnn
-from deepbench_ops.backends.families.rnn import RnnInputs
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.measure import kernel_run, threads
 
 PROBLEMS = (

@@ -6,18 +6,16 @@ states, in float32 with numpy's matrix product: about the work of one call.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deepbench_ops.backends.families.bounded import MULTIPLIER, Bounded, exact, stacked, summed
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joined, split, step
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import Own, StepwiseForward
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import ADDER, CONFIDENCE, UNIT_ROUNDOFF, allowed
-
-if TYPE_CHECKING:
-    from deepbench_ops.backends.families.rnn import RnnInputs
 
 CARRIED = 4.0
 """How many steps' errors a gradient carries along, before they have died away."""
@@ -68,7 +66,7 @@ class FusedBackward:
     of theirs.
     """
 
-    inputs: "RnnInputs"
+    inputs: RnnInputs
     own: Own | None = None
 
     @property

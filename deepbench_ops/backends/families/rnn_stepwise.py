@@ -8,7 +8,7 @@ found there.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,12 +29,10 @@ from deepbench_ops.backends.families.rnn_cells import (
     split,
     step,
 )
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import allowed
 from deepbench_ops.problems.rnn import Rnn
-
-if TYPE_CHECKING:
-    from deepbench_ops.backends.families.rnn import RnnInputs
 
 WINDOW = 128
 """Steps through which an LSTM's cell state, or a gradient that passes by the product, is
@@ -53,7 +51,7 @@ UNKNOWN = 1e6
 class StepwiseForward:
     """Hidden states of all steps, (T, N, H), from first states and input products."""
 
-    inputs: "RnnInputs"
+    inputs: RnnInputs
     own: Own | None = None
 
     order: ClassVar[Mapping[str, tuple[str, ...]]] = ORDER
@@ -150,7 +148,7 @@ class StepwiseBackward:
     with it: each entry that is looked at comes with one of the gradients in its column.
     """
 
-    inputs: "RnnInputs"
+    inputs: RnnInputs
     own: Own | None = None
 
     @property

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from deepbench_ops.backends.families import rnn
-from deepbench_ops.backends.families.rnn import Pass, RnnInputs
+from deepbench_ops.backends.families.rnn import Pass
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import witnesses
 from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Index, Kernel

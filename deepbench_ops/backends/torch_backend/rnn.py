@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from deepbench_ops.backends.families import rnn
-from deepbench_ops.backends.families.rnn import Pass, RnnInputs
+from deepbench_ops.backends.families.rnn import Pass
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import witnesses
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.torch_backend import rnn_fused, rnn_steps

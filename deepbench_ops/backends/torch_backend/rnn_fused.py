@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from deepbench_ops.backends.families.rnn import Pass, RnnInputs
+from deepbench_ops.backends.families.rnn import Pass
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
