@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FRAMEWORKS := $(VENV)/.frameworks
 SELECTION ?= headline
+FAMILY ?= gemm
 PRECISION ?= float32
 
 .PHONY: dashboard test lint format bench clean help
@@ -19,7 +20,7 @@ help:
 dashboard: $(READY)
 	@$(BIN)/deepbench config
 	@$(BIN)/deepbench machine --yes
-	@$(BIN)/asv run --show-stderr --bench "$$($(BIN)/deepbench select $(SELECTION) --precision $(PRECISION))"
+	@$(BIN)/asv run --show-stderr --bench "$$($(BIN)/deepbench select $(SELECTION) --family $(FAMILY) --precision $(PRECISION))"
 	@$(BIN)/asv publish
 	@echo
 	@echo "open file://$(CURDIR)/html/index.html"

@@ -17,7 +17,8 @@ from collections.abc import Callable
 import numpy as np
 
 from deepbench_ops import problems
-from deepbench_ops.backends.inputs import GemmInputs, gemm_inputs
+from deepbench_ops.backends.families.gemm import GemmInputs
+from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.measure import kernel_run, threads
 from deepbench_ops.measure.sampling import time_calls
 

@@ -13,10 +13,12 @@ except ModuleNotFoundError:
 
 from deepbench_ops import __version__
 from deepbench_ops.commands.allreduce import allreduce
+from deepbench_ops.commands.check import check
 from deepbench_ops.commands.config import config
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.select import select
+from deepbench_ops.commands.unsteady import unsteady
 from deepbench_ops.errors import DeepbenchError
 
 USAGE_ERROR = 2
@@ -37,13 +39,15 @@ def cli() -> None:
                                         measure the newest listed releases
       asv publish                       make the web pages in html/
       deepbench problems                list every kernel with FLOPs and bytes
+      deepbench check                   compare every kernel with float64, timing none
+      deepbench unsteady RELEASE        points worth measuring again
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, machine, config, allreduce):
+for command in (problems, select, check, machine, config, unsteady, allreduce):
     cli.add_command(command)
 
 

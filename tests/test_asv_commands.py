@@ -6,7 +6,10 @@ The frameworks are tiny wheels, so every command is the real one and takes secon
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import processes
@@ -78,13 +81,18 @@ def suite(tmp_path_factory):
 
 def asv(root: Path, *arguments: str, code: int = 0) -> str:
     """Run asv in the suite; the exit code must be the expected one, and no traceback printed."""
-    env = {**os.environ, **wheelhouse.pip_environment(root / "wheels"), "HOME": str(root)}
-    env.pop("DEEPBENCH_ON_REQUEST", None)
-    env.pop("DEEPBENCH_SPOOL", None)
-    done = processes.run([sys.executable, "-m", "asv", *arguments], root, env)
+    done = processes.run([sys.executable, "-m", "asv", *arguments], root, environment(root))
     assert "Traceback" not in done.stdout, done.stdout
     assert code == done.returncode, done.stdout
     return done.stdout
+
+
+def environment(root: Path) -> dict[str, str]:
+    """The variables of a user who has only the suite's wheels."""
+    env = {**os.environ, **wheelhouse.pip_environment(root / "wheels"), "HOME": str(root)}
+    env.pop("DEEPBENCH_ON_REQUEST", None)
+    env.pop("DEEPBENCH_SPOOL", None)
+    return env
 
 
 def results(root: Path) -> dict[str, dict[str, list[float]]]:
@@ -148,6 +156,26 @@ def test_tags_goes_on_after_a_release_that_cannot_be_installed(suite):
         assert f"<numpy-{version}>" in said
     assert sorted(f"numpy-{version}" for version in SECONDS) == sorted(results(suite))
     assert not (suite / ".asv" / "env" / MISSING).exists()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(suite):
+    """What was measured before the interruption is not measured again, and then forgotten."""
+    command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "numpy-1.0.0"]
+    before = results(suite)["numpy-1.0.0"]
+    with subprocess.Popen(
+        command, cwd=suite, env=environment(suite), stdout=subprocess.PIPE, text=True
+    ) as run:
+        while not (kept := list(suite.glob(".asv/unfinished/*.jsonl"))) and run.poll() is None:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        said, _ = run.communicate(timeout=60)
+    assert "the same command goes on from here" in said
+    assert before == results(suite)["numpy-1.0.0"]
+    done = len(kept[0].read_text().splitlines())
+    said = asv(suite, *command[3:])
+    assert f"{done} were measured by a run that was interrupted" in said
+    assert "4 of 4 points" in said
+    assert [] == list(suite.glob(".asv/unfinished/*.jsonl"))
 
 
 def test_publish_draws_every_release(suite):

@@ -16,10 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops import backends
-from deepbench_ops.backends import check, openblas
-from deepbench_ops.backends.inputs import ALIGNMENT, gemm_inputs, round_to
-from deepbench_ops.backends.numpy_backend import NumpyBackend
+from deepbench_ops.backends import check, families
+from deepbench_ops.backends.families.gemm import GemmReference
+from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
+from deepbench_ops.backends.inputs import ALIGNMENT, round_to
+from deepbench_ops.backends.numpy_backend import NumpyBackend, openblas
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
 
@@ -52,7 +55,7 @@ def loaded(name, device="cpu"):
 def built(backend, problem, precision, **more):
     """Return a kernel, or skip where this release or processor has no right one."""
     try:
-        kernel = backend.gemm(problem, precision, **more)
+        kernel = backend.build(problem, precision, **more)
     except Unsupported as reason:
         pytest.skip(str(reason))
     if (backend.name, precision) == ("torch", "int8") and int8_may_saturate(backend):
@@ -82,7 +85,7 @@ def test_every_kernel_passes_its_check(name, device, precision, a_transposed, b_
     """Every entry of a small problem is within what the precision allows."""
     backend = loaded(name, device)
     problem = Gemm(m=1760, n=7000, k=2048, a_transposed=a_transposed, b_transposed=b_transposed)
-    built(backend, check.cut_down(problem), precision)
+    built(backend, families.small(problem), precision)
     found = check.check(backend, problem, precision)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
@@ -148,7 +151,7 @@ def test_int8_extremes_are_summed_without_saturation(name, device, monkeypatch):
     extremes = gemm_inputs(Gemm(m=40, n=48, k=2560), "int8")
     extremes.a[...] = -128
     extremes.b[...] = -128
-    monkeypatch.setattr(f"deepbench_ops.backends.{name}_backend.gemm_inputs", lambda *_: extremes)
+    monkeypatch.setattr("deepbench_ops.backends.families.gemm.inputs", lambda *_: extremes)
     kernel = built(backend, Gemm(m=40, n=48, k=2560), "int8")
     kernel.run()
     kernel.synchronise()
@@ -169,7 +172,7 @@ def test_work_and_traffic_are_those_of_the_unpadded_problem(name, device, precis
 def test_frameworks_get_the_same_operands(precision):
     """Two frameworks start from the same C and come to the same result within the tolerance."""
     problem = Gemm(m=33, n=21, k=65, a_transposed=True)
-    ours = loaded("numpy").gemm(problem, precision, seed=5)
+    ours = loaded("numpy").build(problem, precision, seed=5)
     theirs = built(loaded("torch"), problem, precision, seed=5)
     np.testing.assert_array_equal(ours.result(), theirs.result())
     for kernel in (ours, theirs):
@@ -228,28 +231,28 @@ def test_wrong_kernels_are_found_out(mistake, size):
     problem = Gemm(m=size, n=size, k=size, a_transposed=True)
 
     class Wrong(NumpyBackend):
-        def gemm(self, problem, precision, seed=0):
-            return wrong(super().gemm(problem, precision, seed), self.compute)
+        def build(self, *what):
+            return wrong(super().build(*what), self.compute)
 
     Wrong.compute = staticmethod(lambda a, b, c: a @ b + c)
     assert check.check(Wrong(), problem, "float32").ok
-    assert check.spot_check(Wrong().gemm(problem, "float32")).ok
+    assert check.spot_check(Wrong().build(problem, "float32")).ok
     Wrong.compute = staticmethod(mistake)
     square = replace(problem, m=53, n=53, k=53)
     assert not check.check(Wrong(), square, "float32").ok
-    found = check.spot_check(Wrong().gemm(problem, "float32"))
+    found = check.spot_check(Wrong().build(problem, "float32"))
     assert not found.ok
-    with pytest.raises(DeepbenchError, match=r"53 x 53 x 53 \(TN\) computes a wrong"):
+    with pytest.raises(DeepbenchError, match="m53_n53_k53_TN computes a wrong"):
         check.verify(Wrong(), square, "float32")
     with pytest.raises(DeepbenchError, match=rf"numpy cpu float32 {problem.id} computes a wrong"):
-        check.verify_output(Wrong().gemm(problem, "float32"))
+        check.verify_output(Wrong().build(problem, "float32"))
     check._verified.clear()
 
 
 @pytest.mark.parametrize("off", [-1, 1])
 def test_an_int8_sum_off_by_one_is_found_out(off):
     """Integers have no tolerance."""
-    kernel = NumpyBackend().gemm(Gemm(m=20, n=10, k=3000), "int8")
+    kernel = NumpyBackend().build(Gemm(m=20, n=10, k=3000), "int8")
     assert check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c)).ok
     assert not check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c + off)).ok
 
@@ -258,8 +261,8 @@ def test_a_reset_that_restores_nothing_is_found_out():
     """The check runs a kernel twice, so that a reset without effect shows."""
 
     class Wrong(NumpyBackend):
-        def gemm(self, problem, precision, seed=0):
-            return replace(super().gemm(problem, precision, seed), reset=lambda: None)
+        def build(self, *what):
+            return replace(super().build(*what), reset=lambda: None)
 
     assert not check.check(Wrong(), Gemm(m=30, n=30, k=30), "float32").ok
 
@@ -280,7 +283,7 @@ def test_a_verified_kind_is_not_checked_again(monkeypatch):
 def test_what_cannot_be_done_is_refused_with_the_reason(name, precision):
     """A precision that a framework lacks raises Unsupported, which says why."""
     with pytest.raises(Unsupported, match=NEVER_ON_CPU[name, precision]):
-        loaded(name).gemm(Gemm(m=8, n=8, k=8), precision)
+        loaded(name).build(Gemm(m=8, n=8, k=8), precision)
 
 
 def test_numpy_refuses_a_gpu():
@@ -316,7 +319,7 @@ def test_a_missing_operation_is_told_from_a_fault(monkeypatch, error, expected):
 
     monkeypatch.setattr("torch._int_mm", fails, raising=False)
     with pytest.raises(expected) as raised:
-        backend.gemm(Gemm(m=8, n=8, k=8), "int8")
+        check.check(backend, Gemm(m=8, n=8, k=8), "int8")
     assert type(raised.value) is expected
     assert str(error) in str(raised.value)
 
@@ -325,8 +328,8 @@ def test_a_missing_operation_is_told_from_a_fault(monkeypatch, error, expected):
 def test_padding_changes_neither_result_nor_flops(monkeypatch, a_transposed, b_transposed):
     """The padding that a GPU demands, applied on the cpu, is noted and leaves C exact."""
     backend = loaded("torch")
-    monkeypatch.setattr("deepbench_ops.backends.torch_backend.INT8_MULTIPLE", {"cpu": 8})
-    monkeypatch.setattr("deepbench_ops.backends.torch_backend.INT8_LEAST_N", {"cpu": 24})
+    monkeypatch.setattr("deepbench_ops.backends.torch_backend.gemm.INT8_MULTIPLE", {"cpu": 8})
+    monkeypatch.setattr("deepbench_ops.backends.torch_backend.gemm.INT8_LEAST_N", {"cpu": 24})
     problem = Gemm(m=35, n=1, k=129, a_transposed=a_transposed, b_transposed=b_transposed)
     kernel = built(backend, problem, "int8")
     kernel.run()
@@ -340,7 +343,7 @@ def test_padding_changes_neither_result_nor_flops(monkeypatch, a_transposed, b_t
 def test_float32_numpy_multiplies_without_a_copy(a_transposed, b_transposed):
     """No run allocates anything near the size of an operand, so BLAS got them as they lie."""
     problem = Gemm(m=300, n=200, k=400, a_transposed=a_transposed, b_transposed=b_transposed)
-    kernel = NumpyBackend().gemm(problem, "float32")
+    kernel = NumpyBackend().build(problem, "float32")
     kernel.run()
     tracemalloc.start()
     kernel.run()
@@ -429,7 +432,7 @@ def test_rounding_to_tf32_keeps_ten_bits(value, negative):
 @given(m=SIZES, n=SIZES, k=SIZES, precision=st.sampled_from(PRECISIONS))
 def test_reference_at_some_entries_is_the_whole_reference(m, n, k, precision):
     """Judging a few entries applies the same values and tolerances as judging all."""
-    kernel = check.GemmReference(gemm_inputs(Gemm(m=m, n=n, k=k), precision), precision)
+    kernel = GemmReference(gemm_inputs(Gemm(m=m, n=n, k=k), precision), precision)
     index = check._entries(kernel.shape, 5, seed=1)
     for whole, some in zip(kernel.everywhere(), kernel.at(index), strict=True):
         np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
@@ -502,7 +505,8 @@ def test_loading_numpy_leaves_torch_alone():
 def test_a_framework_that_is_not_installed_is_named(monkeypatch, call):
     """The error says which framework is missing and how to get it."""
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "deepbench_ops.backends.torch_backend", raising=False)
+    for name in [name for name in sys.modules if "torch_backend" in name]:
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(DeepbenchError, match=r"torch is not installed .* 'pip install torch'"):
         call("torch")
 
@@ -520,10 +524,12 @@ def test_unknown_names_are_refused(arguments, message):
         backends.load(*arguments)
 
 
-def test_unknown_precision_and_family_are_refused():
-    """A precision that is none raises DeepbenchError, a family without kernels Unsupported."""
+def test_unknown_precision_operation_and_family_are_refused():
+    """What does not exist raises DeepbenchError, a family without kernels Unsupported."""
     backend = NumpyBackend()
     with pytest.raises(DeepbenchError, match="float33"):
-        backend.gemm(Gemm(m=2, n=2, k=2), "float33")
-    with pytest.raises(Unsupported, match="the numpy backend has no conv kernels"):
-        backend.build("conv", Gemm(m=2, n=2, k=2), "float32")
+        backend.build(Gemm(m=2, n=2, k=2), "float33")
+    with pytest.raises(DeepbenchError, match="unknown gemm operation 'forwards'"):
+        backend.build(Gemm(m=2, n=2, k=2), "float32", "forwards")
+    with pytest.raises(Unsupported, match="the numpy backend has no all_reduce kernels"):
+        backend.build(AllReduce(elements=9), "float32", "sum")

@@ -86,10 +86,14 @@ def test_table_shows_work_bytes_intensity_and_origin():
     [
         (["--set", "training"], 160 + 90 + 53 + 7),
         (["--set", "inference-device", "--family", "gemm"], 13),
-        (["--selection", "headline"], 10),
-        (["--selection", "headline", "--set", "inference_server"], 4),
+        (["--selection", "headline", "--family", "gemm"], 10),
+        (["--selection", "headline", "--family", "rnn", "--set", "inference_server"], 4),
+        (["--selection", "headline", "--family", "gemm", "--set", "inference_server"], 4),
+        (["--selection", "headline", "--family", "sparse-gemm"], 5),
         (["--selection", "inference-device", "--family", "rnn"], 3),
-        (["--selection", "headline", "--family", "conv"], 0),
+        (["--selection", "headline", "--family", "conv"], 11),
+        (["--selection", "headline", "--family", "conv", "--set", "training"], 5),
+        (["--set", "inference_device", "--family", "all_reduce"], 0),
         (["m35_n700_k2048_NN", "n16777216"], 2),
     ],
 )
@@ -104,7 +108,7 @@ def test_conditions_narrow_the_list(options, count):
 
 def test_nothing_found_is_said():
     """A table of nothing is a sentence, a CSV of nothing its header."""
-    nothing = ["problems", "--selection", "headline", "--family", "conv"]
+    nothing = ["problems", "--set", "inference_device", "--family", "all_reduce"]
     assert "no problem meets these conditions\n" == output(*nothing)
     assert 1 == len(output(*nothing, "--format", "csv").splitlines())
 

@@ -18,8 +18,8 @@ def loaded(name):
 def test_estimate_scales_with_the_work():
     """Twice the work along one axis is estimated to take twice as long."""
     backend = loaded("numpy")
-    one = estimate.seconds(backend, Gemm(m=2000, n=500, k=1000), "float32")
-    two = estimate.seconds(backend, Gemm(m=4000, n=500, k=1000), "float32")
+    one = estimate.seconds(backend, Gemm(m=2000, n=500, k=1000), "float32", "forward")
+    two = estimate.seconds(backend, Gemm(m=4000, n=500, k=1000), "float32", "forward")
     assert two == pytest.approx(2 * one)
 
 
@@ -33,7 +33,7 @@ def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
         backend.set_threads(2)
     except Unsupported as reason:
         pytest.skip(str(reason))
-    estimate.seconds(backend, Gemm(m=20, n=20, k=20), "float32")
+    estimate.seconds(backend, Gemm(m=20, n=20, k=20), "float32", "forward")
     after = backend.threads()
     backend.set_threads(before)
     assert 2 == after

@@ -26,8 +26,8 @@ def installed(tmp_path, monkeypatch):
     saving = [(Results, name) for name in ("save", "add_result", "rm")]
     for owner, name in [*saving, (keep.Machine, "save")]:
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    monkeypatch.setenv(record.SPOOL_VARIABLE, "")
-    keep.install(tmp_path / "spool")
+    monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path / "spool"))
+    keep.install(lambda: record.collect(tmp_path / "spool"))
 
 
 def outcome(values):

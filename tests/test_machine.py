@@ -216,7 +216,7 @@ class Backend:
     def __init__(self, clock, rate, reason=None):
         self.clock, self.rate, self.reason = clock, rate, reason
 
-    def gemm(self, problem, precision, seed=0):
+    def build(self, problem, precision, operation="forward", seed=0):
         if self.reason:
             raise Unsupported(self.reason)
         return FakeKernel(self, problem.flops)
@@ -380,17 +380,19 @@ def test_a_yardstick_that_is_missing_says_why(monkeypatch):
     assert Figure(None, "s", "not measured: needs the wheel") == found["1"]["compute"]
 
 
-def test_a_peak_stays_where_nothing_is_measured(monkeypatch):
-    """A new peak replaces an old one; a missing one does not, and the old says since when."""
+def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
+    """A higher reading replaces a measured peak, a lower or missing one leaves it and its day."""
     sheet = Figure(9.0, "FLOP/s", "data sheet: vendor")
     past = Figure(8.0, "FLOP/s", "measured: torch")
-    old = Profile("box", "2026-01-02", peaks={"cpu": {"float32": past, "int8": sheet,
-                                                      "float16": past}})  # fmt: skip
+    names = ("float32", "float16", "bfloat16", "tf32")
+    old = Profile("box", "2026-01-02", peaks={"cpu": dict.fromkeys(names, past) | {"int8": sheet,
+                                                      "tf32": sheet}})  # fmt: skip
     none = Figure(None, "FLOP/s", "not measured: torch is missing")
-    new = {"float32": Figure(1.0, "FLOP/s", "measured: x"), "int8": none, "float16": none}
+    higher, lower = (Figure(value, "FLOP/s", "measured: x") for value in (10.0, 1.0))
+    new = {"float32": higher, "int8": none, "float16": none, "bfloat16": lower, "tf32": lower}
     monkeypatch.setattr(survey.peaks, "gemm_peaks", lambda *_: new)
     kept = Figure(8.0, "FLOP/s", "measured: torch, kept from 2026-01-02")
-    expected = {"float32": new["float32"], "int8": sheet, "float16": kept}
+    expected = {"float32": higher, "int8": sheet, "float16": kept, "bfloat16": kept, "tf32": lower}
     assert expected == survey._gemms("cpu", 1, old, 0.0)
     again = Profile("box", "2026-02-03", peaks={"cpu": expected})
     assert kept == survey._gemms("cpu", 1, again, 0.0)["float16"]

@@ -177,7 +177,7 @@ def test_workbook_columns_are_read_by_header(headers, tmp_path):
 
 
 def test_headline_is_what_the_readme_shows():
-    """The headline holds the twelve GEMM rows of DeepBench's README, each in its set."""
+    """The headline holds the rows of the README's tables of results, each in its set."""
     expected = {
         ("training", "m1760_n128_k1760_NN"),
         ("training", "m7680_n64_k2560_NN"),
@@ -192,8 +192,51 @@ def test_headline_is_what_the_readme_shows():
         ("inference_device", "m35_n700_k2048_NN"),
         ("inference_device", "m3072_n1500_k1024_NN"),
     }
-    assert expected == {(one.set, one.problem.id) for one in select("headline")}
-    assert () == select("headline", "conv")
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "gemm")}
+    expected = {
+        ("training", "w700_h161_c1_n32_k32_r5_s20_pad0_0_stride2_2"),
+        ("training", "w54_h54_c64_n8_k64_r3_s3_pad1_1_stride1_1"),
+        ("training", "w224_h224_c3_n16_k64_r3_s3_pad1_1_stride1_1"),
+        ("training", "w7_h7_c512_n16_k512_r3_s3_pad1_1_stride1_1"),
+        ("training", "w28_h28_c192_n16_k32_r5_s5_pad2_2_stride1_1"),
+        ("inference_server", "w341_h79_c32_n4_k32_r5_s10_pad0_0_stride2_2"),
+        ("inference_server", "w224_h224_c3_n1_k64_r7_s7_pad3_3_stride2_2"),
+        ("inference_server", "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2"),
+        ("inference_server", "w7_h7_c512_n2_k2048_r1_s1_pad0_0_stride1_1"),
+        ("inference_device", "w112_h112_c64_n1_k64_r1_s1_pad0_0_stride1_1"),
+        ("inference_device", "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2"),
+        ("inference_device", "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "conv")}
+
+
+def test_recurrent_headline_is_what_the_readme_shows():
+    """Four rows of each table of recurrent results in DeepBench's README, and none of a device."""
+    expected = {
+        ("training", "vanilla_h1760_n16_t50"),
+        ("training", "vanilla_h2560_n32_t50"),
+        ("training", "lstm_h1024_n128_t25"),
+        ("training", "gru_h2816_n32_t1500"),
+        ("inference_server", "lstm_h1536_n4_t50"),
+        ("inference_server", "lstm_h256_n4_t150"),
+        ("inference_server", "gru_h2816_n1_t1500"),
+        ("inference_server", "gru_h2560_n2_t375"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "rnn")}
+
+
+def test_sparse_headline_is_what_the_readme_shows():
+    """The seven rows of sparse results in DeepBench's README, four on a server, three a device."""
+    expected = {
+        ("inference_server", "m7680_n1_k2560_NN_sparsity0.95"),
+        ("inference_server", "m7860_n2_k2560_NN_sparsity0.95"),
+        ("inference_server", "m7680_n1500_k2560_NN_sparsity0.95"),
+        ("inference_server", "m10752_n1_k3584_NN_sparsity0.9"),
+        ("inference_device", "m7680_n1_k2560_NN_sparsity0.95"),
+        ("inference_device", "m7680_n1500_k2560_NN_sparsity0.95"),
+        ("inference_device", "m7680_n1_k2560_NN_sparsity0.9"),
+    }
+    assert expected == {(one.set, one.problem.id) for one in select("headline", "sparse_gemm")}
 
 
 def test_headline_problems_are_in_the_sets_it_names():
@@ -225,7 +268,7 @@ def test_regex_picks_exactly_the_selection(name, precisions):
 
 
 def test_asv_itself_picks_the_selection():
-    """asv's own Benchmarks, given the expression, selects the twelve headline rows."""
+    """asv's own Benchmarks, given the expression, selects the twelve headline products."""
     pytest.importorskip("asv")
     from asv.benchmarks import Benchmarks
 
@@ -290,9 +333,33 @@ def test_rnn_formulas(problem):
     assert problem.batch * problem.timesteps == problem.items
 
 
+@given(rnns)
+def test_a_whole_layer_is_twice_the_recurrent_part(problem):
+    """Backward is counted like forward, and an input as wide as the layer doubles a vendor's."""
+    once, twice = problem.flops, 2 * problem.flops
+    assert [once, once, twice, twice] == [problem.flops_of(one) for one in Rnn.operations]
+
+
 def test_rnn_bytes_of_a_small_layer():
     """An LSTM of 2 units, batch 3, 5 steps: weights 16, products 120, states 6+6 in, 30+6 out."""
     assert 4 * (16 + 120 + 12 + 36) == Rnn("lstm", 2, 3, 5).bytes("float32")
+
+
+def test_rnn_bytes_of_the_other_operations():
+    """Layers of 2 units, batch 3, 5 steps: states of 6 numbers, 30 over all steps."""
+    kept = {"vanilla": 36, "lstm": 4 * 30 + 36 + 30, "gru": 3 * 30 + 30 + 30}
+    for cell, gates in (("vanilla", 1), ("lstm", 4), ("gru", 3)):
+        problem, weights, biases = Rnn(cell, 2, 3, 5), gates * 4, 2 * gates * 2
+        cell_state = 6 * (cell == "lstm")
+        backward = weights + 30 + kept[cell] + weights
+        into = 2 * weights + biases + 30 + 6 + cell_state
+        expected = {
+            "forward": problem.bytes("float16"),
+            "backward": 2 * backward,
+            "fused_forward": 2 * (into + 30 + cell_state),
+            "fused_backward": 2 * (backward + 30 + weights + biases),
+        }
+        assert expected == {one: problem.bytes_of("float16", one) for one in Rnn.operations}
 
 
 @given(sparse)
@@ -307,6 +374,15 @@ def test_sparse_bytes_of_a_small_product():
     problem = SparseGemm(4, 2, 5, sparsity=0.75)
     assert 5 == problem.nonzeros
     assert 4 * (5 + 10 + 8) + 4 * (5 + 5) == problem.bytes("float32")
+
+
+def test_sparse_operations_count_their_own_work():
+    """The dense product multiplies and moves A's 20 entries, the conversion makes 5 of them CSR."""
+    problem = SparseGemm(4, 2, 5, sparsity=0.75)
+    assert ("forward", "dense_forward", "conversion") == problem.operations
+    assert [20, 80, 0] == [problem.flops_of(operation) for operation in problem.operations]
+    expected = [problem.bytes("int8"), 20 + 10 + 4 * 8, 20 + 5 + 4 * (5 + 5)]
+    assert expected == [problem.bytes_of("int8", operation) for operation in problem.operations]
 
 
 def test_all_reduce_is_bandwidth_only():

@@ -1,13 +1,20 @@
 """What measuring asks of a framework: the whole interface, kept small on purpose."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import precision as known_precision
+from deepbench_ops.problems.problem import Problem
 
-FAMILIES = ("gemm",)
-"""The families that backends have kernels for, each under a method of that name."""
+Builder = Callable[[Any, Any, str, str, int], Kernel]
+"""``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
+
+COPIES = 2
+"""Arrays as drawn, and as converted, kept for a reset or written: what preparing holds at once."""
 
 
 class Backend(ABC):
@@ -15,21 +22,42 @@ class Backend(ABC):
 
     name: str
     device: str
+    layout: str = "published"
+    """How the tensors of later kernels lie in memory, in families that leave a choice."""
+    builders: ClassVar[Mapping[str, Builder]]
+    """The families that it has kernels for."""
 
-    def build(self, family: str, problem: Gemm, precision: str, seed: int = 0) -> Kernel:
-        """Prepare `problem` of `family` through the method of that name; raises as it does."""
-        if family not in FAMILIES:
-            raise Unsupported(f"the {self.name} backend has no {family} kernels")
-        kernel: Kernel = getattr(self, family)(problem, precision, seed)
-        return kernel
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare `operation` of `problem` with operands drawn from `seed`.
+
+        Raises Unsupported where this framework, release or device has no such operation or the
+        family no such layout, and DeepbenchError for an unknown precision or operation.
+        """
+        known_precision(precision)
+        if operation not in problem.operations:
+            raise unknown(f"{problem.family} operation", operation, problem.operations)
+        if self.layout not in problem.layouts:
+            raise Unsupported(
+                f"{problem.family} problems have no {self.layout} layout (DEEPBENCH_LAYOUT): their"
+                " operands lie as published"
+            )
+        if problem.family not in self.builders:
+            raise Unsupported(f"the {self.name} backend has no {problem.family} kernels")
+        return self.builders[problem.family](self, problem, precision, operation, seed)
+
+    def lacks(self, error: Exception) -> bool:
+        """Return whether `error` says that an operation does not exist here, and no fault."""
+        return False
+
+    def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
+        """Return about how many bytes preparing and running a kernel takes on the device."""
+        return COPIES * problem.bytes_of("float32", operation)
 
     @abstractmethod
-    def gemm(self, problem: Gemm, precision: str, seed: int = 0) -> Kernel:
-        """Prepare C = op(A)·op(B) + C with column-major operands drawn from `seed`.
-
-        Raises Unsupported where this framework, release or device has no such operation and
-        DeepbenchError for an unknown precision.
-        """
+    def memory_available(self) -> float:
+        """Return the bytes that the device has left, infinity where it cannot be told."""
 
     @abstractmethod
     def threads(self) -> int | None:

@@ -5,24 +5,23 @@ kind, and a few entries of the real one after the very call that will be timed (
 other code for other sizes).
 """
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
+from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.inputs import gemm_inputs
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.reference import GemmReference
-from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.gemm import Gemm
-
-SMALL = {"m": 61, "n": 53, "k": 131}
-"""The sizes a problem is cut down to: round in no way a library could be fond of."""
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.problem import Problem
 
 ENTRIES = 64
 """Entries compared by a spot check."""
+
+FEWEST_ENTRIES = 8
+MOST_TERMS = 2**22
+"""Products that a spot check adds up in all: where each sum is very long, fewer are compared."""
 
 
 @dataclass(frozen=True)
@@ -35,26 +34,35 @@ class Check:
     entry: tuple[int, ...] = ()
 
 
-def check(backend: Backend, problem: Gemm, precision: str, seed: int = 0) -> Check:
-    """Run a cut-down `problem` and compare all of its output with the reference.
+def check(
+    backend: Backend, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+) -> Check:
+    """Run the small twin of `problem` and compare all of its output with the reference.
 
-    Sizes up to SMALL stay as they are (a matrix-vector product stays one), larger ones are cut
-    to it. The kernel runs, is reset and runs again, so that a reset that restores too little
-    fails as well. The reference is made from newly drawn inputs, not from what the kernel
-    holds. Raises Unsupported as `backend.gemm` does.
+    Sizes up to the family's SMALL stay as they are (a matrix-vector product stays one), larger
+    ones are cut to it. The kernel runs, is reset and runs again, so that a reset that restores
+    too little fails as well. The reference is made from newly drawn inputs, not from what the
+    kernel holds. Raises Unsupported where the framework turns out to lack the operation.
     """
-    small = cut_down(problem)
-    kernel = backend.gemm(small, precision, seed)
-    for _ in range(2):
-        kernel.reset()
-        kernel.run()
-    kernel.synchronise()
-    reference = GemmReference(gemm_inputs(small, precision, seed), precision)
+    family = families.of(problem)
+    small = families.small(problem)
+    try:
+        kernel = backend.build(small, precision, operation, seed)
+        for _ in range(2):
+            kernel.reset()
+            kernel.run()
+        kernel.synchronise()
+    except Exception as error:
+        if not backend.lacks(error):
+            raise
+        raise Unsupported(_lacking(backend, problem, precision, operation, error)) from None
+    drawn = family.inputs(small, precision, seed)
+    reference = family.reference(small, drawn, precision, operation)
     return _compare(kernel.result(), *reference.everywhere())
 
 
-def spot_check(kernel: Kernel, entries: int = ENTRIES, seed: int = 0, run: bool = True) -> Check:
-    """Compare `entries` random entries and the corners of the output of one run.
+def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
+    """Compare some random entries and the corners of the output of one run.
 
     With `run` the kernel is reset and run for it; without, its output must be of a single run
     since the last reset already, which spares a long kernel another call.
@@ -63,7 +71,10 @@ def spot_check(kernel: Kernel, entries: int = ENTRIES, seed: int = 0, run: bool 
         kernel.reset()
         kernel.run()
     kernel.synchronise()
-    index = _entries(kernel.reference.shape, entries, seed)
+    shape = kernel.reference.shape
+    terms = kernel.flops / 2 / math.prod(shape)
+    entries = max(FEWEST_ENTRIES, min(ENTRIES, int(MOST_TERMS / max(terms, 1))))
+    index = _entries(shape, entries, seed)
     found = _compare(kernel.peek(index), *kernel.reference.at(index))
     return replace(found, entry=tuple(int(axis[found.entry[0]]) for axis in index))
 
@@ -71,20 +82,17 @@ def spot_check(kernel: Kernel, entries: int = ENTRIES, seed: int = 0, run: bool 
 _verified: dict[tuple[object, ...], Check] = {}
 
 
-def verify(backend: Backend, problem: Gemm, precision: str) -> Check:
+def verify(backend: Backend, problem: Problem, precision: str, operation: str = "forward") -> Check:
     """Return a passed check of this kind of problem, or raise DeepbenchError.
 
     The answer is kept for the life of the process: a second problem of the same kind costs
     nothing.
     """
-    small = cut_down(problem)
-    kind = kind_of(backend, small, precision)
+    small = families.small(problem)
+    kind = kind_of(backend, small, precision, operation)
     if kind not in _verified:
-        _verified[kind] = check(backend, small, precision)
-    what = (
-        f"{backend.name} {backend.device} {precision} {small.m} x {small.n} x {small.k}"
-        f" ({'NT'[small.a_transposed]}{'NT'[small.b_transposed]})"
-    )
+        _verified[kind] = check(backend, small, precision, operation)
+    what = f"{backend.name} {backend.device} {precision} {operation} {small.id}"
     return _demand(_verified[kind], what)
 
 
@@ -93,15 +101,19 @@ def verify_output(kernel: Kernel, run: bool = True) -> Check:
     return _demand(spot_check(kernel, run=run), kernel.label)
 
 
-def cut_down(problem: Gemm, most: Mapping[str, int] = MappingProxyType(SMALL)) -> Gemm:
-    """Return the same kind of problem with no dimension above `most` of it."""
-    return replace(problem, **{axis: min(getattr(problem, axis), most[axis]) for axis in most})
+def kind_of(backend: Backend, twin: Problem, precision: str, operation: str) -> tuple[object, ...]:
+    """Return what tells one kind of small twin from another, to remember answers by."""
+    place = (type(backend), backend.name, backend.device, backend.layout)
+    return (*place, precision, operation, twin.family, twin.id)
 
 
-def kind_of(backend: Backend, small: Gemm, precision: str) -> tuple[object, ...]:
-    """Return what tells one kind of cut-down problem from another, to remember answers by."""
-    sizes = (small.m, small.n, small.k, small.a_transposed, small.b_transposed)
-    return (type(backend), backend.name, backend.device, precision, *sizes)
+def _lacking(
+    backend: Backend, problem: Problem, precision: str, operation: str, error: Exception
+) -> str:
+    release = backend.versions()["framework"]
+    text = " ".join(str(error).split()) or type(error).__name__
+    what = f"{precision} {problem.family} {operation}"
+    return f"{release} has no {what} on {backend.device}: {text[:160]}"
 
 
 def _entries(shape: tuple[int, ...], entries: int, seed: int) -> tuple[np.ndarray, ...]:

@@ -9,12 +9,9 @@ Rounding happens here, before any reference is computed: a kernel is then judged
 with its operands and not by what the conversion lost.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
-
-from deepbench_ops.problems import precision as precisions
-from deepbench_ops.problems.gemm import Gemm
 
 ALIGNMENT = 64
 """Bytes. numpy promises 16 only: which 16 differs from process to process, and so do timings."""
@@ -22,64 +19,10 @@ ALIGNMENT = 64
 INT32_INITIAL = 2**15
 """The int32 output starts out uniform in [-INT32_INITIAL, INT32_INITIAL)."""
 
+PIECE_BYTES = 2**20
+"""A multiple of the words that the generator makes."""
+
 _DROPPED_BITS = {"tf32": 13, "bfloat16": 16}
-
-
-@dataclass(frozen=True)
-class GemmInputs:
-    """The operands of C = A·B + C as numpy views of column-major storage, 64-byte aligned.
-
-    `a` is op(A), m x k: a transposed view of k x m storage where the published operand is
-    transposed; `b` is op(B), k x n, likewise; `c` is the initial C, m x n. Precisions that numpy
-    lacks (tf32, bfloat16) are float32 arrays holding values of that precision; int8 has an
-    int32 `c`.
-    """
-
-    a: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
-    notes: dict[str, str]
-
-
-def gemm_inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
-    """Draw the operands of `problem` in `precision`.
-
-    Floating-point A and B are uniform in [-h, h) with h = (9/k)^(1/4), which gives the entries
-    of A·B unit variance whatever k is: accumulating again and again can then not overflow even
-    float16, whose sums stop growing near 2^12 times the product that is added. C is uniform in
-    [-1, 1). int8 operands are uniform over the full range -128..127. Raises DeepbenchError for
-    an unknown precision.
-    """
-    precisions.precision(precision)
-    m, n, k = problem.m, problem.n, problem.k
-    shapes = (
-        (m, k) if problem.a_transposed else (k, m),
-        (k, n) if problem.b_transposed else (n, k),
-        (n, m),
-    )
-    if precision == "int8":
-        a, b = (_int8(shape, seed, stream) for stream, shape in enumerate(shapes[:2]))
-        c = _int32(shapes[2], seed, 2)
-        drawn = f"A, B uniform in -128..127, C in {-INT32_INITIAL}..{INT32_INITIAL - 1}"
-    else:
-        half_width = (9 / k) ** 0.25
-        a, b = (
-            _floats(shape, precision, half_width, seed, stream)
-            for stream, shape in enumerate(shapes[:2])
-        )
-        c = _floats(shapes[2], precision, 1.0, seed, 2)
-        drawn = f"A, B uniform in +-{half_width:.4g} = (9/k)^(1/4), C in +-1"
-    return GemmInputs(
-        a=a if problem.a_transposed else a.T,
-        b=b if problem.b_transposed else b.T,
-        c=c.T,
-        notes={
-            "inputs": f"{drawn}; raw bits of SFC64, seed {seed}",
-            "layout": "column-major, A stored "
-            f"{'k x m' if problem.a_transposed else 'm x k'}, B stored "
-            f"{'n x k' if problem.b_transposed else 'k x n'}",
-        },
-    )
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
@@ -92,9 +35,37 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
 
 def random_bits(size: int, seed: int, stream: int) -> np.ndarray:
     """Return `size` random bytes (uint8); every (seed, stream) is a sequence of its own."""
+    pieces = list(_pieces(size, seed, stream))
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _pieces(size: int, seed: int, stream: int) -> Iterator[np.ndarray]:
+    """Yield `size` random bytes in pieces that stay in the cache.
+
+    A gigabyte at once would come from fresh memory, whose first touch costs ten times more
+    than drawing the numbers.
+    """
     generator = np.random.SFC64(np.random.SeedSequence([seed, stream]))
-    words = np.asarray(generator.random_raw(-(-size // 8)), dtype="<u8")
-    return words.view(np.uint8)[:size]
+    for start in range(0, max(size, 1), PIECE_BYTES):
+        wanted = min(PIECE_BYTES, size - start)
+        words = np.asarray(generator.random_raw(-(-wanted // 8)), dtype="<u8")
+        yield words.view(np.uint8)[:wanted]
+
+
+def _fill(values: np.ndarray, bits_type: type, factor: np.float32 | None, *draw: int) -> np.ndarray:
+    """Fill contiguous `values` with random integers of `bits_type`, times `factor` if given."""
+    flat = values.reshape(-1)
+    width = np.dtype(bits_type).itemsize
+    start = 0
+    for piece in _pieces(width * flat.size, *draw):
+        integers: np.ndarray = piece.view(bits_type)
+        part = flat[start : start + integers.size]
+        if factor is None:
+            part[...] = integers
+        else:
+            np.multiply(integers, factor, out=part, dtype=np.float32, casting="unsafe")
+        start += integers.size
+    return values
 
 
 def round_to(values: np.ndarray, precision: str) -> np.ndarray:
@@ -116,25 +87,20 @@ def round_to(values: np.ndarray, precision: str) -> np.ndarray:
     return values
 
 
-def _floats(
-    shape: tuple[int, int], precision: str, half_width: float, seed: int, stream: int
+def floats(
+    shape: tuple[int, ...], precision: str, half_width: float, seed: int, stream: int
 ) -> np.ndarray:
-    size = shape[0] * shape[1]
-    integers = random_bits(4 * size, seed, stream).view(np.int32).reshape(shape)
-    values = aligned_empty(shape, np.float32)
-    np.multiply(
-        integers, np.float32(half_width / 2**31), out=values, dtype=np.float32, casting="unsafe"
-    )
-    return round_to(values, precision)
+    """Return values uniform in [-half_width, half_width), rounded to `precision`."""
+    factor = np.float32(half_width / 2**31)
+    drawn = _fill(aligned_empty(shape, np.float32), np.int32, factor, seed, stream)
+    return round_to(drawn, precision)
 
 
-def _int8(shape: tuple[int, int], seed: int, stream: int) -> np.ndarray:
-    values = aligned_empty(shape, np.int8)
-    values[...] = random_bits(values.size, seed, stream).view(np.int8).reshape(shape)
-    return values
+def int8(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
+    """Return values uniform over the full range -128..127."""
+    return _fill(aligned_empty(shape, np.int8), np.int8, None, seed, stream)
 
 
-def _int32(shape: tuple[int, int], seed: int, stream: int) -> np.ndarray:
-    values = aligned_empty(shape, np.int32)
-    values[...] = random_bits(2 * values.size, seed, stream).view(np.int16).reshape(shape)
-    return values
+def int32(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
+    """Return values uniform in [-INT32_INITIAL, INT32_INITIAL)."""
+    return _fill(aligned_empty(shape, np.int32), np.int16, None, seed, stream)

@@ -189,7 +189,7 @@ def _none(reason: str) -> Figure:
 
 
 def _prepare(backend: Backend, size: int, precision: str, clock: Clock) -> tuple[Kernel, float]:
-    kernel = backend.gemm(Gemm(size, size, size), precision)
+    kernel = backend.build(Gemm(size, size, size), precision)
     _once(kernel, clock)  # the first run of a size also sets things up
     return kernel, _once(kernel, clock)
 

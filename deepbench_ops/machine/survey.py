@@ -15,6 +15,7 @@ from deepbench_ops.measure import yardstick
 LATEST_GEMM = {"cpu": 25.0, "cuda": 45.0}
 TRIAD_SECONDS = 2.0
 
+MEASURED = "measured:"
 KEPT = ", kept from "
 
 Tell = Callable[[str], None]
@@ -27,8 +28,9 @@ def survey(
 
     Nominal yardstick readings of the old profile are kept unless `renew`: every calibrated
     second on the timeline is a multiple of them, so a new reading would move them all. A peak
-    of the old profile, measured with a framework that is missing today or taken from a data
-    sheet, stays where nothing could be measured.
+    of the old profile stays where it is the higher measured one, since a peak is the best ever
+    reached and a framework may be missing today; one of a data sheet stays where nothing could
+    be measured.
     tell: called with a line before each long step.
     """
     started = time.perf_counter()
@@ -87,7 +89,7 @@ def kept_peaks(old: Profile | None, device: str) -> dict[str, Figure]:
 
 
 def _dated(figure: Figure, day: str) -> Figure:
-    if KEPT in figure.how or not figure.how.startswith("measured:"):
+    if KEPT in figure.how or not figure.how.startswith(MEASURED):
         return figure
     return replace(figure, how=f"{figure.how}{KEPT}{day}")
 
@@ -95,7 +97,16 @@ def _dated(figure: Figure, day: str) -> Figure:
 def _gemms(device: str, threads: int, old: Profile | None, started: float) -> dict[str, Figure]:
     measured = peaks.gemm_peaks(device, threads, started + LATEST_GEMM[device])
     kept = kept_peaks(old, device)
-    return {name: f if f.value else kept.get(name, f) for name, f in measured.items()}
+    return {name: _better(figure, kept.get(name)) for name, figure in measured.items()}
+
+
+def _better(new: Figure, old: Figure | None) -> Figure:
+    """The new figure, unless it has no value or the old was measured too and is higher."""
+    if old is None or old.value is None:
+        return new
+    if new.value is None or (old.how.startswith(MEASURED) and old.value > new.value):
+        return old
+    return new
 
 
 def _cuda_triad() -> Figure:

@@ -1,16 +1,14 @@
 """How long a call will take, asked before the first one: some would take minutes."""
 
 from contextlib import suppress
-from typing import Any
 
+from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.check import cut_down, kind_of
+from deepbench_ops.backends.check import kind_of
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.sampling import time_calls
-
-PROBE = {"m": 192, "n": 192, "k": 192}
-"""The sizes to which a problem is cut down: large enough to show a rate."""
+from deepbench_ops.problems.problem import Problem
 
 PROBE_CALLS = 50
 PROBE_SECONDS = 0.05
@@ -19,7 +17,7 @@ PROBE_SECONDS = 0.05
 _rates: dict[tuple[object, ...], float] = {}
 
 
-def seconds(backend: Backend, problem: Any, precision: str) -> float:
+def seconds(backend: Backend, problem: Problem, precision: str, operation: str) -> float:
     """Return about how long one run will take, within a few times on a quiet machine.
 
     From the best rate that a cut-down problem reaches, so that a kernel without a fast library
@@ -27,13 +25,18 @@ def seconds(backend: Backend, problem: Any, precision: str) -> float:
     hold the processors, threads that wait for each other may run hundreds of times below their
     rate, a single one only a few times. Raises Unsupported as building the kernel does.
     """
-    probe = cut_down(problem, PROBE)
-    kind = kind_of(backend, probe, precision)
+    probe = families.probe(problem)
+    kind = kind_of(backend, probe, precision, operation)
     if kind not in _rates:
-        kernel = backend.build(problem.family, probe, precision)
+        kernel = backend.build(probe, precision, operation)
         best = min(_best_of_some(kernel), _best_on_one_thread(backend, kernel))
-        _rates[kind] = probe.flops / best
-    return float(problem.flops / _rates[kind])
+        _rates[kind] = _work(probe, precision, operation) / best
+    return _work(problem, precision, operation) / _rates[kind]
+
+
+def _work(problem: Problem, precision: str, operation: str) -> float:
+    """Return FLOPs, or bytes where nothing is computed."""
+    return problem.flops_of(operation) or problem.bytes_of(precision, operation)
 
 
 def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:

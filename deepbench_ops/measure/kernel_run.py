@@ -4,6 +4,7 @@ The asv benchmark type and the paired worker both go through here, so that a tim
 verdict never measure different things.
 """
 
+import gc
 import json
 import math
 import os
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from deepbench_ops import backends, problems
 from deepbench_ops.backends import check
@@ -23,11 +24,13 @@ from deepbench_ops.measure import estimate, fingerprint, record, threads, yardst
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.ruler import Ruler, Server
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
+from deepbench_ops.problems.problem import Problem
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
 
 CACHES = ("warm", "cold")
+LAYOUTS = ("published", "channels_last")
 
 # JSON: nominal yardstick seconds by thread count and kind, from the machine's profile.
 NOMINAL_VARIABLE = "DEEPBENCH_NOMINAL"
@@ -81,6 +84,14 @@ def device() -> str:
     return os.environ.get("DEEPBENCH_DEVICE", "cpu")
 
 
+def layout() -> str:
+    """Return how tensors lie in memory, from ``DEEPBENCH_LAYOUT``; one of LAYOUTS."""
+    wanted = os.environ.get("DEEPBENCH_LAYOUT", LAYOUTS[0])
+    if wanted not in LAYOUTS:
+        raise DeepbenchError(f"DEEPBENCH_LAYOUT is {wanted!r}: one of {', '.join(LAYOUTS)}")
+    return wanted
+
+
 def preload(calibrating: bool = True) -> None:
     """Fix the threads and import the framework, so that forked children need not.
 
@@ -92,6 +103,7 @@ def preload(calibrating: bool = True) -> None:
         _server()  # started before the framework, and shared by all that are forked later
     with suppress(DeepbenchError):  # preparing a kernel will say what is missing
         backends.preload(framework())
+    gc.freeze()  # or every child would go through all that was imported before it measures
 
 
 @cache
@@ -103,29 +115,42 @@ def _server() -> Server:
 def _backend() -> Backend:
     count = threads.fix()
     backend = backends.load(framework(), device())
+    backend.layout = layout()
     backend.set_threads(count)
     return backend
 
 
-def prepare(family: str, problem_id: str, precision: str) -> Prepared:
+def prepare(family: str, problem_id: str, precision: str, operation: str = "forward") -> Prepared:
     """Build the kernel of a problem, after its small twin passed the check against float64.
 
-    Raises Unsupported with the reason where the framework cannot do it or one call would take
-    longer than the limit, and DeepbenchError where an output is wrong.
+    Raises Unsupported with the reason where the framework cannot do it, it would not fit in
+    memory or one call would take longer than the limit, and DeepbenchError where an output is
+    wrong.
     """
     threads.unpin()
     backend = _backend()
-    problem: Any = problems.find(family, problem_id)
-    check.verify(backend, problem, precision)
+    problem = problems.find(family, problem_id)
+    check.verify(backend, problem, precision, operation)
+    _demand_memory(backend, problem, precision, operation)
     limit = call_limit()
-    expected = estimate.seconds(backend, problem, precision)
+    expected = estimate.seconds(backend, problem, precision, operation)
     if expected > limit:
         raise Unsupported(
             f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "
             f"of {limit:g} s (DEEPBENCH_CALL_LIMIT)"
         )
-    kernel = backend.build(family, problem, precision)
+    kernel = backend.build(problem, precision, operation)
     return Prepared(backend, kernel, threads.wanted())
+
+
+def _demand_memory(backend: Backend, problem: Problem, precision: str, operation: str) -> None:
+    needed = backend.memory_needed(problem, precision, operation)
+    available = backend.memory_available()
+    if needed > available:
+        raise Unsupported(
+            f"{problem.id} needs about {needed:.3g} bytes of memory on {backend.device}, and "
+            f"{available:.3g} are available"
+        )
 
 
 def call_limit() -> float:
@@ -208,6 +233,10 @@ def _record(
         "nominal": reference,
         "put_aside": [[rounded(s), rounded(y)] for s, y in measurement.put_aside],
         "disturbed": measurement.disturbed,
+        "spent": {
+            "kernel": rounded(measurement.kernel_seconds),
+            "measuring": rounded(measurement.spent_seconds),
+        },
         "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
         "target_reached": measurement.target_reached,
         "notes": {**prepared.kernel.notes, "threads": "; ".join(pinned) or "not pinned"},

@@ -16,7 +16,7 @@ import statistics
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads
@@ -39,6 +39,7 @@ class Task:
     family: str
     problem: str
     precision: str
+    operation: str = "forward"
 
 
 class LiveWorker:
@@ -130,8 +131,7 @@ def _started(before: Launch, after: Launch, swap: bool) -> Iterator[tuple[LiveWo
 def _one_round(
     before: LiveWorker, after: LiveWorker, task: Task, pairs: int, slice_seconds: float
 ) -> list[Pair]:
-    command = {"family": task.family, "problem": task.problem, "precision": task.precision}
-    call = max(worker.ask(do="prepare", **command) for worker in (before, after))
+    call = max(worker.ask(do="prepare", **asdict(task)) for worker in (before, after))
     calls = max(1, round(slice_seconds / call))
     taken: list[Pair] = []
     for index in range(pairs):

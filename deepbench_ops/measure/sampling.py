@@ -107,6 +107,8 @@ class Measurement:
     number: calls per slice.
     noise: relative half-width of the 95 % interval of the median that was reached.
     target_reached: whether sampling ended because that was low enough.
+    warm_up_seconds: time spent in the kernel before the first slice.
+    spent_seconds: time that all of this took, with the yardstick's and the waiting.
     """
 
     number: int
@@ -117,6 +119,8 @@ class Measurement:
     disturbed: int = 0
     noise: float = math.inf
     target_reached: bool = False
+    warm_up_seconds: float = 0.0
+    spent_seconds: float = 0.0
 
     def calibrated(self, nominal: float | None) -> list[float]:
         """Return calibrated seconds per call, or the raw ones when there is no reference."""
@@ -127,6 +131,12 @@ class Measurement:
     def ratios(self) -> list[float]:
         """Return kernel seconds over yardstick seconds, slice by slice."""
         return [s / y for s, y in zip(self.seconds, self.yardstick, strict=True)]
+
+    @property
+    def kernel_seconds(self) -> float:
+        """Time spent in the kernel, warm-up and slices put aside included."""
+        slices = sum(self.seconds) + sum(seconds for seconds, _ in self.put_aside)
+        return self.warm_up_seconds + self.number * slices
 
     def judge(self, target: float) -> None:
         """Set the noise reached so far, of the ratios where there are any."""
@@ -145,24 +155,38 @@ def measure(
     ``warmed_up`` is called once in between, when the kernel's threads exist and have worked.
     """
     with _no_collector():
-        flush = _flusher() if policy.cold else None
-        end = time.perf_counter() + policy.budget_seconds
-        weather = _Weather(yardstick, policy)
-        weather.calm(policy.slice_seconds)
-        call = time_calls(kernel, 1, flush)
-        result = Measurement(1, yardstick.kind if yardstick else "none")
-        if call >= policy.long_call_seconds:
-            weather.take(result, call)
-            if time.perf_counter() >= end + weather.waited and result.seconds:
-                return result
-            steady = True
-        else:
-            call, steady = _warm_up(kernel, policy, flush, call)
-            warmed_up()
-            result.number = 1 if policy.cold else _calls_for(policy.slice_seconds, call)
-            end = time.perf_counter() + policy.budget_seconds - weather.waited
-        _sample(kernel, weather, policy, flush, result, call, end)
-        result.target_reached = result.target_reached and steady
+        started = time.perf_counter()
+        result = _warmed_up_and_sampled(kernel, yardstick, policy, warmed_up)
+        result.spent_seconds = time.perf_counter() - started
+    return result
+
+
+def _warmed_up_and_sampled(
+    kernel: Timed,
+    yardstick: Reference | None,
+    policy: Policy,
+    warmed_up: Callable[[], object],
+) -> Measurement:
+    flush = _flusher() if policy.cold else None
+    end = time.perf_counter() + policy.budget_seconds
+    weather = _Weather(yardstick, policy)
+    weather.calm(policy.slice_seconds)
+    call = time_calls(kernel, 1, flush)
+    result = Measurement(1, yardstick.kind if yardstick else "none")
+    if call >= policy.long_call_seconds:
+        weather.take(result, call)
+        if time.perf_counter() >= end + weather.waited and result.seconds:
+            return result
+        steady = True
+    else:
+        result.warm_up_seconds = call - time.perf_counter()
+        call, steady = _warm_up(kernel, policy, flush, call)
+        result.warm_up_seconds += time.perf_counter()
+        warmed_up()
+        result.number = 1 if policy.cold else _calls_for(policy.slice_seconds, call)
+        end = time.perf_counter() + policy.budget_seconds - weather.waited
+    _sample(kernel, weather, policy, flush, result, call, end)
+    result.target_reached = result.target_reached and steady
     return result
 
 

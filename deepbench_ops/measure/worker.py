@@ -1,9 +1,10 @@
 """The live half of a pair: a process that prepares kernels and times slices when told to.
 
 It speaks JSON lines on standard input and output, so that it runs in any release's
-environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...}`` answers with
-seconds per call, ``{"do": "slice", "calls": n}`` with seconds per call of one slice. An error
-answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
+environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
+"operation": ...}`` answers with seconds per call, ``{"do": "slice", "calls": n}`` with seconds
+per call of one slice. An error answers ``{"error": text}`` and leaves the worker alive. See
+`deepbench_ops.measure.pairs`.
 """
 
 import json
@@ -21,10 +22,12 @@ class Worker:
     def __init__(self) -> None:
         self._kernel: Any = None
 
-    def prepare(self, family: str, problem: str, precision: str) -> dict[str, object]:
+    def prepare(
+        self, family: str, problem: str, precision: str, operation: str = "forward"
+    ) -> dict[str, object]:
         """Build and check the kernel, warm it up, and return its seconds per call."""
         self._kernel = None  # frees the operands of the last one first
-        prepared = kernel_run.prepare(family, problem, precision)
+        prepared = kernel_run.prepare(family, problem, precision, operation)
         self._kernel = prepared.kernel
         seconds = min(time_calls(self._kernel, 1) for _ in range(3))
         threads.pin(prepared.threads)

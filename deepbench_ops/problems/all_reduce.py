@@ -15,6 +15,7 @@ class AllReduce(Problem):
     """
 
     family: ClassVar[str] = "all_reduce"
+    operations: ClassVar[tuple[str, ...]] = ("sum",)
 
     elements: int
     repeats: int = 1

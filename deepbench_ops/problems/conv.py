@@ -3,7 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem
+
+WRITTEN = {"forward": "output", "backward_data": "images", "backward_weights": "filters"}
+"""The tensor that each pass writes, itself or its gradient; it reads the other two."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +19,9 @@ class Conv(Problem):
     """
 
     family: ClassVar[str] = "conv"
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward_data", "backward_weights")
+    layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
+    """NCHW as published, or with the channels of a pixel side by side."""
 
     w: int
     h: int
@@ -51,6 +58,17 @@ class Conv(Problem):
         return (self.h - self.r + 2 * self.pad_h) // self.stride_h + 1
 
     @property
+    def first_layer(self) -> bool:
+        """Whether the images are the network's own input: 3 channels or fewer.
+
+        The published training sheets print N/A for the backward pass to the data of exactly
+        these, "since they are typically the input layers of a neural network": a picture has
+        three colours or one, a spectrogram one channel, and no layer's output that few. (Some
+        sheets of 2017 and 2018 print a figure there all the same.)
+        """
+        return self.c <= 3
+
+    @property
     def flops(self) -> int:
         """2·P·Q·N·K·C·R·S, as DeepBench counts each of its three passes.
 
@@ -67,9 +85,26 @@ class Conv(Problem):
     def traffic(self) -> tuple[int, int]:
         """Images and filters read once, the output written once: the forward pass.
 
-        Each backward pass moves the same three tensors, reading two and writing one; only
-        where input and output types differ (int8) do its bytes differ.
+        Each backward pass moves the same three tensors, reading two and writing one: see
+        `bytes_of`.
         """
-        images = self.n * self.c * self.h * self.w
-        filters = self.k * self.c * self.r * self.s
-        return images + filters, self.n * self.k * self.p * self.q
+        sizes = self._sizes()
+        return sizes["images"] + sizes["filters"], sizes["output"]
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes of the two tensors that the pass reads and of the one that it writes.
+
+        The passes differ only where input and output types do (int8).
+        """
+        weight = precision(name)
+        sizes = self._sizes()
+        written = sizes[WRITTEN[operation]]
+        return (sum(sizes.values()) - written) * weight.input_bytes + written * weight.output_bytes
+
+    def _sizes(self) -> dict[str, int]:
+        """Elements of the three tensors that every pass moves."""
+        return {
+            "images": self.n * self.c * self.h * self.w,
+            "filters": self.k * self.c * self.r * self.s,
+            "output": self.n * self.k * self.p * self.q,
+        }

@@ -25,6 +25,10 @@ class Problem(ABC):
     """
 
     family: ClassVar[str]
+    operations: ClassVar[tuple[str, ...]] = ("forward",)
+    """What of it is timed, each under its own name; the first is what `flops` counts."""
+    layouts: ClassVar[tuple[str, ...]] = ("published",)
+    """How its tensors may lie in memory; the published way is everybody's first."""
 
     application: str = ""
     source: str = ""
@@ -61,6 +65,14 @@ class Problem(ABC):
         weight = precision(name)
         inputs, outputs = self.traffic()
         return inputs * weight.input_bytes + outputs * weight.output_bytes
+
+    def flops_of(self, operation: str) -> float:
+        """Floating-point operations of one of the `operations`."""
+        return self.flops
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes that one of the `operations` cannot avoid moving at the precision `name`."""
+        return self.bytes(name)
 
     def intensity(self, name: str) -> float:
         """FLOP per byte at the precision of that name, the x-axis of a roofline."""

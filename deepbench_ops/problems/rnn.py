@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem
 
 GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
@@ -17,6 +18,13 @@ class Rnn(Problem):
     """
 
     family: ClassVar[str] = "rnn"
+    operations: ClassVar[tuple[str, ...]] = (
+        "forward",
+        "backward",
+        "fused_forward",
+        "fused_backward",
+    )
+    """The published passes over the recurrent part, and those of a vendor's whole layer."""
 
     cell: str
     hidden: int
@@ -59,6 +67,56 @@ class Rnn(Problem):
         """
         state = self.batch * self.hidden
         cell_state = state if self.cell == "lstm" else 0
-        weights = self.gates * self.hidden**2
         products = self.gates * self.timesteps * state
-        return weights + products + state + cell_state, self.timesteps * state + cell_state
+        read = self._weights + products + state + cell_state
+        return read, self.timesteps * state + cell_state
+
+    def flops_of(self, operation: str) -> int:
+        """`flops` for forward and backward, twice that for a vendor's layer.
+
+        DeepBench counts a backward pass like a forward one. What is really multiplied is twice
+        as much: the gradient is carried back through each step, and each step adds to the
+        weights' gradient.
+
+        A vendor's layer makes the input products too, 2·gates·T·N·(H·I + H²) operations, with
+        an input as wide as the layer (I = H) since the lists name none. Its backward pass is
+        counted like its forward one; it really multiplies half as much again, the gradient of
+        the input not being asked for.
+        """
+        return 2 * self.flops if operation.startswith("fused") else self.flops
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Every operand once and every result once, as for `bytes`; see `traffic` for forward.
+
+        backward: reads the weights, the gradient that arrives at every hidden state, and what
+        the forward pass kept of every step: the hidden states (of T+1 steps for vanilla, whose
+        ReLU shows in them), for the other cells the gates, the LSTM's cell states (T+1), the
+        GRU's recurrent product of the output gate. Writes the weights' gradient.
+
+        fused_forward: reads the layer's inputs in place of the input products, and the input
+        weights and both biases as well. fused_backward: as backward, with the inputs read and
+        the gradients of input weights and biases written as well.
+        """
+        if operation == "forward":
+            return self.bytes(name)
+        weight = precision(name)
+        state = self.batch * self.hidden
+        steps = self.timesteps * state
+        layer = 2 * self._weights + 2 * self.gates * self.hidden
+        cell_state = state if self.cell == "lstm" else 0
+        if operation == "fused_forward":
+            read, written = layer + steps + state + cell_state, steps + cell_state
+        else:
+            kept = {
+                "vanilla": steps + state,
+                "lstm": 6 * steps + state,
+                "gru": 5 * steps,
+            }[self.cell]
+            read, written = self._weights + steps + kept, self._weights
+            if operation == "fused_backward":
+                read, written = read + steps, layer
+        return read * weight.input_bytes + written * weight.output_bytes
+
+    @property
+    def _weights(self) -> int:
+        return self.gates * self.hidden**2

@@ -1,8 +1,8 @@
 """Named parts of the lists: what to run when the whole would take too long.
 
-`headline` holds the problems that DeepBench's own README shows; the three sets of the lists
-are selections too. A problem can be in two sets, and each is its own benchmark, so a
-selection holds pairs of set and problem.
+`headline` holds the problems that DeepBench's own README shows in its tables of results; the three
+sets of the lists are selections too. A problem can be in two sets, and each is its own benchmark,
+so a selection holds pairs of set and problem.
 """
 
 import re
@@ -32,6 +32,47 @@ HEADLINE = {
         "m5124_n700_k2048_NN",
         "m35_n700_k2048_NN",
         "m3072_n1500_k1024_NN",
+    ),
+    ("rnn", "training"): (
+        "vanilla_h1760_n16_t50",
+        "vanilla_h2560_n32_t50",
+        "lstm_h1024_n128_t25",
+        "gru_h2816_n32_t1500",
+    ),
+    ("rnn", "inference_server"): (
+        "lstm_h1536_n4_t50",
+        "lstm_h256_n4_t150",
+        "gru_h2816_n1_t1500",
+        "gru_h2560_n2_t375",
+    ),
+    ("sparse_gemm", "inference_server"): (
+        "m7680_n1_k2560_NN_sparsity0.95",
+        "m7860_n2_k2560_NN_sparsity0.95",  # printed as 7680: see the problem's note
+        "m7680_n1500_k2560_NN_sparsity0.95",
+        "m10752_n1_k3584_NN_sparsity0.9",
+    ),
+    ("sparse_gemm", "inference_device"): (
+        "m7680_n1_k2560_NN_sparsity0.95",
+        "m7680_n1500_k2560_NN_sparsity0.95",
+        "m7680_n1_k2560_NN_sparsity0.9",
+    ),
+    ("conv", "training"): (
+        "w700_h161_c1_n32_k32_r5_s20_pad0_0_stride2_2",
+        "w54_h54_c64_n8_k64_r3_s3_pad1_1_stride1_1",
+        "w224_h224_c3_n16_k64_r3_s3_pad1_1_stride1_1",
+        "w7_h7_c512_n16_k512_r3_s3_pad1_1_stride1_1",
+        "w28_h28_c192_n16_k32_r5_s5_pad2_2_stride1_1",
+    ),
+    ("conv", "inference_server"): (
+        "w341_h79_c32_n4_k32_r5_s10_pad0_0_stride2_2",
+        "w224_h224_c3_n1_k64_r7_s7_pad3_3_stride2_2",
+        "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2",
+        "w7_h7_c512_n2_k2048_r1_s1_pad0_0_stride1_1",
+    ),
+    ("conv", "inference_device"): (
+        "w112_h112_c64_n1_k64_r1_s1_pad0_0_stride1_1",
+        "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2",
+        "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1",
     ),
 }
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
+from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem
 
 INDEX_BYTES = 4
@@ -14,6 +15,8 @@ class SparseGemm(Problem):
     """C (m x n) = op(A) (m x k) · op(B) (k x n); `sparsity` is the share of A that is zero."""
 
     family: ClassVar[str] = "sparse_gemm"
+    operations: ClassVar[tuple[str, ...]] = ("forward", "dense_forward", "conversion")
+    """The product; the same product with the zeros of A stored and multiplied; dense A to CSR."""
 
     m: int
     n: int
@@ -63,5 +66,33 @@ class SparseGemm(Problem):
         That is one 32-bit column number for each value and one 32-bit offset for each stored
         row, plus one.
         """
+        return super().bytes(name) + self._position_bytes
+
+    def flops_of(self, operation: str) -> float:
+        """2·m·n·k·(1 - sparsity) of the product, 2mnk of the dense one, 0 of the conversion.
+
+        The dense product multiplies the zeros as well: its time over that of the sparse one is
+        what skipping them gains.
+        """
+        work = {"dense_forward": 2 * self.m * self.n * self.k, "conversion": 0}
+        return work.get(operation, self.flops)
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes of one of the `operations`, by the rule of `bytes`: each operand moved once.
+
+        Dense product: all m·k entries of A and all of B read, C written. Conversion: all of A
+        read, its values and their positions written; B has no part in it.
+        """
+        weight = precision(name)
+        dense = self.m * self.k * weight.input_bytes
+        if operation == "dense_forward":
+            b, c = self.k * self.n, self.m * self.n
+            return dense + b * weight.input_bytes + c * weight.output_bytes
+        if operation == "conversion":
+            return dense + self.nonzeros * weight.input_bytes + self._position_bytes
+        return self.bytes(name)
+
+    @property
+    def _position_bytes(self) -> int:
         rows = self.k if self.a_transposed else self.m
-        return super().bytes(name) + INDEX_BYTES * (self.nonzeros + rows + 1)
+        return INDEX_BYTES * (self.nonzeros + rows + 1)

@@ -15,9 +15,11 @@ from asv.commands.run import Run
 from asv.config import Config
 from asv.repo import get_repo
 
+from deepbench_ops.measure import record
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.releases import environment, repo
 from deepbench_ops.results import keep, shown
+from deepbench_ops.runs import watch
 
 __all__ = ["environment", "pages", "repo", "setup"]
 
@@ -28,16 +30,19 @@ def setup() -> None:
     """Called by asv when it loads the plugin, in the folder of its configuration."""
     # One spool for each asv process: a second one would empty it under the first.
     spool = (SPOOLS / str(os.getpid())).resolve()
-    keep.install(spool)
-    shown.install()
+    os.environ[record.SPOOL_VARIABLE] = str(spool)
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
+    watching = watch.Watch(spool)
+    watch.install(watching)
+    keep.install(watching.records)
+    shown.install()
     run = Run.run.__func__  # type: ignore[attr-defined]
     if not getattr(run, "knows_releases", False):
-        Run.run = classmethod(_knowing_releases(run))  # type: ignore[method-assign]
+        Run.run = classmethod(_knowing_releases(run, watching))  # type: ignore[method-assign]
 
 
-def _knowing_releases(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Mend two things ``asv run`` does with releases.
+def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callable[..., Any]:
+    """Mend two things ``asv run`` does with releases, and note whether it will save.
 
     TAGS hands on tag names where hashes are needed, and the results are filed where nothing
     finds them. ``--parallel`` builds in other processes, whose switch to a release this one
@@ -45,6 +50,7 @@ def _knowing_releases(run: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
+        watching.saving = not kwargs.get("dry_run", False)
         if conf.dvcs == repo.ReleaseRepo.dvcs:
             kwargs["parallel"] = 1
             if range_spec == "TAGS":

@@ -28,7 +28,7 @@ from asv.machine import Machine
 from asv.results import Results
 
 from deepbench_ops.machine import profile, survey
-from deepbench_ops.measure import kernel_run, record, threads, yardstick
+from deepbench_ops.measure import kernel_run, threads, yardstick
 from deepbench_ops.results import measurements
 
 INTERVALS = ("ci_99_a", "ci_99_b")
@@ -37,15 +37,12 @@ INTERVALS = ("ci_99_a", "ci_99_b")
 UNBOUNDED = 1e308
 
 
-def install(spool: Path) -> None:
-    """Wrap asv's saving, once per process; measured processes spool their records here."""
+def install(records: Callable[[], list[dict[str, Any]]]) -> None:
+    """Wrap asv's saving, once per process; `records` hands over those of the run being saved."""
     if getattr(Results.save, "keeps", False):
         return
-    spool = spool.resolve()
-    record.collect(spool)  # what an interrupted run left belongs to no result
-    os.environ[record.SPOOL_VARIABLE] = str(spool)
     Results.add_result = _keeping_samples(Results.add_result)
-    Results.save = _keeping(Results.save, spool)
+    Results.save = _keeping(Results.save, records)
     Results.rm = _with_measurements(Results.rm)
     Machine.save = _with_nominal(_atomic(Machine.save))
 
@@ -59,13 +56,15 @@ def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _keeping(save: Callable[[Results, str], None], spool: Path) -> Callable[[Results, str], None]:
+def _keeping(
+    save: Callable[[Results, str], None], take_records: Callable[[], list[dict[str, Any]]]
+) -> Callable[[Results, str], None]:
     write = _atomic(save)
 
     def wrapped(self: Results, result_dir: str) -> None:
         path = Path(result_dir) / self._filename
         # Taken now, whatever becomes of this result: left behind they would join the next one.
-        records: list[dict[str, Any]] = record.collect(spool)
+        records = take_records()
         measured_now = hasattr(self, "appends")
         if not measured_now:  # `asv rm` saves what it has thinned out
             write(self, result_dir)

@@ -1,0 +1,66 @@
+"""What every framework's kernels of a family share: operands, the true output, small twins.
+
+One module per family, named after it, with the same slots:
+
+- ``SMALL`` and ``PROBE``: the most of each size that its small twin keeps, for the check and for
+  an estimate of speed;
+- ``inputs(problem, precision, seed)``: the operands;
+- ``reference(problem, inputs, precision, operation)``: the judge of an output, a
+  `kernel.Reference`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, TypeVar
+
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import load
+
+P = TypeVar("P", bound=Problem)
+
+MOST_KINDS = 40
+"""Small twins of a family that are checked when all its kinds are asked for."""
+
+
+def of(problem: Problem) -> Any:
+    """Return the module of the problem's family."""
+    return import_module(f"{__name__}.{problem.family}")
+
+
+def small(problem: P) -> P:
+    """Return the problem's twin for the check: the same kind, small enough to judge whole."""
+    return cut_down(problem, of(problem).SMALL)
+
+
+def probe(problem: P) -> P:
+    """Return the problem's twin for an estimate: large enough to show a rate."""
+    return cut_down(problem, of(problem).PROBE)
+
+
+def cut_down(problem: P, most: Mapping[str, int]) -> P:
+    """Return the same kind of problem with no size above `most` of it."""
+    sizes = {name: min(getattr(problem, name), limit) for name, limit in most.items()}
+    return replace(problem, **sizes)  # type: ignore[arg-type]
+
+
+def kinds(family: str) -> tuple[Problem, ...]:
+    """Return the small twins of the family's published list, each distinct one once.
+
+    Of more than MOST_KINDS only so many stay: those with a size (a transpose, a cell, a stride)
+    that no twin before them has, however many they are, and others from all over the list.
+    """
+    twins = {twin.id: twin for twin in map(small, load(family))}
+    if len(twins) <= MOST_KINDS:
+        return tuple(twins.values())
+    shown: set[tuple[str, object]] = set()
+    first = []
+    for name, twin in twins.items():
+        sizes = set(twin.sizes().items())
+        if not sizes <= shown:
+            first.append(name)
+            shown |= sizes
+    others = [name for name in twins if name not in first]
+    room = max(0, MOST_KINDS - len(first))
+    spread = [others[turn * len(others) // room] for turn in range(room)]
+    return tuple(twins[name] for name in [*first, *spread])

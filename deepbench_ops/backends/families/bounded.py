@@ -1,0 +1,148 @@
+"""Numbers in float64 that carry how far a correct kernel may be from them.
+
+A recurrent step rounds a dozen times between its product and its state, and the next step starts
+from that. Each operation here adds what its own rounding may be off by to what its operands
+were off by already, so that the tolerance of a whole recurrence is computed beside it instead
+of being guessed.
+
+Along a chain of elementwise operations errors add up as they stand. In a product of many terms
+they add up like randomly signed numbers, as in `tolerance.allowed`. There the bound of a single
+rounding, about two of its standard deviations, would be too tight: it is counted twice.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.tolerance import SMALLEST, UNIT_ROUNDOFF, allowed
+
+LIBRARY = 4 * 2.0**-24
+"""Error of a library's tanh or sigmoid, computed in float32 before it is stored."""
+
+MULTIPLIER = {"tf32": 2.0**-11}
+"""Relative error of an operand, stored as float32, in a multiplier that takes fewer bits of it."""
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A float64 array and the error allowed at each of its entries."""
+
+    value: np.ndarray
+    error: np.ndarray
+    precision: str
+
+    def __getitem__(self, where: Any) -> "Bounded":
+        return Bounded(self.value[where], self.error[where], self.precision)
+
+    def __add__(self, other: "Bounded") -> "Bounded":
+        return self._stored(self.value + other.value, self.error + other.error)
+
+    def __sub__(self, other: "Bounded") -> "Bounded":
+        return self._stored(self.value - other.value, self.error + other.error)
+
+    def __mul__(self, other: "Bounded") -> "Bounded":
+        crossed = (
+            np.abs(self.value) * other.error
+            + np.abs(other.value) * self.error
+            + self.error * other.error
+        )
+        return self._stored(self.value * other.value, crossed)
+
+    def sigmoid(self) -> "Bounded":
+        """1 / (1 + exp(-x)); also where it is made from a stored tanh(x/2)."""
+        value = 0.5 + 0.5 * np.tanh(0.5 * self.value)
+        rounded = UNIT_ROUNDOFF[self.precision] * np.abs(value - 0.5) + LIBRARY
+        return self._stored(value, value * (1 - value) * self.error + self.error**2 + rounded)
+
+    def tanh(self) -> "Bounded":
+        value = np.tanh(self.value)
+        library = LIBRARY * np.abs(value)
+        return self._stored(value, (1 - value**2) * self.error + self.error**2 + library)
+
+    def relu(self) -> "Bounded":
+        return Bounded(np.maximum(self.value, 0), self.error, self.precision)
+
+    def positive(self) -> "Bounded":
+        """1 where it is above zero, else 0: the slope of a ReLU, of exact values only."""
+        return exact((self.value > 0).astype(np.float64), self.precision)
+
+    def slope_of_tanh(self) -> "Bounded":
+        """1 - y² of a tanh's value y."""
+        squared = self * self
+        return self._stored(1 - squared.value, squared.error)
+
+    def product(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
+        """Rows by exact `weights`, as a kernel does that adds the sum to `beside` or stores it."""
+        value, squares = self.value @ weights, weights**2
+        carried = self.multiplied**2 @ squares
+        return self._summed(value, self.value**2 @ squares, carried, len(weights), beside)
+
+    def dot(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
+        """As `product`, of each row with the vectors of its own that `weights` holds for it.
+
+        Rows are (entries, terms), weights (entries, vectors, terms).
+        """
+        value, squares, errors = (
+            np.einsum("et,evt->ev", left, right)
+            for left, right in (
+                (self.value, weights),
+                (self.value**2, weights**2),
+                (self.multiplied**2, weights**2),
+            )
+        )
+        return self._summed(value, squares, errors, weights.shape[-1], beside)
+
+    @property
+    def multiplied(self) -> np.ndarray:
+        """The error as it enters a product of many terms."""
+        size = np.abs(self.value)
+        stored = np.where(self.error > 0, UNIT_ROUNDOFF[self.precision] * size, 0.0)
+        return self.error + stored + 2 * MULTIPLIER.get(self.precision, 0.0) * size
+
+    def _summed(
+        self,
+        value: np.ndarray,
+        squares: np.ndarray,
+        error_squares: np.ndarray,
+        terms: int,
+        beside: np.ndarray,
+    ) -> "Bounded":
+        wander = np.abs(beside) + np.sqrt(squares)
+        own = allowed(self.precision, terms, wander, np.abs(value))
+        return Bounded(value, own + np.sqrt(error_squares), self.precision)
+
+    def _stored(self, value: np.ndarray, error: np.ndarray) -> "Bounded":
+        rounding = UNIT_ROUNDOFF[self.precision] * np.abs(value) + SMALLEST[self.precision]
+        return Bounded(value, error + rounding, self.precision)
+
+
+def exact(values: np.ndarray, precision: str) -> Bounded:
+    """Return values that a kernel holds exactly: its operands, or what it computed itself."""
+    wide = np.asarray(values, dtype=np.float64)
+    return Bounded(wide, np.zeros_like(wide), precision)
+
+
+def stacked(parts: list[Bounded]) -> Bounded:
+    """Return the parts along a new first axis."""
+    values = np.stack([part.value for part in parts])
+    return Bounded(values, np.stack([part.error for part in parts]), parts[0].precision)
+
+
+def chosen(where: np.ndarray, one: Bounded, other: Bounded) -> Bounded:
+    """Return `one` where the condition holds, `other` elsewhere."""
+    value = np.where(where, one.value, other.value)
+    return Bounded(value, np.where(where, one.error, other.error), one.precision)
+
+
+def summed(left: Bounded, right: Bounded) -> Bounded:
+    """Return the sum over steps and sequences of right (T, N, k) times left (T, N, m): (k, m)."""
+    a, da, b, db = (
+        part.reshape(-1, part.shape[-1])
+        for part in (left.value, left.multiplied, right.value, right.multiplied)
+    )
+    value = b.T @ a
+    wander = np.sqrt((b**2).T @ a**2)
+    own = allowed(left.precision, len(a), wander, np.abs(value))
+    carried = np.sqrt((b**2).T @ da**2 + (db**2).T @ a**2)
+    return Bounded(value, own + carried, left.precision)

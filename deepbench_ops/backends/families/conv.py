@@ -1,0 +1,328 @@
+"""Convolutions: operands that every framework gets, and the judges of the three passes.
+
+Without bias. Tensors are judged by their logical axes (image, channel, row, column), whatever
+the order in which they lie in memory.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deepbench_ops.backends.inputs import aligned_empty, floats, int8
+from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.conv import Conv
+
+SMALL = {"w": 41, "h": 17, "c": 19, "n": 3, "k": 21}
+"""Wide enough for the widest filter, 20; round in no way a library could be fond of."""
+
+PROBE = {"w": 64, "h": 32, "c": 32, "n": 2, "k": 32}
+
+
+def refuse_unpublished(problem: Conv, precision: str, operation: str) -> None:
+    """Raise Unsupported for a pass that the published method does not time."""
+    if operation == "backward_data" and problem.first_layer:
+        raise Unsupported(
+            "the first layer's backward data is not part of the published method: nothing"
+            " consumes the gradient of the input images"
+        )
+    if operation != "forward" and precision == "int8":
+        raise Unsupported(
+            "int8 is a precision of inference, which has no backward passes: training multiplies"
+            " in at least 16 bits"
+        )
+
+
+@dataclass(frozen=True)
+class ConvInputs:
+    """The operands of a convolution, each drawn when it is first asked for.
+
+    Arrays are C-contiguous in the published order (NCHW) and 64-byte aligned. Precisions that
+    numpy lacks (tf32, bfloat16) are float32 arrays holding values of that precision.
+    """
+
+    problem: Conv
+    precision: str
+    seed: int = 0
+
+    @cached_property
+    def images(self) -> np.ndarray:
+        """n x c x h x w."""
+        p = self.problem
+        return self._draw((p.n, p.c, p.h, p.w), 1.0, 0)
+
+    @cached_property
+    def filters(self) -> np.ndarray:
+        """k x c x r x s."""
+        p = self.problem
+        return self._draw((p.k, p.c, p.r, p.s), self._filter_half_width, 1)
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """What comes back from the layer above: n x k x q x p, shaped like the output."""
+        p = self.problem
+        return self._draw((p.n, p.k, p.q, p.p), 1.0, 2)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """How the operands were drawn, for the record."""
+        if self.precision == "int8":
+            drawn = "all uniform in -128..127"
+        else:
+            drawn = (
+                "images and output gradient uniform in +-1, filters in"
+                f" +-{self._filter_half_width:.4g} = 3/sqrt(crs)"
+            )
+        return {"inputs": f"{drawn}; raw bits of SFC64, seed {self.seed}"}
+
+    @property
+    def _filter_half_width(self) -> float:
+        """What gives the output unit variance, whatever the size of the filters."""
+        p = self.problem
+        return float(3 / np.sqrt(p.c * p.r * p.s))
+
+    def _draw(self, shape: tuple[int, ...], half_width: float, stream: int) -> np.ndarray:
+        if self.precision == "int8":
+            return int8(shape, self.seed, stream)
+        return floats(shape, self.precision, half_width, self.seed, stream)
+
+
+def inputs(problem: Conv, precision: str, seed: int = 0) -> ConvInputs:
+    """Draw the operands of `problem` in `precision`.
+
+    Floating-point images and gradients are uniform in [-1, 1), filters in [-f, f) with
+    f = 3/sqrt(c·r·s). int8 operands are uniform over the full range -128..127.
+    """
+    return ConvInputs(problem, precision, seed)
+
+
+def laid_out(values: np.ndarray, layout: str) -> np.ndarray:
+    """Return `values` (four axes, NCHW) with the same axes and the memory order of `layout`.
+
+    A view of a copy whose second axis varies fastest for channels_last, `values` themselves
+    otherwise. The strides say so even along axes of length 1, where a framework would otherwise
+    have to guess.
+    """
+    if layout == "published":
+        return values
+    swapped = values.transpose(0, 2, 3, 1)
+    stored = aligned_empty(swapped.shape, values.dtype)
+    stored[...] = swapped
+    return stored.transpose(0, 3, 1, 2)
+
+
+LAYOUT_NOTES = {
+    "published": "NCHW, filters KCRS",
+    "channels_last": "channels last: NHWC, filters KRSC",
+}
+
+
+def reference(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> "ConvReference":
+    """Return the judge of one pass."""
+    if operation == "forward":
+        return ForwardReference(problem, drawn, precision)
+    if operation == "backward_data":
+        return BackwardDataReference(problem, drawn, precision)
+    return BackwardWeightsReference(problem, drawn, precision)
+
+
+@dataclass(frozen=True)
+class ConvReference(ABC):
+    """One pass, computed exactly enough from the operands the kernel was given.
+
+    The tolerance is that of `tolerance.allowed` for as many products as an entry adds up; what
+    is stored is the entry alone, once.
+    """
+
+    problem: Conv
+    inputs: ConvInputs
+    precision: str
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int, int, int]:
+        """Shape of what the pass writes."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> int:
+        """The most products that an entry adds up."""
+
+    @abstractmethod
+    def operands(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the two tensors that the pass reads."""
+
+    @abstractmethod
+    def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return the pass over all of two operands in float64 or int64."""
+
+    @abstractmethod
+    def _products(self, index: Index) -> list[np.ndarray]:
+        """Return the products that each entry of `index` adds up, in float64 or int64."""
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed), both of `shape`; for small problems."""
+        left, right = (widened(x, self.precision) for x in self.operands())
+        return self._judge(self._whole(left, right), self._whole(left**2, right**2))
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at some entries, from their own products only."""
+        products = self._products(index)
+        sums = np.array([each.sum() for each in products])
+        return self._judge(sums, np.array([(each**2).sum() for each in products]))
+
+    def _judge(self, expected: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return expected, allowed(self.precision, self.terms, np.sqrt(squares), np.abs(expected))
+
+    def _widened(self, values: np.ndarray) -> np.ndarray:
+        return widened(values, self.precision)
+
+
+class ForwardReference(ConvReference):
+    """output[n, k, q, p] = sum over c, r, s of images[n, c, q·stride + r - pad, ...]·filters."""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(n, k, q, p)."""
+        p = self.problem
+        return p.n, p.k, p.q, p.p
+
+    @property
+    def terms(self) -> int:
+        """c·r·s."""
+        p = self.problem
+        return p.c * p.r * p.s
+
+    def operands(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.inputs.images, self.inputs.filters
+
+    def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        p = self.problem
+        padded = _padded(p, left)
+        output = np.zeros((p.n, p.k, p.q * p.p), dtype=left.dtype)
+        for r, s in np.ndindex(p.r, p.s):
+            output += right[:, :, r, s] @ _seen(p, padded, r, s).reshape(p.n, p.c, -1)
+        return output.reshape(self.shape)
+
+    def _products(self, index: Index) -> list[np.ndarray]:
+        p = self.problem
+        found = []
+        for n, k, q, column in zip(*index, strict=True):
+            down, r = _inside(q * p.stride_h - p.pad_h, p.r, p.h)
+            along, s = _inside(column * p.stride_w - p.pad_w, p.s, p.w)
+            seen = self._widened(self.inputs.images[n, :, down, along])
+            found.append(seen * self._widened(self.inputs.filters[k, :, r, s]))
+        return found
+
+
+class BackwardDataReference(ConvReference):
+    """The images' gradient: each output gradient spread back over what its filter saw."""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(n, c, h, w)."""
+        p = self.problem
+        return p.n, p.c, p.h, p.w
+
+    @property
+    def terms(self) -> int:
+        """k, times the filter's rows and columns that a stride leaves to one pixel."""
+        p = self.problem
+        return p.k * -(-p.r // p.stride_h) * -(-p.s // p.stride_w)
+
+    def operands(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.inputs.gradient, self.inputs.filters
+
+    def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        p = self.problem
+        padded = _padded(p, np.zeros(self.shape, dtype=left.dtype))
+        flat = left.reshape(p.n, p.k, -1)
+        for r, s in np.ndindex(p.r, p.s):
+            spread = right[:, :, r, s].T @ flat
+            _seen(p, padded, r, s)[...] += spread.reshape(p.n, p.c, p.q, p.p)
+        return padded[:, :, p.pad_h : p.pad_h + p.h, p.pad_w : p.pad_w + p.w]
+
+    def _products(self, index: Index) -> list[np.ndarray]:
+        p = self.problem
+        found = []
+        for n, c, row, column in zip(*index, strict=True):
+            q, r = _reaching(row + p.pad_h, p.r, p.stride_h, p.q)
+            along, s = _reaching(column + p.pad_w, p.s, p.stride_w, p.p)
+            gradient = self._widened(self.inputs.gradient[n][:, q[:, None], along])
+            found.append(gradient * self._widened(self.inputs.filters[:, c][:, r[:, None], s]))
+        return found
+
+
+class BackwardWeightsReference(ConvReference):
+    """The filters' gradient: over all images and positions, output gradient times pixel seen."""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(k, c, r, s)."""
+        p = self.problem
+        return p.k, p.c, p.r, p.s
+
+    @property
+    def terms(self) -> int:
+        """n·p·q."""
+        p = self.problem
+        return p.n * p.p * p.q
+
+    def operands(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.inputs.gradient, self.inputs.images
+
+    def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        p = self.problem
+        padded = _padded(p, right)
+        filters = np.zeros(self.shape, dtype=left.dtype)
+        for r, s in np.ndindex(p.r, p.s):
+            axes = ([0, 2, 3], [0, 2, 3])
+            filters[:, :, r, s] = np.tensordot(left, _seen(p, padded, r, s), axes)
+        return filters
+
+    def _products(self, index: Index) -> list[np.ndarray]:
+        p = self.problem
+        found = []
+        for k, c, r, s in zip(*index, strict=True):
+            q, down = _positions(r - p.pad_h, p.stride_h, p.q, p.h)
+            column, along = _positions(s - p.pad_w, p.stride_w, p.p, p.w)
+            gradient = self._widened(self.inputs.gradient[:, k, q, column])
+            found.append(gradient * self._widened(self.inputs.images[:, c, down, along]))
+        return found
+
+
+def _padded(p: Conv, images: np.ndarray) -> np.ndarray:
+    return np.pad(images, ((0, 0), (0, 0), (p.pad_h, p.pad_h), (p.pad_w, p.pad_w)))
+
+
+def _seen(p: Conv, padded: np.ndarray, r: int, s: int) -> np.ndarray:
+    """Return the view of padded images that entry (r, s) of a filter sees: n x c x q x p."""
+    down = slice(r, r + p.stride_h * (p.q - 1) + 1, p.stride_h)
+    along = slice(s, s + p.stride_w * (p.p - 1) + 1, p.stride_w)
+    return padded[:, :, down, along]
+
+
+def _inside(start: int, length: int, limit: int) -> tuple[slice, slice]:
+    """Return where [start, start + length) lies in [0, limit), and which part of it that is."""
+    first, last = max(start, 0), max(min(start + length, limit), 0)
+    return slice(first, last), slice(first - start, max(last - start, first - start))
+
+
+def _reaching(at: int, length: int, stride: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the outputs whose window covers padded position `at`, and by which filter entry."""
+    entries = np.arange(length)
+    outputs, rest = np.divmod(at - entries, stride)
+    covered = (rest == 0) & (outputs >= 0) & (outputs < limit)
+    return outputs[covered], entries[covered]
+
+
+def _positions(offset: int, stride: int, count: int, limit: int) -> tuple[slice, slice]:
+    """Return the outputs whose pixel, at stride·output + offset, exists, and those pixels."""
+    first = max(0, -(offset // stride))
+    last = max(first, min(count, (limit - 1 - offset) // stride + 1))
+    start = first * stride + offset
+    stop = max(start, start + (last - first - 1) * stride + 1)
+    return slice(first, last), slice(start, stop, stride)

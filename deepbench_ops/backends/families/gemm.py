@@ -1,0 +1,118 @@
+"""Dense products: operands that lie column-major, and the judge of C + A·B."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deepbench_ops.backends.inputs import INT32_INITIAL, floats, int8, int32
+from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.problems.gemm import Gemm
+
+SMALL = {"m": 61, "n": 53, "k": 131}
+"""Round in no way a library could be fond of."""
+
+PROBE = {"m": 192, "n": 192, "k": 192}
+
+
+@dataclass(frozen=True)
+class GemmInputs:
+    """The operands of C = A·B + C as numpy views of column-major storage, 64-byte aligned.
+
+    `a` is op(A), m x k: a transposed view of k x m storage where the published operand is
+    transposed; `b` is op(B), k x n, likewise; `c` is the initial C, m x n. Precisions that numpy
+    lacks (tf32, bfloat16) are float32 arrays holding values of that precision; int8 has an
+    int32 `c`.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    notes: dict[str, str]
+
+
+def inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
+    """Draw the operands of `problem` in `precision`.
+
+    Floating-point A and B are uniform in [-h, h) with h = (9/k)^(1/4), which gives the entries
+    of A·B unit variance whatever k is: accumulating again and again can then not overflow even
+    float16, whose sums stop growing near 2^12 times the product that is added. C is uniform in
+    [-1, 1). int8 operands are uniform over the full range -128..127.
+    """
+    m, n, k = problem.m, problem.n, problem.k
+    shapes = (
+        (m, k) if problem.a_transposed else (k, m),
+        (k, n) if problem.b_transposed else (n, k),
+        (n, m),
+    )
+    if precision == "int8":
+        a, b = (int8(shape, seed, stream) for stream, shape in enumerate(shapes[:2]))
+        c = int32(shapes[2], seed, 2)
+        drawn = f"A, B uniform in -128..127, C in {-INT32_INITIAL}..{INT32_INITIAL - 1}"
+    else:
+        half_width = (9 / k) ** 0.25
+        a, b = (
+            floats(shape, precision, half_width, seed, stream)
+            for stream, shape in enumerate(shapes[:2])
+        )
+        c = floats(shapes[2], precision, 1.0, seed, 2)
+        drawn = f"A, B uniform in +-{half_width:.4g} = (9/k)^(1/4), C in +-1"
+    return GemmInputs(
+        a=a if problem.a_transposed else a.T,
+        b=b if problem.b_transposed else b.T,
+        c=c.T,
+        notes={
+            "inputs": f"{drawn}; raw bits of SFC64, seed {seed}",
+            "layout": "column-major, A stored "
+            f"{'k x m' if problem.a_transposed else 'm x k'}, B stored "
+            f"{'n x k' if problem.b_transposed else 'k x n'}",
+        },
+    )
+
+
+def reference(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) -> "GemmReference":
+    """Return the judge of the one operation there is, ``forward``."""
+    return GemmReference(drawn, precision)
+
+
+@dataclass(frozen=True)
+class GemmReference:
+    """C + A·B, computed exactly enough from the operands the kernel was given.
+
+    The tolerance is that of `tolerance.allowed` for k products beside |C|; what is stored is C,
+    and twice C + A·B, which covers both a kernel that adds C before it rounds and one that
+    stores A·B first.
+    """
+
+    inputs: GemmInputs
+    precision: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n)."""
+        m, n = self.inputs.c.shape
+        return m, n
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed), both m x n; for small problems."""
+        drawn = (self.inputs.a, self.inputs.b, self.inputs.c)
+        left, right, initial = (widened(x, self.precision) for x in drawn)
+        return self._judge(initial, left @ right, left**2 @ right**2)
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at the entries (rows, columns), one dot product each."""
+        rows, columns = index
+        left = widened(self.inputs.a[rows], self.precision)
+        right = widened(self.inputs.b.T[columns], self.precision)
+        initial = widened(self.inputs.c[rows, columns], self.precision)
+        products = left * right
+        return self._judge(initial, products.sum(axis=1), (products**2).sum(axis=1))
+
+    def _judge(
+        self, initial: np.ndarray, product: np.ndarray, squares: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        expected = initial + product
+        wander = np.abs(initial) + np.sqrt(squares)
+        stored = np.abs(initial) + 2 * np.abs(expected)
+        k = self.inputs.a.shape[1]
+        return expected, allowed(self.precision, k, wander, stored)

@@ -1,0 +1,185 @@
+"""The judges of a vendor's whole layer: input products, biases, and tanh where it has no other.
+
+Its forward pass is judged step by step like the published one. Its backward pass shows nothing
+but its sums over all steps, so at full size these are made again, from the layer's own hidden
+states, in float32 with numpy's matrix product: about the work of one call.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deepbench_ops.backends.families.bounded import MULTIPLIER, Bounded, exact, stacked, summed
+from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joined, split, step
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
+from deepbench_ops.backends.families.rnn_stepwise import Own, StepwiseForward
+from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.tolerance import ADDER, CONFIDENCE, UNIT_ROUNDOFF, allowed
+
+CARRIED = 4.0
+"""How many steps' errors a gradient carries along, before they have died away."""
+
+ROUNDINGS = 16
+"""How often a gradient is rounded to the precision on its way through a step."""
+
+
+@dataclass(frozen=True)
+class FusedForward(StepwiseForward):
+    """Hidden states of all steps, (T, N, H), from first states and inputs."""
+
+    order: ClassVar = FUSED_ORDER
+    relu: ClassVar = False
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The recurrent weights, (H, G·H)."""
+        return self.inputs.layer[1].T
+
+    def input_products(self, t: int) -> Bounded:
+        """W·x + b of step `t`, (N, G·H)."""
+        drawn = self.inputs
+        weights, _, bias, _ = (part.astype(np.float64) for part in drawn.layer)
+        products = exact(drawn.sequence[t], drawn.precision).product(weights.T, bias)
+        return products + exact(bias, drawn.precision)
+
+    def input_products_at(
+        self, steps: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    ) -> Bounded:
+        """The same at single entries, (entries, G)."""
+        drawn = self.inputs
+        weights, _, bias, _ = drawn.layer
+        wanted = exact(bias[columns], drawn.precision)
+        inputs = exact(drawn.sequence[steps, rows], drawn.precision)
+        return inputs.dot(weights[columns].astype(np.float64), wanted.value) + wanted
+
+    def biased(self, products: Bounded, columns: np.ndarray) -> Bounded:
+        """The recurrent products of `columns` with their bias."""
+        return products + exact(self.inputs.layer[3][columns], self.inputs.precision)
+
+
+@dataclass(frozen=True)
+class FusedBackward:
+    """The gradients of all weights, (2·H + 2, G·H), transposed and one below the other.
+
+    H rows of the input weights and one of their bias, H rows of the recurrent weights and one
+    of theirs.
+    """
+
+    inputs: RnnInputs
+    own: Own | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(2·H + 2, G·H)."""
+        problem = self.inputs.problem
+        return 2 * problem.hidden + 2, problem.gates * problem.hidden
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of the whole pass, forward included, for small problems."""
+        drawn, kind = self.inputs, self.inputs.problem.cell
+        order, precision = FUSED_ORDER[kind], drawn.precision
+        past = FusedForward(drawn).history()
+        weights = drawn.layer[1].astype(np.float64)
+        upstream = exact(drawn.upstream, precision)
+        dh, dc = upstream[-1], exact(0 * drawn.upstream[-1], precision)
+        of_inputs, of_states = [], []
+        for t, (_, kept) in reversed(list(enumerate(past))):
+            dx, dp, passed, dc = gradient(kind, False, kept, dh, dc)
+            of_inputs.append(joined(dx, order))
+            of_states.append(joined(dp, order))
+            if t:
+                beside = upstream[t - 1] if passed is None else upstream[t - 1] + passed
+                dh = beside + of_states[-1].product(weights, beside.value)
+        one = exact(np.ones((*drawn.sequence.shape[:2], 1)), precision)
+        states = [exact(drawn.first_hidden, precision), *(hidden for hidden, _ in past[:-1])]
+        dx_all, dp_all = stacked(of_inputs[::-1]), stacked(of_states[::-1])
+        parts = [
+            summed(dx_all, exact(drawn.sequence, precision)),
+            summed(dx_all, one),
+            summed(dp_all, stacked(states)),
+            summed(dp_all, one),
+        ]
+        return (
+            np.concatenate([part.value for part in parts]),
+            np.concatenate([part.error for part in parts]),
+        )
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at entries (row, column)."""
+        drawn, problem = self.inputs, self.inputs.problem
+        rows, columns = index
+        before = self._states_before()
+        of_inputs, of_states = self._gradients(before, columns)
+        hidden, ones = problem.hidden, np.ones(before.shape[:2], dtype=np.float32)
+        sources = {False: drawn.sequence, True: before}
+        summands = np.stack(
+            [
+                ones
+                if row % (hidden + 1) == hidden
+                else sources[bool(row > hidden)][:, :, row % (hidden + 1)]
+                for row in rows
+            ],
+            axis=-1,
+        )
+        gradients = np.where(rows <= hidden, of_inputs, of_states)
+        products = summands.astype(np.float64) * gradients
+        value = products.sum(axis=(0, 1))
+        wander = np.sqrt((products**2).sum(axis=(0, 1)))
+        terms = problem.timesteps * problem.batch
+        by_sum = allowed(drawn.precision, terms, wander, np.abs(value))
+        by_float32 = allowed("float32", terms, wander, np.abs(value))
+        a_step = CONFIDENCE * np.sqrt(2 * self.shape[1]) * ADDER[drawn.precision]
+        a_step += ROUNDINGS * UNIT_ROUNDOFF[drawn.precision]
+        a_step += 2 * MULTIPLIER.get(drawn.precision, 0.0)
+        return value, by_sum + by_float32 + CARRIED * a_step * wander
+
+    def _states_before(self) -> np.ndarray:
+        """The layer's own hidden states before each step, (T, N, H), as float32."""
+        assert self.own is not None
+        after = self.own((slice(None),) * 3)[:-1].astype(np.float32)
+        return np.concatenate([self.inputs.first_hidden.astype(np.float32)[None], after])
+
+    def _gradients(self, before: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The gradients of input and recurrent products in `columns`, (T, N, columns) each."""
+        drawn, kind = self.inputs, self.inputs.problem.cell
+        order = FUSED_ORDER[kind]
+        w_in, w_hidden, b_in, b_hidden = (part.astype(np.float32) for part in drawn.layer)
+        cell: Any = drawn.first_cell.astype(np.float32).view(Plain)
+        past = []
+        for t, state in enumerate(before):
+            x: Any = (drawn.sequence[t].astype(np.float32) @ w_in.T + b_in).view(Plain)
+            p: Any = (state @ w_hidden.T + b_hidden).view(Plain)
+            named = split(x, order), split(p, order)
+            _, cell, kept = step(kind, False, *named, state.view(Plain), cell)
+            past.append(kept)
+        upstream = drawn.upstream.astype(np.float32).view(Plain)
+        dh: Any = upstream[-1]
+        dc: Any = 0 * dh
+        found = []
+        for t in reversed(range(len(past))):
+            dx, dp, passed, dc = gradient(kind, False, past.pop(), dh, dc)
+            whole = [np.concatenate([gates[name] for name in order], axis=-1) for gates in (dx, dp)]
+            found.append([part[:, columns] for part in whole])
+            if t:
+                dh = (upstream[t - 1] + whole[1] @ w_hidden).view(Plain)
+                dh = dh if passed is None else dh + passed
+        of_inputs, of_states = zip(*found[::-1], strict=True)
+        return np.stack(of_inputs), np.stack(of_states)
+
+
+class Plain(np.ndarray):
+    """An array that a cell can compute with like a `Bounded`, without the bounds."""
+
+    @property
+    def value(self) -> "Plain":
+        return self
+
+    def sigmoid(self) -> Any:
+        return 0.5 + 0.5 * np.tanh(0.5 * self)
+
+    def tanh(self) -> Any:
+        return np.tanh(self)
+
+    def slope_of_tanh(self) -> Any:
+        return 1 - self * self

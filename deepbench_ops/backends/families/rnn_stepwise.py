@@ -1,0 +1,250 @@
+"""The judges of the published passes, whole for small problems and step by step for large ones.
+
+At full size a recurrence in float64 takes minutes. A single step does not: starting from what
+the kernel itself came to one step before, an entry of the next state is one dot product per
+gate. An error that the kernel carries along is then the fault of the step that made it, and is
+found there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deepbench_ops.backends.families.bounded import (
+    MULTIPLIER,
+    Bounded,
+    chosen,
+    exact,
+    stacked,
+    summed,
+)
+from deepbench_ops.backends.families.rnn_cells import (
+    ORDER,
+    Kept,
+    gradient,
+    joined,
+    single,
+    split,
+    step,
+)
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
+from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.tolerance import allowed
+from deepbench_ops.problems.rnn import Rnn
+
+WINDOW = 128
+"""Steps through which an LSTM's cell state, or a gradient that passes by the product, is
+followed for a single entry. It shrinks by a gate's value in each; what is left after so many is
+counted as error."""
+
+Own = Callable[[tuple[Any, ...]], np.ndarray]
+"""What a kernel itself came to on the way, as a new float64 array: indexed like an array, by
+arrays of integers or slices."""
+
+UNKNOWN = 1e6
+"""How far from 0 it may be at the beginning of the window."""
+
+
+@dataclass(frozen=True)
+class StepwiseForward:
+    """Hidden states of all steps, (T, N, H), from first states and input products."""
+
+    inputs: RnnInputs
+    own: Own | None = None
+
+    order: ClassVar[Mapping[str, tuple[str, ...]]] = ORDER
+    relu: ClassVar[bool] = True
+    """Whether vanilla's and the GRU's output is a ReLU, as published, or a tanh."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(T, N, H)."""
+        p = self.inputs.problem
+        return p.timesteps, p.batch, p.hidden
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of the whole recurrence, for small problems."""
+        states = stacked([hidden for hidden, _ in self.history()])
+        return states.value, states.error
+
+    def history(self) -> list[tuple[Bounded, Kept]]:
+        """Return each step's hidden state, and what it leaves for a backward pass."""
+        drawn, kind = self.inputs, self.inputs.problem.cell
+        weights = self.weights.astype(np.float64)
+        columns = np.arange(weights.shape[1])
+        hidden = exact(drawn.first_hidden, drawn.precision)
+        cell = exact(drawn.first_cell, drawn.precision)
+        past = []
+        for t in range(drawn.problem.timesteps):
+            x = self.input_products(t)
+            p = self.biased(hidden.product(weights, x.value), columns)
+            x_gates, p_gates = split(x, self.order[kind]), split(p, self.order[kind])
+            hidden, cell, kept = step(kind, self.relu, x_gates, p_gates, hidden, cell)
+            past.append((hidden, kept))
+        return past
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at entries (step, sequence, unit), each one step on.
+
+        The LSTM's cell state, which a kernel need not keep, is followed through the window of
+        steps before, for that unit alone.
+        """
+        assert self.own is not None
+        steps, rows, units = index
+        drawn, kind = self.inputs, self.inputs.problem.cell
+        columns = units[:, None] + drawn.problem.hidden * np.arange(drawn.problem.gates)
+        weights = self.weights.T[columns].astype(np.float64)
+        start = np.maximum(steps - WINDOW, 0) if kind == "lstm" else steps
+        hidden = exact(drawn.first_hidden[rows, units], drawn.precision)
+        cell = unknown_but(drawn.first_cell[rows, units], start == 0, drawn.precision)
+        for ahead in range(int((steps - start).max()) + 1):
+            at = np.minimum(start + ahead, steps)
+            before = self.states_before(at, rows)
+            x = self.input_products_at(at, rows, columns)
+            p = exact(before, drawn.precision).dot(weights, x.value)
+            previous = exact(before[np.arange(len(units)), units], drawn.precision)
+            x_gates = single(x, self.order[kind])
+            p_gates = single(self.biased(p, columns), self.order[kind])
+            after, after_cell, _ = step(kind, self.relu, x_gates, p_gates, previous, cell)
+            going = start + ahead <= steps
+            hidden, cell = chosen(going, after, hidden), chosen(going, after_cell, cell)
+        return hidden.value, hidden.error
+
+    def states_before(self, steps: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the (entries, H) states before `steps`: the kernel's own, or the first."""
+        assert self.own is not None
+        states = self.own((np.maximum(steps - 1, 0), rows))
+        states[steps == 0] = self.inputs.first_hidden[rows[steps == 0]]
+        return states
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The recurrent weights, (H, G·H)."""
+        return self.inputs.recurrent
+
+    def input_products(self, t: int) -> Bounded:
+        """What the input contributes to the gates of step `t`, (N, G·H)."""
+        return exact(self.inputs.products[t], self.inputs.precision)
+
+    def input_products_at(
+        self, steps: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    ) -> Bounded:
+        """The same at single entries, (entries, G)."""
+        drawn = self.inputs
+        return exact(drawn.products[steps[:, None], rows[:, None], columns], drawn.precision)
+
+    def biased(self, products: Bounded, columns: np.ndarray) -> Bounded:
+        """The recurrent products of `columns` with their bias, where the layer has one."""
+        return products
+
+
+@dataclass(frozen=True)
+class StepwiseBackward:
+    """The gradient of the recurrent weights, stored like them: (H, G·H).
+
+    The gradients of the products of all steps, from which the kernel sums it up, are judged
+    with it: each entry that is looked at comes with one of the gradients in its column.
+    """
+
+    inputs: RnnInputs
+    own: Own | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, G·H)."""
+        hidden = self.inputs.problem.hidden
+        return hidden, self.inputs.problem.gates * hidden
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of the whole pass, for small problems."""
+        drawn, kind = self.inputs, self.inputs.problem.cell
+        turned = drawn.recurrent.astype(np.float64).T
+        upstream = exact(drawn.upstream, drawn.precision)
+        dh, dc = upstream[-1], exact(0 * drawn.upstream[-1], drawn.precision)
+        found = []
+        for t in reversed(range(drawn.problem.timesteps)):
+            _, dp, passed, dc = gradient(kind, True, self._kept((t,)), dh, dc)
+            found.append(joined(dp, ORDER[kind]))
+            if t:
+                beside = upstream[t - 1] if passed is None else upstream[t - 1] + passed
+                dh = beside + found[-1].product(turned, beside.value)
+        whole = summed(stacked(found[::-1]), exact(drawn.hidden[:-1], drawn.precision))
+        return whole.value, whole.error
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed), two an entry: of the sum, and of one gradient it sums."""
+        assert self.own is not None
+        drawn, problem = self.inputs, self.inputs.problem
+        units, columns = index
+        gradients = self.own((slice(None), slice(None), columns))
+        products = gradients * drawn.hidden[:-1][:, :, units].astype(np.float64)
+        value = products.sum(axis=(0, 1))
+        wander = np.sqrt((products**2).sum(axis=(0, 1)))
+        terms = problem.timesteps * problem.batch
+        error = allowed(drawn.precision, terms, wander, np.abs(value))
+        error += 2 * MULTIPLIER.get(drawn.precision, 0.0) * wander
+        one = self._gradient_at(*witnesses(problem, len(units)), columns)
+        return np.stack([value, one.value], axis=1), np.stack([error, one.error], axis=1)
+
+    def _gradient_at(self, steps: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Bounded:
+        """The gradients of the products at (steps, rows, columns), from those of the step after."""
+        assert self.own is not None
+        drawn, problem = self.inputs, self.inputs.problem
+        units = columns % problem.hidden
+        weights = drawn.recurrent[units].astype(np.float64)[:, None, :]
+        last = problem.timesteps - 1
+        start = np.minimum(steps + (WINDOW if problem.cell != "vanilla" else 0), last)
+        passed = unknown_but(np.zeros(len(units)), start == last, drawn.precision)
+        dc, found = passed, passed
+        for back in range(int((start - steps).max()) + 1):
+            at = np.maximum(start - back, steps)
+            after = self.own((np.minimum(at + 1, last), rows))
+            after[at == last] = 0
+            beside = exact(drawn.upstream[at, rows, units], drawn.precision)
+            if problem.cell == "gru":
+                beside = beside + passed
+            carried = exact(after, drawn.precision).dot(weights, beside.value[:, None])
+            kept = self._kept((at, rows, units))
+            _, dp, by, new_dc = gradient(problem.cell, True, kept, beside + carried[:, 0], dc)
+            going = start - back >= steps
+            whole = stacked([dp[name] for name in ORDER[problem.cell]])
+            wanted = whole[columns // problem.hidden, np.arange(len(units))]
+            found, dc = chosen(going, wanted, found), chosen(going, new_dc, dc)
+            passed = passed if by is None else chosen(going, by, passed)
+        return found
+
+    def _kept(self, where: tuple[Any, ...]) -> Kept:
+        """What the forward pass kept, at (step,) or at (steps, sequences, units)."""
+        drawn, kind = self.inputs, self.inputs.problem.cell
+
+        def read(array: np.ndarray) -> Bounded:
+            return exact(array[where], drawn.precision)
+
+        if kind == "vanilla":
+            return Kept({"h": read(drawn.hidden[1:])}, read(drawn.hidden[:-1]))
+        parts = np.split(drawn.gates, drawn.problem.gates, axis=-1)
+        gates = {name: read(part) for name, part in zip(ORDER[kind], parts, strict=True)}
+        if kind == "lstm":
+            return Kept(gates, read(drawn.cells[:-1]), cell=read(drawn.cells[1:]))
+        return Kept(gates, read(drawn.hidden[:-1]), product=read(drawn.output_products))
+
+
+def witnesses(problem: Rnn, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (step, sequence) of the gradient that is looked at with each of `count` sums.
+
+    Anywhere, but the last step, where the pass begins, and the first, where it ends, are among
+    them.
+    """
+    random = np.random.default_rng(count)
+    steps = random.integers(0, problem.timesteps, count)
+    steps[: count // 4] = 0
+    steps[count // 4 : count // 2] = problem.timesteps - 1
+    return steps, random.integers(0, problem.batch, count)
+
+
+def unknown_but(values: np.ndarray, known: np.ndarray, precision: str) -> Bounded:
+    """Return `values` where they are `known`, elsewhere 0 with an error beyond all bounds."""
+    wide = np.asarray(values, dtype=np.float64)
+    return Bounded(np.where(known, wide, 0.0), np.where(known, 0.0, UNKNOWN), precision)

@@ -1,0 +1,338 @@
+"""Convolutions in numpy: what the filters see, gathered into columns, times the filters.
+
+numpy has no convolution over more than one axis, so what it can do without help is what is
+measured: `sliding_window_view` copied into a buffer of columns, one per position, and one product
+for a block of images or of rows. A 1 x 1 filter that skips no pixel finds its columns in the
+images themselves. The gradient of the images is gathered in the same way where the stride is 1,
+with the filters turned round; where it is not, products are made first and their rows added to
+the pixels that they are for.
+
+Padding, gathering and turning happen in every call. Buffers and the views into them are made
+beforehand, as anybody would who calls this in a loop.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.families import conv
+from deepbench_ops.backends.inputs import aligned_empty
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.numpy_backend.patches import (
+    Block,
+    Columns,
+    Phases,
+    Window,
+    as_matrix,
+    blocks,
+    filter_matrix,
+    lie_ready,
+    like,
+)
+from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.problems.conv import Conv
+
+# What products are made of and added up in, and what is handed out.
+TYPES: dict[str, tuple[np.dtype, np.dtype]] = {
+    "float32": (np.dtype(np.float32), np.dtype(np.float32)),
+    "float16": (np.dtype(np.float32), np.dtype(np.float16)),
+    "int8": (np.dtype(np.int32), np.dtype(np.int32)),
+}
+ROUTES = {
+    "float32": "np.matmul through BLAS",
+    "float16": "widened to float32 in every call, np.matmul through BLAS, rounded once",
+    "int8": "widened to int32 in every call, np.einsum by numpy's own int32 loop, no BLAS",
+}
+SHORT_ROW = 32
+"""Copying this many numbers at a time, or fewer, takes longer than a step to the next row."""
+
+REARRANGING = 4
+"""Columns per filter from which rearranging the filters is lost in the products."""
+
+WAYS = {
+    "gathered": "columns gathered from a sliding_window_view",
+    "as they lie": "1 x 1: the images are the columns, no copy",
+    "added back": "products first, then added to the pixels they are for",
+}
+
+
+def build(backend: Backend, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
+    """Prepare one pass in float32 or float16 (BLAS) or int8 (numpy's own, slow loop)."""
+    refuse_lacking(precision)
+    conv.refuse_unpublished(problem, precision, operation)
+    inputs = conv.inputs(problem, precision, seed)
+    reference = conv.reference(problem, inputs, precision, operation)
+    work, stored = TYPES[precision]
+    calls = Calls(backend.layout, work)
+    output = like(reference.shape, stored, backend.layout)
+    operands = [conv.laid_out(x, backend.layout) for x in reference.operands()]
+    PASSES[operation](calls, problem, operands[0], operands[1], output)
+    reset = partial(output.fill, 0)
+    reset()
+
+    def peek(index: Index) -> np.ndarray:
+        return widened(output[index])
+
+    return Kernel(
+        label=f"numpy cpu {precision} {operation} {problem.id}",
+        run=calls.bound(),
+        synchronise=done,
+        reset=reset,
+        result=lambda: widened(output),
+        peek=peek,
+        reference=reference,
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={
+            **inputs.notes,
+            "layout": conv.LAYOUT_NOTES[backend.layout],
+            "route": f"{WAYS[calls.way]}{calls.rearranged}; {ROUTES[precision]}",
+            "padding": "none",
+        },
+    )
+
+
+@dataclass
+class Calls:
+    """The calls that make up one pass, with all their operands bound."""
+
+    layout: str
+    """How operands and output lie."""
+    work: np.dtype
+    """What products are made of."""
+    order: str = ""
+    """How columns, and what is made for them alone, lie: `layout` unless another is faster."""
+    way: str = "gathered"
+    steps: list[Callable[[], object]] = field(default_factory=list)
+
+    @property
+    def rearranged(self) -> str:
+        """What is to be said of columns that do not lie as the operands do."""
+        return f", {self.order.replace('_', ' ')}" if self.order != self.layout else ""
+
+    def bound(self) -> Callable[[], object]:
+        """Return the pass as one function."""
+        steps = tuple(self.steps)
+
+        def run() -> None:
+            for step in steps:
+                step()
+
+        return run
+
+    def copy(self, target: np.ndarray, source: np.ndarray) -> None:
+        self.steps.append(partial(np.copyto, target, source))
+
+    def multiply(self, left: np.ndarray, right: np.ndarray, product: np.ndarray) -> None:
+        if self.work.kind == "i":
+            # einsum's loop uses the processor's vectors, which matmul's own does not.
+            self.steps.append(partial(np.einsum, "ik,kj->ij", left, right, out=product))
+        else:
+            self.steps.append(partial(np.matmul, left, right, product))
+
+    def add(self, target: np.ndarray, more: np.ndarray) -> None:
+        self.steps.append(partial(np.add, target, more, target))
+
+    def clear(self, target: np.ndarray) -> None:
+        self.steps.append(partial(target.fill, 0))
+
+    def filter_matrix(self, filters: np.ndarray) -> np.ndarray:
+        """Return filters (k, c, r, s) as k x entries, copied where type or order demand it."""
+        if filters.dtype != self.work or self.order != self.layout:
+            arranged = like(filters.shape, self.work, self.order)
+            self.copy(arranged, filters)
+            filters = arranged
+        return filter_matrix(filters, self.order)
+
+    def columns(self, depth: tuple[int, int, int], plan: list[Block], window: Window) -> Columns:
+        return Columns(depth, plan, window.p, self.work, self.order)
+
+    def plan(self, images: int, window: Window, channels: int) -> list[Block]:
+        depth = channels * window.r * window.s
+        return blocks(images, window, depth, self.work.itemsize)
+
+
+class Gatherer:
+    """Makes a matrix of what a window sees of some images, block by block."""
+
+    def __init__(self, calls: Calls, images: np.ndarray, window: Window, plan: list[Block]) -> None:
+        self._calls = calls
+        self._images = images
+        self._window = window
+        same = images.dtype == calls.work and calls.order == calls.layout
+        ready = same and not window.padded
+        most = max(block.count for block in plan)
+        self._padded = None if ready else window.blank(images, most, calls.work, calls.order)
+        channels = images.shape[1]
+        self._columns: Columns | None = None
+        if ready and window.is_a_pixel and lie_ready(plan, calls.layout):
+            calls.way = "as they lie"
+        else:
+            self._columns = calls.columns((channels, window.r, window.s), plan, window)
+
+    def matrix(self, block: Block) -> np.ndarray:
+        """Return the columns of a block, adding the calls that fill them."""
+        images = self._images[block.images]
+        if self._columns is None:
+            return as_matrix(self._images, block, self._calls.layout)
+        if self._padded is not None:
+            padded = self._padded[: block.count]
+            if block.first:
+                self._calls.copy(self._window.inside(padded), images)
+            images = padded
+        array, matrix = self._columns.of(block)
+        self._calls.copy(array, self._window.seen(images)[..., block.rows, :])
+        return matrix
+
+
+class Pixels:
+    """Makes a matrix of a tensor that lies beside the columns: channels x positions."""
+
+    def __init__(self, calls: Calls, tensor: np.ndarray, window: Window, plan: list[Block]) -> None:
+        self._calls = calls
+        self._tensor = tensor
+        self._buffer: Columns | None = None
+        if tensor.dtype != calls.work or not lie_ready(plan, calls.layout):
+            self._buffer = calls.columns((tensor.shape[1], 1, 1), plan, window)
+
+    def matrix(self, block: Block) -> np.ndarray:
+        """Return the matrix of a block: the tensor itself, or the buffer for it."""
+        if self._buffer is not None:
+            return self._buffer.of(block)[1]
+        return as_matrix(self._tensor, block, self._calls.layout)
+
+    def read(self, block: Block) -> np.ndarray:
+        """Return the matrix of a block, adding the call that fills it where it is a buffer."""
+        if self._buffer is not None:
+            self._calls.copy(self._buffered(block), self._part(block))
+        return self.matrix(block)
+
+    def write(self, block: Block) -> None:
+        """Add the call that stores the matrix of a block where it is a buffer."""
+        if self._buffer is not None:
+            self._calls.copy(self._part(block), self._buffered(block))
+
+    def _buffered(self, block: Block) -> np.ndarray:
+        assert self._buffer is not None
+        return self._buffer.of(block)[0][:, 0, 0]
+
+    def _part(self, block: Block) -> np.ndarray:
+        return self._tensor[block.images, :, block.rows].transpose(1, 0, 2, 3)
+
+
+def _window(p: Conv) -> Window:
+    return Window(p.r, p.s, p.stride_h, p.stride_w, p.pad_h, p.pad_w, p.q, p.p)
+
+
+def _order(layout: str, window: Window, channels: int, filters: int, images: int) -> str:
+    """Return how columns are to lie: channels last where the rows of published ones are short.
+
+    What is copied at a time is a row of the output in one order and a row of the filter with all
+    its channels in the other. Rearranging the filters must cost little beside the products.
+    """
+    short = window.p < SHORT_ROW or window.stride_w > 1
+    many = window.r * window.s > 1 and window.s * channels >= SHORT_ROW
+    cheap = REARRANGING * filters <= images * window.q * window.p
+    return "channels_last" if short and many and cheap else layout
+
+
+def _slide(
+    calls: Calls, images: np.ndarray, left: np.ndarray, output: np.ndarray, window: Window
+) -> None:
+    """Add the calls that make columns of `images` and multiply them by `left`, the filters."""
+    plan = calls.plan(len(images), window, images.shape[1])
+    seen = Gatherer(calls, images, window, plan)
+    pixels = Pixels(calls, output, window, plan)
+    for block in plan:
+        calls.multiply(left, seen.matrix(block), pixels.matrix(block))
+        pixels.write(block)
+
+
+def _forward(
+    calls: Calls, problem: Conv, images: np.ndarray, filters: np.ndarray, output: np.ndarray
+) -> None:
+    p, window = problem, _window(problem)
+    calls.order = _order(calls.layout, window, p.c, p.k, p.n)
+    _slide(calls, images, calls.filter_matrix(filters), output, window)
+
+
+def _backward_data(
+    calls: Calls, problem: Conv, gradient: np.ndarray, filters: np.ndarray, output: np.ndarray
+) -> None:
+    """Slide the filters, turned round, over the padded gradient; add back where that cannot be."""
+    p = problem
+    pad_h, pad_w = p.r - 1 - p.pad_h, p.s - 1 - p.pad_w
+    if (p.stride_h, p.stride_w) != (1, 1) or min(pad_h, pad_w) < 0:
+        _add_back(calls, problem, gradient, filters, output)
+        return
+    window = Window(p.r, p.s, 1, 1, pad_h, pad_w, p.h, p.w, turned=True)
+    calls.order = _order(calls.layout, window, p.k, p.c, p.n)
+    if (p.r, p.s) == (1, 1):
+        left = calls.filter_matrix(filters).T
+    else:
+        swapped = like((p.c, p.k, p.r, p.s), calls.work, calls.order)
+        calls.copy(swapped, filters.transpose(1, 0, 2, 3))
+        left = filter_matrix(swapped, calls.order)
+    _slide(calls, gradient, left, output, window)
+
+
+def _add_back(
+    calls: Calls, problem: Conv, gradient: np.ndarray, filters: np.ndarray, output: np.ndarray
+) -> None:
+    """Add the calls that make the columns of the images' gradient, and add each to its pixels.
+
+    Pixels are kept apart by what a stride leaves of their place (see `Phases`) until all is
+    added up.
+    """
+    p, window = problem, _window(problem)
+    calls.way = "added back"
+    calls.order = _order(calls.layout, window, p.c, p.k, p.n)
+    plan = calls.plan(p.n, window, p.c)
+    left = calls.filter_matrix(filters).T
+    pixels = Pixels(calls, gradient, window, plan)
+    columns = calls.columns((p.c, p.r, p.s), plan, window)
+    most = max(block.count for block in plan)
+    phases = Phases(output, window, most, calls.work, calls.order)
+    for block in plan:
+        if block.first:
+            calls.clear(phases.store)
+        array, matrix = columns.of(block)
+        calls.multiply(left, pixels.read(block), matrix)
+        for r, s in np.ndindex(p.r, p.s):
+            calls.add(phases.seen(block, r, s), array[:, r, s].transpose(1, 0, 2, 3))
+        if block.last:
+            for target, source in phases.interleaved(output[block.images]):
+                calls.copy(target, source)
+
+
+def _backward_weights(
+    calls: Calls, problem: Conv, gradient: np.ndarray, images: np.ndarray, output: np.ndarray
+) -> None:
+    """Add the calls that multiply the gradient by the columns and sum over the blocks."""
+    p, window = problem, _window(problem)
+    calls.order = _order(calls.layout, window, p.c, p.k, p.n)
+    plan = calls.plan(p.n, window, p.c)
+    total = output
+    if output.dtype != calls.work or calls.order != calls.layout:
+        total = like(output.shape, calls.work, calls.order)
+    summed = filter_matrix(total, calls.order)
+    some = aligned_empty(summed.shape, calls.work)
+    seen = Gatherer(calls, images, window, plan)
+    pixels = Pixels(calls, gradient, window, plan)
+    for block in plan:
+        product = summed if block is plan[0] else some
+        calls.multiply(pixels.read(block), seen.matrix(block).T, product)
+        if product is some:
+            calls.add(summed, some)
+    if total is not output:
+        calls.copy(output, total)
+
+
+PASSES: dict[str, Callable[[Calls, Conv, np.ndarray, np.ndarray, np.ndarray], None]] = {
+    "forward": _forward,
+    "backward_data": _backward_data,
+    "backward_weights": _backward_weights,
+}

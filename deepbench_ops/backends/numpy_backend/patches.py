@@ -1,0 +1,202 @@
+"""Tensors of images as matrices that BLAS can read, with a copy only where there must be one.
+
+A convolution is a product once what each filter sees stands in a column of its own. The blocks
+in which that is done bound the memory and keep a block in the cache between the copy and the
+product.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from deepbench_ops.backends.inputs import aligned_empty
+
+BLOCK_BYTES = 2**21
+"""Aimed at for the columns of a block: some of it should stay in a core's own cache."""
+
+LEAST_COLUMNS = 1024
+"""A product of fewer columns spends its time fetching the filters: small images share one."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one pass slides over its images: filter size, steps, padding, positions."""
+
+    r: int
+    s: int
+    stride_h: int
+    stride_w: int
+    pad_h: int
+    pad_w: int
+    q: int
+    p: int
+    turned: bool = False
+    """Whether the filters are turned round."""
+
+    @property
+    def padded(self) -> bool:
+        return self.pad_h > 0 or self.pad_w > 0
+
+    @property
+    def is_a_pixel(self) -> bool:
+        """Whether every pixel is seen, once and alone: then the images are the columns."""
+        return (self.r, self.s, self.stride_h, self.stride_w) == (1, 1, 1, 1) and not self.padded
+
+    def seen(self, images: np.ndarray) -> np.ndarray:
+        """Return the view (c, r, s, n, q, p) of padded images (n, c, rows, columns)."""
+        windows = sliding_window_view(images, (self.r, self.s), axis=(2, 3))
+        seen = windows[:, :, :: self.stride_h, :: self.stride_w].transpose(1, 4, 5, 0, 2, 3)
+        return seen[:, ::-1, ::-1] if self.turned else seen
+
+    def inside(self, padded: np.ndarray) -> np.ndarray:
+        """Return the view of padded images without their padding."""
+        rows, columns = padded.shape[2:]
+        return padded[:, :, self.pad_h : rows - self.pad_h, self.pad_w : columns - self.pad_w]
+
+    def blank(self, images: np.ndarray, count: int, dtype: np.dtype, layout: str) -> np.ndarray:
+        """Return zeros that hold `count` of `images` with their padding."""
+        _, c, rows, columns = images.shape
+        shape = (count, c, rows + 2 * self.pad_h, columns + 2 * self.pad_w)
+        padded = like(shape, dtype, layout)
+        padded[...] = 0
+        return padded
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole images, or some rows of the output of one."""
+
+    images: slice
+    rows: slice
+    first: bool
+    """Whether it is the first of its images."""
+    last: bool
+    """Whether it is the last of its images."""
+
+    @property
+    def count(self) -> int:
+        """How many images."""
+        return int(self.images.stop - self.images.start)
+
+    @property
+    def height(self) -> int:
+        """How many rows of the output."""
+        return int(self.rows.stop - self.rows.start)
+
+
+def blocks(images: int, window: Window, depth: int, itemsize: int) -> list[Block]:
+    """Cut `images` into blocks whose columns, of `depth` items each, are not too many."""
+    positions = window.q * window.p
+    if positions < LEAST_COLUMNS:
+        together = min(images, LEAST_COLUMNS // positions)
+        ranges = _ranges(images, together)
+        return [Block(each, slice(0, window.q), first=True, last=True) for each in ranges]
+    most = max(LEAST_COLUMNS, BLOCK_BYTES // (depth * itemsize))
+    rows = list(_ranges(window.q, max(1, most // window.p)))
+    return [
+        Block(slice(n, n + 1), part, part is rows[0], part is rows[-1])
+        for n in range(images)
+        for part in rows
+    ]
+
+
+def _ranges(count: int, most: int) -> Iterator[slice]:
+    """Cut range(count) into as few parts of `most` or fewer as there can be, alike in length."""
+    parts = -(-count // most)
+    for part in range(parts):
+        yield slice(part * count // parts, (part + 1) * count // parts)
+
+
+class Columns:
+    """A buffer for the columns of one block at a time, in the memory order of a layout."""
+
+    def __init__(
+        self, depth: tuple[int, int, int], plan: list[Block], p: int, dtype: np.dtype, layout: str
+    ) -> None:
+        self._depth = depth
+        self._p = p
+        self._layout = layout
+        most = max(block.count * block.height for block in plan) * p
+        self._store = aligned_empty((int(np.prod(depth)) * most,), dtype)
+
+    def of(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Return the buffer twice: as (c, r, s, n, q, p), and as a matrix of as many columns."""
+        c, r, s = self._depth
+        positions = (block.count, block.height, self._p)
+        used = self._store[: c * r * s * int(np.prod(positions))]
+        if self._layout == "published":
+            array = used.reshape(c, r, s, *positions)
+            return array, used.reshape(c * r * s, -1)
+        array = used.reshape(*positions, r, s, c)
+        return array.transpose(5, 3, 4, 0, 1, 2), used.reshape(-1, r * s * c).T
+
+
+class Phases:
+    """Some padded images, pixels apart by their place modulo the stride.
+
+    What one entry of a filter sees is then a rectangle without gaps, to which numpy adds without
+    a copy of its own and in whole rows.
+    """
+
+    def __init__(
+        self, images: np.ndarray, window: Window, count: int, dtype: np.dtype, layout: str
+    ) -> None:
+        _, c, rows, columns = images.shape
+        self._window = window
+        across = (window.stride_h, window.stride_w)
+        tall = -(-(rows + 2 * window.pad_h) // window.stride_h)
+        wide = -(-(columns + 2 * window.pad_w) // window.stride_w)
+        parts = across[0] * across[1]
+        whole = like((parts * count, c, tall, wide), dtype, layout)
+        self.store = whole
+        self._phases = whole.reshape(*across, count, c, tall, wide)
+
+    def seen(self, block: Block, r: int, s: int) -> np.ndarray:
+        """Return what entry (r, s) of a filter sees at the positions of a block: n, c, q, p."""
+        window = self._window
+        phase = self._phases[r % window.stride_h, s % window.stride_w, : block.count]
+        down, along = r // window.stride_h, s // window.stride_w
+        rows = slice(down + block.rows.start, down + block.rows.stop)
+        return phase[:, :, rows, along : along + window.p]
+
+    def interleaved(self, images: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield what is to be copied where, so that `images` are all without padding."""
+        window, count = self._window, len(images)
+        for i, j in np.ndindex(window.stride_h, window.stride_w):
+            top, left = (i - window.pad_h) % window.stride_h, (j - window.pad_w) % window.stride_w
+            target = images[:, :, top :: window.stride_h, left :: window.stride_w]
+            down = (top + window.pad_h) // window.stride_h
+            along = (left + window.pad_w) // window.stride_w
+            tall, wide = target.shape[2:]
+            phase = self._phases[i, j, :count]
+            yield target, phase[:, :, down : down + tall, along : along + wide]
+
+
+def like(shape: tuple[int, ...], dtype: np.dtype, layout: str) -> np.ndarray:
+    """Return an uninitialised tensor with axes (n, c, rows, columns) in a layout's order."""
+    if layout == "published":
+        return aligned_empty(shape, dtype)
+    n, c, rows, columns = shape
+    return aligned_empty((n, rows, columns, c), dtype).transpose(0, 3, 1, 2)
+
+
+def lie_ready(plan: list[Block], layout: str) -> bool:
+    """Return whether each block of a tensor is a matrix, channels x positions, as it lies."""
+    return layout == "channels_last" or all(block.count == 1 for block in plan)
+
+
+def as_matrix(tensor: np.ndarray, block: Block, layout: str) -> np.ndarray:
+    """Return a block that lies ready as the view channels x positions."""
+    part = tensor[block.images, :, block.rows]
+    if layout == "channels_last":
+        return part.transpose(0, 2, 3, 1).reshape(-1, part.shape[1]).T
+    return part[0].reshape(part.shape[1], -1)
+
+
+def filter_matrix(filters: np.ndarray, layout: str) -> np.ndarray:
+    """Return filters (k, c, r, s) as k x entries, in the order in which columns have them."""
+    if layout == "published":
+        return filters.reshape(len(filters), -1)
+    return filters.transpose(0, 2, 3, 1).reshape(len(filters), -1)

@@ -1,0 +1,150 @@
+"""C = op(A)·op(B) with A in scipy.sparse's compressed rows, the dense product, the conversion.
+
+scipy goes along the rows of B: it takes a row-major B as it lies and copies a column-major one in
+every call, so B is made row-major beforehand. It has no call that writes into a given C.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from operator import matmul
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.families import sparse_gemm
+from deepbench_ops.backends.families.sparse_gemm import (
+    Newest,
+    SparseInputs,
+    laid_out,
+    layout_of_a,
+    layout_of_b,
+    row_major,
+)
+from deepbench_ops.backends.inputs import aligned_empty
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.sparse_gemm import SparseGemm
+
+LACKING = {
+    "float16": "scipy.sparse does not support float16",
+    "int8": "scipy.sparse adds int8 products up in int8, which overflows; 32-bit sums take 32-bit"
+    " operands, four times the bytes",
+}
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """One operation: `values` is its output as it lies, m x n or a string of numbers."""
+
+    run: Callable[[], object]
+    reset: Callable[[], object]
+    values: Callable[[], np.ndarray]
+    layout: str
+    route: str
+
+
+def build(
+    backend: object, problem: SparseGemm, precision: str, operation: str, seed: int
+) -> Kernel:
+    """Prepare one of the three operations in float32.
+
+    What scipy cannot multiply is refused for all three: the other two are there to be compared
+    with the product.
+    """
+    refuse_lacking(precision)
+    if precision in LACKING:
+        raise Unsupported(LACKING[precision])
+    sparse = _scipy_sparse()
+    drawn = sparse_gemm.inputs(problem, precision, seed)
+    prepared = _PREPARE[operation](sparse, problem, drawn)
+    return Kernel(
+        label=f"numpy cpu {precision} {operation} {problem.id}",
+        run=prepared.run,
+        synchronise=done,
+        reset=prepared.reset,
+        result=lambda: widened(prepared.values()),
+        peek=lambda index: widened(prepared.values()[index]),
+        reference=sparse_gemm.reference(problem, drawn, precision, operation),
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={**drawn.notes, "layout": prepared.layout, "route": prepared.route},
+    )
+
+
+def _scipy_sparse() -> Any:
+    """Import scipy.sparse, which a process that measures something else must not carry along."""
+    try:
+        from scipy import sparse
+    except ModuleNotFoundError as missing:
+        if missing.name != "scipy":
+            raise
+        raise Unsupported(
+            "scipy is not installed beside numpy, which has no sparse matrices of its own"
+        ) from None
+    return sparse
+
+
+def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:
+    """``csr_array @ array``, with a vector where there is one column.
+
+    A transposed A is given as scipy's own view of the same three arrays, which it takes for
+    compressed columns.
+    """
+    arrays = (drawn.a.values, drawn.a.columns, drawn.a.offsets)
+    stored = sparse.csr_array(arrays, shape=drawn.a.shape)
+    a = stored.T if problem.a_transposed else stored
+    b = drawn.b[:, 0] if problem.n == 1 else drawn.b
+    shape = (problem.m, problem.n)
+    nothing = np.broadcast_to(np.float32(np.nan), shape)
+    newest = Newest(partial(matmul, a, row_major(b)), nothing)
+    return _Prepared(
+        run=newest.run,
+        reset=newest.reset,
+        values=lambda: newest.output.reshape(shape),
+        layout=f"{layout_of_a(problem, compressed=True)}; {layout_of_b(problem, 'row-major')}",
+        route="scipy.sparse csr_array @ array: scipy's own loop on one thread, whatever is set;"
+        " a new C in every call",
+    )
+
+
+def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:
+    """``np.matmul`` through BLAS into a given C, with a vector where there is one column.
+
+    Arrays hold column-major matrices as the C-contiguous transposes, as for GEMM.
+    """
+    stored = drawn.a.dense()
+    a = stored.T if problem.a_transposed else stored
+    c = aligned_empty((problem.n, problem.m), stored.dtype).T
+    if problem.n == 1:
+        run = partial(np.matmul, a, drawn.b[:, 0], c[:, 0])
+    else:
+        run = partial(np.matmul, drawn.b.T, a.T, c.T)
+    return _Prepared(
+        run=run,
+        reset=partial(c.fill, np.nan),
+        values=lambda: c,
+        layout=f"{layout_of_a(problem, compressed=False)}; {layout_of_b(problem, 'column-major')}",
+        route="np.matmul through BLAS into a given C",
+    )
+
+
+def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:
+    """``csr_array(dense)``, which makes new arrays in every call."""
+    newest = Newest(partial(sparse.csr_array, drawn.a.dense()), sparse.csr_array((1, 1)))
+
+    def values() -> np.ndarray:
+        made = newest.output
+        return laid_out(drawn.a, made.indptr, made.indices, made.data)
+
+    return _Prepared(
+        run=newest.run,
+        reset=newest.reset,
+        values=values,
+        layout=layout_of_a(problem, compressed=False),
+        route="scipy.sparse.csr_array(array) on one thread, whatever is set; int32 positions",
+    )
+
+
+_PREPARE = {"forward": _product, "dense_forward": _dense_product, "conversion": _conversion}

@@ -1,0 +1,132 @@
+"""Every kernel there is, checked against float64: framework, device, family, operation, precision.
+
+A benchmark checks its own kernel before it times it. This goes through all of them without timing
+any, so that a new machine, framework or release can be looked over beforehand.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from deepbench_ops import backends
+from deepbench_ops.backends import families
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.check import Check, check
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES
+
+OK, WRONG, SKIPPED = "ok", "wrong", "skipped"
+VERDICTS = (OK, WRONG, SKIPPED)
+
+ALL = "all"
+"""Stands in a row for every family, operation or precision, where none of them can be had."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one operation at one precision, over all kinds of problem of the family.
+
+    error and tolerance: those of the entry, among all entries of all kinds, whose error is the
+    largest part of what is allowed there; None where nothing was compared, or the error is no
+    number. problem: the small problem that has this entry. compared: how many small problems were.
+    """
+
+    framework: str
+    device: str
+    family: str = ALL
+    operation: str = ALL
+    precision: str = ALL
+    verdict: str = SKIPPED
+    error: float | None = None
+    tolerance: float | None = None
+    problem: str = ""
+    compared: int = 0
+    reason: str = ""
+
+
+def rows(
+    frameworks: Sequence[str],
+    devices: Sequence[str],
+    chosen: Sequence[str],
+    precisions: Sequence[str],
+    threads: int | None = None,
+    tell: Callable[[str], object] = lambda step: None,
+) -> Iterator[Row]:
+    """Yield a row for every combination, and one for all that a framework or device lacks.
+
+    chosen: the families. threads: how many each operation may use, None to leave that as it is.
+    tell: is told what comes next. DeepbenchError for names that do not exist.
+    """
+    for framework in frameworks:
+        for device in devices:
+            tell(f"{framework} on {device}")
+            try:
+                backend = backends.load(framework, device)
+            except (Unsupported, DeepbenchError) as lacking:
+                yield Row(framework, device, reason=str(lacking))
+                continue
+            if threads is not None:
+                with suppress(Unsupported):
+                    backend.set_threads(threads)
+            for family in chosen:
+                yield from _of_family(backend, family, precisions)
+
+
+def _of_family(backend: Backend, family: str, precisions: Sequence[str]) -> Iterator[Row]:
+    if family not in backend.builders:
+        reason = f"the {backend.name} backend has no {family} kernels"
+        yield Row(backend.name, backend.device, family, reason=reason)
+        return
+    twins = families.kinds(family)
+    for operation in TYPES[family].operations:
+        for precision in precisions:
+            yield _row(backend, twins, operation, precision)
+
+
+def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: str) -> Row:
+    """Check every twin; a fault that a kernel raises counts as a wrong result."""
+    found: list[tuple[Problem, Check]] = []
+    refused: list[str] = []
+    wrong: list[str] = []
+    for twin in twins:
+        try:
+            one = check(backend, twin, precision, operation)
+        except Unsupported as lacking:
+            refused.append(str(lacking))
+        except Exception as fault:  # a table of all kernels must not end at the first broken one
+            wrong.append(f"{twin.id} raises {type(fault).__name__}: {' '.join(str(fault).split())}")
+        else:
+            found.append((twin, one))
+            if not one.ok:
+                wrong.append(
+                    f"entry {one.entry} of {twin.id} is off by {one.error:.3g} where"
+                    f" {one.tolerance:.3g} is allowed"
+                )
+    place = (backend.name, backend.device, twins[0].family, operation, precision)
+    verdict = WRONG if wrong else OK if found else SKIPPED
+    reason = _reason(wrong or refused, len(twins))
+    if not found:
+        return Row(*place, verdict, reason=reason)
+    worst, least = max(found, key=lambda pair: badness(pair[1]))
+    error = least.error if math.isfinite(least.error) else None
+    return Row(*place, verdict, error, least.tolerance, worst.id, len(found), reason)
+
+
+def _reason(reasons: list[str], kinds: int) -> str:
+    """Return the first reason, and how many kinds have one where not all do."""
+    if not reasons:
+        return ""
+    if len(reasons) == kinds:
+        return reasons[0]
+    return f"{len(reasons)} of {kinds} kinds: {reasons[0]}"
+
+
+def badness(found: Check) -> float:
+    """Return the error as a part of what is allowed, infinity for one that is no number."""
+    if math.isnan(found.error):
+        return math.inf
+    if found.tolerance == 0:
+        return math.inf if found.error else 0.0
+    return found.error / found.tolerance

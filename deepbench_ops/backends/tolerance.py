@@ -1,0 +1,53 @@
+"""How far from the truth a correct kernel may be: the constants of every family's tolerance.
+
+An entry that adds up many products may err by
+
+    CONFIDENCE · sqrt(terms + 2) · ADDER · wander
+
+where wander is how far the partial sums get from zero: for randomly signed products about the
+root of the sum of their squares. The bound that holds for any operands is hundreds of times
+larger at some thousands of terms, and would let a kernel pass that drops a product or rounds its
+operands to fewer bits. What is then stored errs by UNIT_ROUNDOFF of its value, and by SMALLEST
+where the numbers run out below. Integers must be exact.
+"""
+
+import numpy as np
+
+UNIT_ROUNDOFF = {
+    "float32": 2.0**-24,
+    "tf32": 2.0**-24,
+    "bfloat16": 2.0**-8,
+    "float16": 2.0**-11,
+}
+"""Half the distance from 1 to the next number of the precision in which results are stored."""
+
+SMALLEST = {
+    "float32": 2.0**-149,
+    "tf32": 2.0**-149,
+    "bfloat16": 2.0**-133,
+    "float16": 2.0**-24,
+}
+"""The least positive number of the precision in which results are stored."""
+
+ADDER = {"float32": 2.0**-24, "tf32": 2.0**-22, "bfloat16": 2.0**-22, "float16": 2.0**-22}
+"""Largest relative error of one addition. All add in float32; tensor cores round towards zero."""
+
+CONFIDENCE = 8.0
+"""How many times its natural growth the accumulated rounding error is allowed to reach."""
+
+
+def allowed(precision: str, terms: float, wander: np.ndarray, stored: np.ndarray) -> np.ndarray:
+    """Return the error allowed at each entry, zeros for int8.
+
+    terms: how many products an entry adds up; wander: see above; stored: the sum of the
+    magnitudes of all that is rounded to the precision on the way to the entry.
+    """
+    if precision == "int8":
+        return np.zeros(wander.shape, dtype=np.int64)
+    accumulating = CONFIDENCE * np.sqrt(terms + 2) * ADDER[precision] * wander
+    return np.asarray(accumulating + UNIT_ROUNDOFF[precision] * stored + SMALLEST[precision])
+
+
+def widened(values: np.ndarray, precision: str) -> np.ndarray:
+    """Return `values` in the type in which the truth is computed: int64 for int8, else float64."""
+    return values.astype(np.int64 if precision == "int8" else np.float64)

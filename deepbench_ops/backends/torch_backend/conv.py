@@ -1,0 +1,125 @@
+"""Convolutions in torch: torch.conv2d, and convolution_backward asked for one gradient alone.
+
+No bias. Every call allocates what it returns, as it does for a user: neither function writes
+into a tensor that it is given (their `out` variants compute elsewhere and copy).
+"""
+
+import numpy as np
+import torch
+
+from deepbench_ops.backends.families import conv
+from deepbench_ops.backends.families.conv import ConvInputs
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.torch_backend import conv_int8, primitive
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.conv import Conv
+
+ROUTES = {
+    "forward": "torch.conv2d",
+    "backward_data": "aten::convolution_backward, output_mask 100",
+    "backward_weights": "aten::convolution_backward, output_mask 010",
+}
+DILATION = (1, 1)
+GROUPS = 1
+
+
+def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
+    """Prepare one pass in any precision that this release has on this device."""
+    conv.refuse_unpublished(problem, precision, operation)
+    inputs = conv.inputs(problem, precision, seed)
+    if precision == "int8":
+        compute, notes = conv_int8.prepared(backend, problem, inputs)
+    else:
+        compute, notes = _prepared(backend, problem, inputs, operation)
+    held: list[torch.Tensor | None] = [None]
+
+    def run() -> None:
+        held[0] = compute()
+
+    def reset() -> None:
+        held[0] = None
+        _true_precision(precision, backend.device)
+
+    def output() -> torch.Tensor:
+        assert held[0] is not None, "asked for the output of a kernel that has not run"
+        return held[0]
+
+    def peek(index: Index) -> np.ndarray:
+        where = tuple(torch.from_numpy(axis).to(backend.device) for axis in index)
+        return widened(output()[where])
+
+    reset()
+    if backend.device == "cpu":
+        notes["primitive"] = primitive.of_cpu(compute, notes["primitive"])
+    return Kernel(
+        label=f"torch {backend.device} {precision} {operation} {problem.id}",
+        run=run,
+        synchronise=backend.synchronise,
+        reset=reset,
+        result=lambda: widened(output()),
+        peek=peek,
+        reference=conv.reference(problem, inputs, precision, operation),
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={
+            **inputs.notes,
+            "layout": conv.LAYOUT_NOTES[backend.layout],
+            "output": "allocated in every call",
+            "padding": "none",
+            **notes,
+        },
+    )
+
+
+def _true_precision(precision: str, device: str) -> None:
+    """Turn the switches that decide in what precision, and by which algorithm, is computed."""
+    true_precision(precision, device)
+    if device == "cuda":
+        torch.backends.cudnn.benchmark = True
+
+
+def _prepared(
+    backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str
+) -> tuple[primitive.Run, dict[str, str]]:
+    """Return one pass in floating point, and notes on how it is computed."""
+    p = problem
+    stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
+    dtype = DTYPES[inputs.precision]
+
+    def tensor(values: np.ndarray) -> torch.Tensor:
+        return backend.tensor(conv.laid_out(values, backend.layout), dtype)
+
+    filters = tensor(inputs.filters)
+    if operation == "forward":
+        images, conv2d = tensor(inputs.images), torch.conv2d
+
+        def run() -> torch.Tensor:
+            return conv2d(images, filters, None, stride, padding, DILATION, GROUPS)
+
+    else:
+        gradient = tensor(inputs.gradient)
+        images = tensor(inputs.images)
+        backward = torch.ops.aten.convolution_backward.default
+        wanted = 0 if operation == "backward_data" else 1
+        mask = [wanted == 0, wanted == 1, False]
+        rest = (None, stride, padding, DILATION, False, (0, 0), GROUPS, mask)
+
+        def run() -> torch.Tensor:
+            return backward(gradient, images, filters, *rest)[wanted]
+
+    path = primitive.path(images, filters, stride, padding)
+    if operation != "forward":
+        _refuse_16_bit_sums(inputs.precision, operation, path)
+    return run, {"route": ROUTES[operation], "primitive": path}
+
+
+def _refuse_16_bit_sums(precision: str, operation: str, path: str) -> None:
+    """Raise Unsupported for a backward pass that torch's own loops would add up in 16 bits."""
+    if precision in ("bfloat16", "float16") and path.startswith("not oneDNN"):
+        raise Unsupported(
+            f"torch {torch.__version__} has no {precision} {operation} on this processor that adds"
+            f" up in 32 bits ({path}): it rounds sums of some products to 16 bits before it adds"
+            " them to others"
+        )

@@ -1,0 +1,75 @@
+"""8-bit convolutions in torch: oneDNN's quantised one, asked for its sums and nothing more.
+
+torch.conv2d takes int8 tensors and adds up in 8 bits, which is no int8 convolution as meant
+here. `onednn::qconv2d_pointwise` adds up in 32-bit integers. With all scales 1 and an output of
+float32 it hands out these sums themselves, each exact up to 2^24 in magnitude, which random
+operands do not come near. It takes images in unsigned bytes only: signed ones are shifted by
+128, which the operation is told and takes off again.
+"""
+
+import numpy as np
+import torch
+
+from deepbench_ops.backends.families import conv
+from deepbench_ops.backends.families.conv import ConvInputs
+from deepbench_ops.backends.inputs import aligned_empty
+from deepbench_ops.backends.torch_backend import primitive
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.conv import Conv
+
+SHIFT = 128
+DILATION = (1, 1)
+GROUPS = 1
+
+
+def prepared(
+    backend: TorchDevice, problem: Conv, inputs: ConvInputs
+) -> tuple[primitive.Run, dict[str, str]]:
+    """Return the forward pass and notes; Unsupported where torch has none with 32-bit sums."""
+    if backend.device != "cpu":
+        raise Unsupported(
+            "torch has no int8 convolution that hands out 32-bit sums on"
+            f" {backend.device}: the quantised one there returns 8 bits"
+        )
+    prepack, convolve = _operations()
+    p = problem
+    stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
+    unsigned = aligned_empty(inputs.images.shape, np.uint8)
+    np.bitwise_xor(inputs.images.view(np.uint8), np.uint8(SHIFT), out=unsigned)
+    images = torch.from_numpy(conv.laid_out(unsigned, backend.layout))
+    filters = torch.from_numpy(inputs.filters)
+    one, nothing = torch.ones(1), torch.zeros(1, dtype=torch.int32)
+    shape = list(images.shape)
+    sizes = (stride, padding, DILATION, GROUPS)
+    packed = prepack(filters, one, 1.0, SHIFT, *sizes, shape)
+    # Scale, zero point and type of the output; nothing fused behind it.
+    asked: tuple[object, ...] = (1.0, 0, torch.float32, "none", [], "")
+
+    def run() -> torch.Tensor:
+        found: torch.Tensor = convolve(
+            images, 1.0, SHIFT, packed, one, nothing, None, *sizes, *asked
+        )
+        return found
+
+    return run, {
+        "route": "onednn::qconv2d_pointwise, images as unsigned bytes with zero point 128,"
+        " filters packed beforehand, 32-bit sums handed out as float32",
+        "output": "allocated in every call, channels last whatever the layout",
+        "primitive": "oneDNN",
+    }
+
+
+def _operations() -> tuple[primitive.Operation, primitive.Operation]:
+    """Return prepacking and convolution; Unsupported where this release has no such ones."""
+    try:
+        convolve = torch.ops.onednn.qconv2d_pointwise.default
+        prepack = torch.ops.onednn.qconv_prepack.default
+    except (AttributeError, RuntimeError):
+        convolve = None
+    if convolve is None or "output_dtype" not in {a.name for a in convolve._schema.arguments}:
+        raise Unsupported(
+            f"torch {torch.__version__} has no int8 convolution that hands out 32-bit sums:"
+            " onednn::qconv2d_pointwise is missing or returns 8 bits"
+        )
+    return prepack, convolve

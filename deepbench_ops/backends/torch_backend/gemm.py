@@ -1,0 +1,127 @@
+"""C += A·B in torch: addmm_ for floating point, _int_mm for int8.
+
+Operands are strided views that lie column-major, so torch passes them to its libraries with the
+published transposes and C is written in place.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+
+from deepbench_ops.backends.families import gemm
+from deepbench_ops.backends.families.gemm import GemmInputs
+from deepbench_ops.backends.inputs import random_bits
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.problems.gemm import Gemm
+
+INT8_MULTIPLE = {"cpu": 1, "cuda": 8}
+INT8_LEAST_N = {"cpu": 1, "cuda": 24}
+"""torch._int_mm on CUDA wants multiples of 8, and more than 16 rows, which are our columns."""
+
+
+def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
+    """Prepare a GEMM in any precision that this release has on this device."""
+    inputs = gemm.inputs(problem, precision, seed)
+    notes = dict(inputs.notes)
+    operands = inputs
+    if precision == "int8":
+        operands, notes["padding"] = _padded(inputs, backend.device, seed)
+    else:
+        notes["padding"] = "none"
+    dtype = DTYPES[precision]
+    a = backend.tensor(operands.a, dtype)
+    b = backend.tensor(operands.b, dtype)
+    initial = backend.tensor(operands.c, torch.int32 if precision == "int8" else dtype)
+    output = initial.clone()
+    if precision == "int8":
+        run = _int8_run(a, b, output)
+        notes["route"] = "torch._int_mm of the transposes, then add_"
+    else:
+        run = partial(output.addmm_, a, b)
+        notes["route"] = "Tensor.addmm_"
+    reset = partial(_reset, output, initial, precision)
+    reset()
+    m, n = inputs.c.shape
+
+    def peek(index: Index) -> np.ndarray:
+        where = tuple(torch.from_numpy(axis).to(backend.device) for axis in index)
+        return widened(output[where])
+
+    return Kernel(
+        label=f"torch {backend.device} {precision} {problem.id}",
+        run=run,
+        synchronise=backend.synchronise,
+        reset=reset,
+        result=lambda: widened(output[:m, :n]),
+        peek=peek,
+        reference=gemm.reference(problem, inputs, precision, operation),
+        flops=problem.flops,
+        bytes=problem.bytes(precision),
+        notes=notes,
+    )
+
+
+def _reset(output: torch.Tensor, initial: torch.Tensor, precision: str) -> None:
+    """Restore C and the switches that decide in what precision it is computed."""
+    true_precision(precision, output.device.type)
+    output.copy_(initial)
+
+
+def _int8_run(a: torch.Tensor, b: torch.Tensor, output: torch.Tensor) -> Callable[[], object]:
+    """Return C += A·B for int8; `_int_mm` writes only row-major, so it is given C^T."""
+    multiply = torch._int_mm  # AttributeError where the release has none
+    left, right, total = _plain_strides(b.t()), _plain_strides(a.t()), output.t()
+    product = torch.empty_like(total)
+    add = total.add_
+
+    def run() -> None:
+        multiply(left, right, out=product)
+        add(product)
+
+    return run
+
+
+def _plain_strides(matrix: torch.Tensor) -> torch.Tensor:
+    """Return the same matrix, a single row or column with the strides of a row-major one.
+
+    The stride along a dimension of size 1 says nothing, but on the cpu `_int_mm` takes leading
+    dimensions from it (seen in 2.13.0, pytorch issue 195066) and then leaves its output
+    untouched without an error.
+    """
+    if 1 not in matrix.shape:
+        return matrix
+    return matrix.as_strided(matrix.shape, (matrix.shape[1], 1))
+
+
+def _padded(inputs: GemmInputs, device: str, seed: int) -> tuple[GemmInputs, str]:
+    """Return int8 inputs enlarged to what `_int_mm` demands on `device`, and a note saying so.
+
+    New rows of A and columns of B are random like the rest, so that the padding does not make
+    the work lighter; along k they are zero, so that C is unchanged.
+    """
+    (m, k), n = inputs.a.shape, inputs.b.shape[1]
+    to, least = INT8_MULTIPLE[device], INT8_LEAST_N[device]
+    big_m, big_n, big_k = -(-m // to) * to, -(-max(n, least) // to) * to, -(-k // to) * to
+    if (big_m, big_n, big_k) == (m, n, k):
+        return inputs, "none"
+    a = _enlarged(inputs.a, (big_m, big_k), seed, 3)
+    b = _enlarged(inputs.b, (big_k, big_n), seed, 4)
+    a[:, k:] = 0
+    b[k:, :] = 0
+    c = np.zeros((big_n, big_m), dtype=np.int32).T
+    c[:m, :n] = inputs.c
+    note = f"m {m} to {big_m}, n {n} to {big_n}, k {k} to {big_k}; not counted in FLOPs and bytes"
+    return GemmInputs(a, b, c, inputs.notes), note
+
+
+def _enlarged(values: np.ndarray, shape: tuple[int, int], seed: int, stream: int) -> np.ndarray:
+    """Return a larger int8 copy of `values` in the same memory order, the rest random."""
+    order = "C" if values.flags.c_contiguous and not values.flags.f_contiguous else "F"
+    bits = random_bits(shape[0] * shape[1], seed, stream).view(np.int8)
+    larger = np.array(bits.reshape(shape, order=order), order=order)  # type: ignore[call-overload]
+    larger[: values.shape[0], : values.shape[1]] = values
+    return np.asarray(larger)

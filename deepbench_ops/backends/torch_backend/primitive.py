@@ -1,0 +1,106 @@
+"""Which code of which library computes: torch does not say, so oneDNN's own log is read.
+
+A release that is faster than the last one has often only chosen another primitive. oneDNN prints
+what it runs on C's standard output, when told to: that is diverted for a single call.
+"""
+
+import ctypes
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+Run = Callable[[], torch.Tensor]
+Operation = Callable[..., Any]
+
+STDOUT = 1
+
+# One tensor's role and how its axes are ordered and blocked: "src:f32:a:blocked:aBcd16b::f0",
+# "src_f32::blocked:aBcd16b:f0" before oneDNN 3.
+_TENSOR = re.compile(r"\b(src|wei|dst)[:_]\w+:\w*:blocked:(\w+):")
+
+
+def path(
+    images: torch.Tensor, filters: torch.Tensor, stride: Sequence[int], padding: Sequence[int]
+) -> str:
+    """Return the library that torch will hand a convolution to, as its dispatcher names it."""
+    try:
+        select = torch._C._select_conv_backend
+        chosen = select(
+            images, filters, None, list(stride), list(padding), [1, 1], False, [0, 0], 1
+        )
+        name = str(chosen).rpartition(".")[2]
+    except (AttributeError, RuntimeError, TypeError):  # a private function, free to change
+        return "unknown"
+    if name == "Cudnn":
+        return f"cuDNN {torch.backends.cudnn.version()}, its benchmark mode choosing the algorithm"
+    return {"Mkldnn": "oneDNN"}.get(name, f"not oneDNN: torch's {name}")
+
+
+def of_cpu(run: Run, known: str) -> str:
+    """Return the primitive that `run` uses, in a few words.
+
+    `known` is the `path`: what is not oneDNN is not run, because it prints nothing and may be
+    slow. Nothing that goes wrong in here is an error: then the reason is returned.
+    """
+    if known.startswith("not oneDNN"):
+        return known
+    try:
+        with _diverted_stdout() as text, torch.backends.mkldnn.verbose(1):
+            run()
+    except Exception as error:
+        return f"unknown: {type(error).__name__}: {error}"[:160]
+    return summary(text[0]) or "not oneDNN: it printed nothing"
+
+
+def summary(log: str) -> str:
+    """Return the convolutions among the lines of oneDNN's log, and how much it moved for them.
+
+    Like "oneDNN jit:avx512_core src aBcd16b wei ABcd16b16a dst aBcd16b, 3 reorders"; "" where
+    there is none.
+    """
+    ran = [line.split(",") for line in log.splitlines() if _ran(line)]
+    found = [fields for fields in ran if "convolution" in fields]
+    names = [
+        " ".join([fields[fields.index("convolution") + 1], *_orders(",".join(fields))])
+        for fields in found
+    ]
+    if not names:
+        return ""
+    reorders = sum("reorder" in fields for fields in ran)
+    return f"oneDNN {'; '.join(names)}, {reorders} reorders"
+
+
+def _ran(line: str) -> bool:
+    return re.match(r"(onednn|dnnl)_verbose,(v\d,)?(primitive,)?exec,", line) is not None
+
+
+def _orders(line: str) -> list[str]:
+    return [f"{role} {order}" for role, order in _TENSOR.findall(line)]
+
+
+@contextmanager
+def _diverted_stdout() -> Iterator[list[str]]:
+    """Divert what is written to file descriptor 1, by C as well; its text is there afterwards."""
+    flush = ctypes.CDLL(None).fflush
+    text: list[str] = []
+    sys.stdout.flush()
+    flush(None)
+    kept = os.dup(STDOUT)
+    try:
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), STDOUT)
+            try:
+                yield text
+            finally:
+                flush(None)
+                os.dup2(kept, STDOUT)
+            file.seek(0)
+            text.append(file.read().decode(errors="replace"))
+    finally:
+        os.close(kept)

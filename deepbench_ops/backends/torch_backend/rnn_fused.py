@@ -1,0 +1,93 @@
+"""torch's own recurrent layers as a user calls them: torch.nn.LSTM, GRU and RNN, one layer each.
+
+They make the input products and add two biases; the output's function is tanh. Which library
+does the work is torch's choice (oneDNN for an LSTM on the cpu, cuDNN on a GPU, else its own).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from deepbench_ops.backends.families.rnn import Pass
+from deepbench_ops.backends.families.rnn_inputs import RnnInputs
+from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+
+LAYERS = {"vanilla": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
+
+
+def forward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
+    """Prepare layer(sequence, first states) with gradients switched off."""
+    layer, operands = _layer(backend, drawn)
+    held: dict[str, Tensor] = {}
+
+    def run() -> None:
+        with torch.no_grad():
+            held["output"] = layer(*operands)[0]
+
+    return Pass(
+        run=run,
+        clear=_clearing(held, drawn.precision, backend.device),
+        result=lambda: widened(held["output"]),
+        peek=lambda index: at(held["output"], index),
+        own=lambda index: at(held["output"], index),
+        route=f"torch.nn.{type(layer).__name__}, no_grad",
+    )
+
+
+def backward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
+    """Prepare the gradients of all weights; the forward pass is run here, once."""
+    layer, operands = _layer(backend, drawn)
+    upstream = backend.tensor(drawn.upstream, DTYPES[drawn.precision])
+    output = layer(*operands)[0]
+    weights = [layer.weight_ih_l0, layer.bias_ih_l0, layer.weight_hh_l0, layer.bias_hh_l0]
+    held: dict[str, tuple[Tensor, ...]] = {}
+
+    def run() -> None:
+        held["output"] = torch.autograd.grad(output, weights, upstream, retain_graph=True)
+
+    def stacked() -> Tensor:
+        w_in, b_in, w_hidden, b_hidden = held["output"]
+        return torch.cat([w_in.t(), b_in[None], w_hidden.t(), b_hidden[None]])
+
+    def peek(index: Index) -> np.ndarray:
+        return at(stacked(), index)
+
+    return Pass(
+        run=run,
+        clear=_clearing(held, drawn.precision, backend.device),
+        result=lambda: widened(stacked()),
+        peek=peek,
+        own=lambda index: at(output.detach(), index),
+        route=f"torch.autograd.grad of torch.nn.{type(layer).__name__}'s weights, graph retained",
+    )
+
+
+def _layer(backend: TorchDevice, drawn: RnnInputs) -> tuple[Any, tuple[Any, ...]]:
+    """Return the layer with the drawn weights, and what it is called with."""
+    dtype, size = DTYPES[drawn.precision], drawn.problem.hidden
+    layer = LAYERS[drawn.problem.cell](size, size, device=backend.device, dtype=dtype)
+    with torch.no_grad():
+        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+        for name, values in zip(names, drawn.layer, strict=True):
+            getattr(layer, name).copy_(backend.tensor(values, dtype))
+    sequence, hidden = (
+        backend.tensor(values, dtype) for values in (drawn.sequence, drawn.first_hidden[None])
+    )
+    if drawn.problem.cell == "lstm":
+        return layer, (sequence, (hidden, backend.tensor(drawn.first_cell[None], dtype)))
+    return layer, (sequence, hidden)
+
+
+def _clearing(held: dict[str, Any], precision: str, device: str) -> Callable[[], None]:
+    """Return what forgets the output and turns the switches that decide how it is computed."""
+
+    def clear() -> None:
+        true_precision(precision, device)
+        held.clear()
+
+    return clear

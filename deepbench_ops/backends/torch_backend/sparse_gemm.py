@@ -1,0 +1,193 @@
+"""C = op(A)·op(B) with A in torch's compressed rows, the dense product, the conversion.
+
+On the cpu float32 goes to MKL, which torch gives a row-major B and C as they lie but copies of
+column-major ones; positions of 64 bits it converts in every call. 16-bit precisions go to
+torch's own loop, the sum of `torch.sparse.mm` with a reduction, which makes a new C. On a GPU all
+go to cuSPARSE. The operands are made as each wants them beforehand.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from deepbench_ops.backends.families import sparse_gemm
+from deepbench_ops.backends.families.sparse_gemm import (
+    Newest,
+    SparseInputs,
+    laid_out,
+    layout_of_a,
+    layout_of_b,
+    row_major,
+)
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.sparse_gemm import SparseGemm
+
+LACKING = {
+    "tf32": "torch multiplies compressed rows in float32 proper, never in tf32",
+    "int8": "torch has no product of compressed rows with int8 values",
+}
+
+Values = Callable[[], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """One operation: `values` is its output as it lies, m x n or a string of numbers."""
+
+    run: Callable[[], object]
+    reset: Callable[[], object]
+    values: Values
+    layout: str
+    route: str
+
+
+def build(
+    backend: TorchDevice, problem: SparseGemm, precision: str, operation: str, seed: int
+) -> Kernel:
+    """Prepare one of the three operations in float32 or a 16-bit precision.
+
+    What torch cannot multiply is refused for all three: the other two are there to be compared
+    with the product.
+    """
+    if precision in LACKING:
+        raise Unsupported(LACKING[precision])
+    drawn = sparse_gemm.inputs(problem, precision, seed)
+    prepared = _PREPARE[operation](backend, problem, drawn, precision)
+
+    def reset() -> None:
+        true_precision(precision, backend.device)
+        prepared.reset()
+
+    def peek(index: Index) -> np.ndarray:
+        where = tuple(torch.from_numpy(axis).to(backend.device) for axis in index)
+        return widened(prepared.values()[where])
+
+    reset()
+    return Kernel(
+        label=f"torch {backend.device} {precision} {operation} {problem.id}",
+        run=prepared.run,
+        synchronise=backend.synchronise,
+        reset=reset,
+        result=lambda: widened(prepared.values()),
+        peek=peek,
+        reference=sparse_gemm.reference(problem, drawn, precision, operation),
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={**drawn.notes, "layout": prepared.layout, "route": prepared.route},
+    )
+
+
+def _product(
+    backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
+) -> _Prepared:
+    """The product by whichever call has one for this precision and device."""
+    if problem.a_transposed:
+        raise Unsupported("torch turns transposed compressed rows into new ones in every call")
+    layout = f"{layout_of_a(problem, compressed=True)}; {layout_of_b(problem, 'row-major')}"
+    a = _compressed(backend, drawn, precision)
+    b = backend.tensor(row_major(drawn.b), DTYPES[precision])
+    if backend.device == "cpu" and precision != "float32":
+        return _reduction(a, b, layout)
+    if backend.device == "cpu" and not torch.backends.mkl.is_available():
+        raise Unsupported("this build of torch is without MKL, which multiplies compressed rows")
+    c = torch.empty((problem.m, problem.n), dtype=b.dtype, device=backend.device)
+    library = "MKL, not told to optimise for repetition" if backend.device == "cpu" else "cuSPARSE"
+    if problem.n == 1:
+        name, run = "addmv", partial(torch.addmv, c[:, 0], a, b[:, 0], beta=0, out=c[:, 0])
+    else:
+        name, run = "addmm", partial(torch.addmm, c, a, b, beta=0, out=c)
+    return _Prepared(
+        run=run,
+        reset=partial(c.fill_, float("nan")),
+        values=lambda: c,
+        layout=layout,
+        route=f"torch.{name} into a given C, beta 0: {library}",
+    )
+
+
+def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> _Prepared:
+    """``torch.sparse.mm(a, b, "sum")``; it knows no vectors, so one column is a matrix."""
+    newest = Newest(partial(torch.sparse.mm, a, b, "sum"), _nothing((a.shape[0], b.shape[1])))
+    return _Prepared(
+        run=newest.run,
+        reset=newest.reset,
+        values=lambda: newest.output,
+        layout=layout.replace("vectors", "matrices of one column"),
+        route='torch.sparse.mm(A, B, "sum"): torch\'s own loop, adding in float32; a new C in every'
+        " call",
+    )
+
+
+def _dense_product(
+    backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
+) -> _Prepared:
+    """``torch.mm`` into a given C, or ``torch.mv``; column-major as for GEMM."""
+    dtype = DTYPES[precision]
+    stored = backend.tensor(drawn.a.dense(), dtype)
+    a = stored.t() if problem.a_transposed else stored
+    b = backend.tensor(drawn.b, dtype)
+    c = torch.empty((problem.n, problem.m), dtype=dtype, device=backend.device).t()
+    if problem.n == 1:
+        name, run = "mv", partial(torch.mv, a, b[:, 0], out=c[:, 0])
+    else:
+        name, run = "mm", partial(torch.mm, a, b, out=c)
+    return _Prepared(
+        run=run,
+        reset=partial(c.fill_, float("nan")),
+        values=lambda: c,
+        layout=f"{layout_of_a(problem, compressed=False)}; {layout_of_b(problem, 'column-major')}",
+        route=f"torch.{name} into a given C",
+    )
+
+
+def _conversion(
+    backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
+) -> _Prepared:
+    """``Tensor.to_sparse_csr``, which makes new tensors in every call."""
+    dense = backend.tensor(drawn.a.dense(), DTYPES[precision])
+    nothing = _quietly(dense[:1, :1].to_sparse_csr)
+    newest = Newest(dense.to_sparse_csr, nothing)
+
+    def values() -> torch.Tensor:
+        made = newest.output
+        parts = (made.crow_indices(), made.col_indices(), made.values())
+        offsets, columns, numbers = (part.cpu().to(torch.float64).numpy() for part in parts)
+        return torch.from_numpy(laid_out(drawn.a, offsets, columns, numbers)).to(backend.device)
+
+    return _Prepared(
+        run=newest.run,
+        reset=newest.reset,
+        values=values,
+        layout=layout_of_a(problem, compressed=False),
+        route="Tensor.to_sparse_csr; int64 positions, which is what torch makes",
+    )
+
+
+_PREPARE = {"forward": _product, "dense_forward": _dense_product, "conversion": _conversion}
+
+
+def _compressed(backend: TorchDevice, drawn: SparseInputs, precision: str) -> torch.Tensor:
+    """Return A as a tensor in compressed rows with 32-bit positions."""
+    a = drawn.a
+    offsets, columns = (backend.tensor(each, torch.int32) for each in (a.offsets, a.columns))
+    values = backend.tensor(a.values, DTYPES[precision])
+    return _quietly(lambda: torch.sparse_csr_tensor(offsets, columns, values, a.shape))
+
+
+def _quietly(make: Callable[[], torch.Tensor]) -> torch.Tensor:
+    """Return what `make` makes, without torch's warnings that compressed rows are new to it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse")
+        return make()
+
+
+def _nothing(shape: tuple[int, ...]) -> torch.Tensor:
+    """Return an output that is not there yet: not-a-number everywhere, in no memory."""
+    return torch.full((), float("nan")).expand(shape)

@@ -1,0 +1,70 @@
+"""Points whose processes disagree: on a shared machine some are worth measuring again."""
+
+import math
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.results import measurements
+
+Point = tuple[str, tuple[str, ...]]
+
+
+def of_release(machine: Path, release: str) -> list[dict[str, Any]]:
+    """Return all that a machine's folder holds of one release's measurements.
+
+    Raises DeepbenchError where the folder does not exist or holds none of that release.
+    """
+    if not machine.is_dir():
+        known = sorted(path.name for path in machine.parent.glob("*") if path.is_dir())
+        raise unknown("machine", machine.name, known)
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for path in sorted(machine.glob("*" + measurements.SUFFIX)):
+        for entry in measurements.load(path)[1]:
+            found[str(entry.get("release", ""))].append(entry)
+    if not found:
+        raise DeepbenchError(f"{machine}: no measurements")
+    if release not in found:
+        raise unknown("measured release", release, sorted(found))
+    return found[release]
+
+
+def spread(entries: Iterable[dict[str, Any]]) -> dict[Point, float]:
+    """Return how far the processes of each point lie apart: largest median over smallest, less 1.
+
+    Of calibrated seconds where there was a yardstick, else of raw ones. Points measured in one
+    process only are left out.
+    """
+    medians: dict[Point, list[float]] = defaultdict(list)
+    for entry in entries:
+        if "skipped" in entry or "quick" in entry:
+            continue
+        beside = entry["yardstick"] or [1.0] * len(entry["seconds"])
+        ratios = [s / y for s, y in zip(entry["seconds"], beside, strict=True)]
+        medians[entry["benchmark"], tuple(entry["params"])].append(statistics.median(ratios))
+    return {
+        point: max(found) / min(found) - 1 for point, found in medians.items() if len(found) > 1
+    }
+
+
+def pattern(points: Iterable[Point]) -> str:
+    """Return the regular expression for `asv run --bench` that picks exactly these points."""
+    texts = [f"{name}({', '.join(map(repr, params))})" for name, params in points]
+    if not texts:
+        return "(?!)"
+    return "^(?:" + "|".join(map(re.escape, texts)) + ")$"
+
+
+def beyond(found: dict[Point, float], limit: float) -> list[Point]:
+    """Return the points that lie further apart than `limit`, the worst first.
+
+    Raises DeepbenchError for a limit that is no share above 0.
+    """
+    if not (math.isfinite(limit) and limit > 0):
+        raise DeepbenchError(f"a spread of {limit:g} is no share above 0: give 0.2 for 20 %")
+    return sorted((p for p in found if found[p] > limit), key=lambda point: -found[point])

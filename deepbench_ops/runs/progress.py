@@ -1,0 +1,101 @@
+"""How far a run is and when it will end, on a line now and then; at its end, where time went."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from asv.console import log
+
+BETWEEN_LINES = 15.0
+"""Seconds; a point that takes longer gets a line of its own."""
+
+Clock = Callable[[], float]
+
+
+@dataclass
+class Progress:
+    """Counts the points of a run; a point is one problem measured in one process."""
+
+    points: int
+    clock: Clock = time.monotonic
+    say: Callable[[str], object] = log.info
+    done: int = 0
+    taken_up: int = 0
+    records: list[Mapping[str, Any]] = field(default_factory=list)
+    """Of the points measured now, which say where their time went."""
+    _took: dict[tuple[str, ...], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._started = self._said = self.clock()
+
+    def begin(self, point: tuple[str, ...]) -> None:
+        """Say what is measured now, unless something was said a moment ago."""
+        now = self.clock()
+        if now - self._said < BETWEEN_LINES:
+            return
+        self._said = now
+        left = f", about {spoken(self.remaining())} left" if self._took else ""
+        self.say(f"{self.done} of {self.points} points{left}: now {' '.join(point)}")
+
+    def end(
+        self, point: tuple[str, ...], seconds: float, records: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
+        """Count a point that took so long and left these records."""
+        self.done += 1
+        self._took[point] = seconds
+        self.records.extend(records)
+
+    def skip(self) -> None:
+        """Count a point taken up from an interrupted run."""
+        self.done += 1
+        self.taken_up += 1
+
+    def remaining(self) -> float:
+        """Return about how many seconds the rest takes, at the mean of the points so far."""
+        mean = sum(self._took.values()) / len(self._took)
+        return mean * (self.points - self.done)
+
+    def summary(self) -> str:
+        """Return how far it came, how long that took and where the time went."""
+        elapsed = self.elapsed()
+        where = shares(self.records, elapsed)
+        return f"{self.done} of {self.points} points in {spoken(elapsed)}{where and ': '}{where}"
+
+    def elapsed(self) -> float:
+        """Return seconds since the run began."""
+        return self.clock() - self._started
+
+
+def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
+    """Return what part of `elapsed` seconds was spent in timed kernels, beside them and outside.
+
+    From the ``spent`` of each record: ``measuring`` seconds in all, of which ``kernel`` in the
+    kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a
+    disturbed machine. Outside is all else: processes, imports, inputs, checks.
+    """
+    spent = [record["spent"] for record in records if "spent" in record]
+    if not spent or elapsed <= 0:
+        return ""
+    kernel = sum(part["kernel"] for part in spent)
+    beside = sum(part["measuring"] for part in spent) - kernel
+    outside = max(0.0, elapsed - kernel - beside)
+    parts = (
+        (kernel, "in the kernels"),
+        (beside, "in yardsticks and waiting"),
+        (outside, "outside (processes, imports, inputs, checks)"),
+    )
+    return ", ".join(f"{seconds / elapsed:.0%} {where}" for seconds, where in parts)
+
+
+def spoken(seconds: float) -> str:
+    """Return a duration in the one or two units a person would use."""
+    whole = max(1, round(seconds))
+    if whole < 90:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 10:
+        return f"{minutes} min {rest} s"
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

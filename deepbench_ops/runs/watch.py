@@ -1,0 +1,164 @@
+"""Where a run is watched: around asv's own loops over benchmarks and over points.
+
+asv has no hook here, so two functions of its runner are wrapped by the plugin.
+"""
+
+import hashlib
+import itertools
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from asv import runner
+from asv.commands import run as run_command
+from asv.console import log
+from asv.runner import BenchmarkResult
+
+import deepbench_ops
+from deepbench_ops.measure import record
+from deepbench_ops.runs.journal import Entry, Journal, Point, Record
+from deepbench_ops.runs.progress import Progress
+
+FOLDER = Path(".asv", "unfinished")
+MEASURING_CODE = ("problems", "backends", "measure")
+CONDITIONS = ("DEEPBENCH_CALL_LIMIT", "DEEPBENCH_NOMINAL", "DEEPBENCH_THREADS")
+
+
+class Watch:
+    """The run that is going on; one at a time in an asv process."""
+
+    def __init__(self, spool: Path) -> None:
+        self.spool = spool
+        self.saving = True
+        self._records: list[Record] = []
+        self._journal: Journal | None = None
+        self._progress: Progress | None = None
+
+    def records(self) -> list[Record]:
+        """Return all records of the run, now that asv saves it, and forget the run."""
+        if self._journal:
+            self._journal.close()
+        records, self._records = self._records, []
+        return records
+
+    def around_run(self, run_benchmarks: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap asv's loop over the benchmarks of one release."""
+
+        def wrapped(benchmarks: Any, env: Any, *args: Any, **kwargs: Any) -> Any:
+            self._begin(benchmarks, env, kwargs)
+            try:
+                return run_benchmarks(benchmarks, env, *args, **kwargs)
+            finally:
+                self._finish()
+
+        return wrapped
+
+    def around_point(self, run_point: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap asv's start of one process for one point."""
+
+        def wrapped(benchmark: dict[str, Any], spawner: Any, index: int, **kwargs: Any) -> Any:
+            point = _point(benchmark, index)
+            if self._progress is None:
+                return run_point(benchmark, spawner, index, **kwargs)
+            earlier = self._journal.take(point) if self._journal else None
+            if earlier is not None:
+                self._progress.skip()
+                self._records.extend(earlier.records)
+                return BenchmarkResult(**earlier.answer)
+            return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
+
+        return wrapped
+
+    def _begin(self, benchmarks: Any, env: Any, options: dict[str, Any]) -> None:
+        extra = dict(options.get("extra_params") or {})
+        if options.get("quick"):
+            extra["rounds"] = 1
+        points = sum(
+            _points(benchmark, benchmarks.benchmark_selection.get(name))
+            * _rounds(benchmark, options.get("run_rounds"), extra)
+            for name, benchmark in benchmarks.items()
+        )
+        self._progress, self._journal, self._records = Progress(points), None, []
+        log.info(f"{points} points to measure")
+        if self.saving and not options.get("profile"):
+            self._journal = self._open(Path(benchmarks.benchmark_dir), env, extra, options)
+
+    def _open(self, suite: Path, env: Any, extra: dict[str, Any], options: Any) -> Journal:
+        conditions = {
+            "code": _code(suite),
+            "quick": bool(options.get("quick")),
+            "extra": {str(key): str(value) for key, value in extra.items()},
+            **{name: os.environ.get(name, "") for name in CONDITIONS},
+        }
+        name = f"{env.installed_commit_hash or 'source'}-{env.name}.jsonl"
+        journal = Journal(FOLDER / name, conditions)
+        if journal.waiting:
+            log.info(
+                f"{journal.waiting} were measured by a run that was interrupted and are taken "
+                f"from {journal.path} (remove it to start anew)"
+            )
+        return journal
+
+    def _measure(self, point: Point, run: Callable[[], Any]) -> Any:
+        assert self._progress is not None
+        self._progress.begin(point)
+        started = time.monotonic()
+        answer = run()
+        records = record.collect(self.spool)
+        self._records.extend(records)
+        self._progress.end(point, time.monotonic() - started, records)
+        if self._journal and answer.errcode == 0:
+            self._journal.add(point, Entry(answer._asdict(), records))
+        return answer
+
+    def _finish(self) -> None:
+        progress, self._progress = self._progress, None
+        if progress is None or not progress.done:
+            return
+        log.info(progress.summary())
+        if progress.done < progress.points and self._journal:
+            log.info("what was measured is kept: the same command goes on from here")
+
+
+def _point(benchmark: dict[str, Any], index: int) -> Point:
+    """Return name and parameters of one point."""
+    params: tuple[str, ...] = ()
+    if benchmark["params"]:
+        combinations = itertools.product(*benchmark["params"])
+        params = next(itertools.islice(combinations, index, None))
+    return (benchmark["name"], *(text.strip("'") for text in params))
+
+
+def _points(benchmark: dict[str, Any], selected: Any) -> int:
+    if selected is not None:
+        return len(selected)
+    return math.prod(len(values) for values in benchmark["params"])
+
+
+def _rounds(benchmark: dict[str, Any], rounds: list[int] | None, extra: dict[str, Any]) -> int:
+    """Return how many rounds of a benchmark this call of asv's loop runs."""
+    most = int(extra.get("rounds", benchmark.get("rounds", 1)))
+    return most if rounds is None else sum(number <= most for number in rounds)
+
+
+def _code(benchmarks: Path) -> str:
+    """Return a digest of all the code that decides what is measured, and how."""
+    package = Path(deepbench_ops.__file__).parent
+    folders = [*(package / name for name in MEASURING_CODE), benchmarks]
+    digest = hashlib.sha1(usedforsecurity=False)
+    for path in sorted(path for folder in folders for path in folder.rglob("*.[pc][ys]*")):
+        if path.suffix in (".py", ".csv"):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def install(watch: Watch) -> None:
+    """Wrap asv's loops, once per process."""
+    if getattr(runner, "is_watched", False):
+        return
+    run_command.run_benchmarks = watch.around_run(run_command.run_benchmarks)
+    runner._run_benchmark_single_param = watch.around_point(runner._run_benchmark_single_param)
+    runner.is_watched = True

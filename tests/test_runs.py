@@ -1,0 +1,152 @@
+"""Long runs: what they say of themselves, and what an interrupted one leaves for the next."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.runs import journal, watch
+from deepbench_ops.runs.journal import Entry, Journal
+from deepbench_ops.runs.progress import Progress, shares, spoken
+
+POINT = ("gemm.Training.kernel_forward", "m1_n1_k1_NN", "float32")
+OTHER = ("gemm.Training.kernel_forward", "m2_n1_k1_NN", "float32")
+ENTRY = Entry({"result": [True], "samples": [[1.0, 2.0]]}, [{"noise": 0.01}])
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
+    """Each time a point was measured is handed out once, in order, to the next run."""
+    first = Journal(tmp_path / "a" / "run.jsonl", {"code": "1"})
+    second_round = Entry({"result": [float("nan")]}, [])
+    first.add(POINT, ENTRY)
+    first.add(POINT, second_round)
+    again = Journal(first.path, {"code": "1"})
+    assert 2 == again.waiting
+    assert None is again.take(OTHER)
+    assert ENTRY == again.take(POINT)
+    assert str(second_round) == str(again.take(POINT))
+    assert None is again.take(POINT)
+
+
+def test_a_saved_run_leaves_nothing_to_take_up(tmp_path):
+    """Closing removes the file, be there one or not."""
+    run = Journal(tmp_path / "run.jsonl", {})
+    run.close()
+    run.add(POINT, ENTRY)
+    run.close()
+    assert 0 == Journal(run.path, {}).waiting
+
+
+def test_other_code_or_conditions_are_measured_anew(tmp_path):
+    """A point is not taken up by a run that would have measured something else."""
+    Journal(tmp_path / "run.jsonl", {"code": "1"}).add(POINT, ENTRY)
+    assert 0 == Journal(tmp_path / "run.jsonl", {"code": "2"}).waiting
+
+
+def test_what_is_a_day_old_is_measured_anew(tmp_path, monkeypatch):
+    """The machine of yesterday is another one."""
+    Journal(tmp_path / "run.jsonl", {}).add(POINT, ENTRY)
+    now = journal.time.time() + journal.LONGEST_SECONDS + 1
+    monkeypatch.setattr(journal.time, "time", lambda: now)
+    assert 0 == Journal(tmp_path / "run.jsonl", {}).waiting
+
+
+@given(cut=st.integers(1, 60))
+def test_a_torn_last_line_costs_that_point_only(tmp_path_factory, cut):
+    """A run killed while it wrote is taken up from the point before."""
+    run = Journal(tmp_path_factory.mktemp("run") / "run.jsonl", {})
+    run.add(POINT, ENTRY)
+    run.add(OTHER, ENTRY)
+    run.path.write_text(run.path.read_text()[:-cut])
+    again = Journal(run.path, {})
+    assert ENTRY == again.take(POINT)
+    assert again.take(OTHER) in (None, ENTRY)
+    assert (again.waiting, None) == (0, again.take(OTHER))
+
+
+def test_a_run_says_how_far_it_is_and_when_it_ends():
+    """A line names the point, the count and the time that is left at the pace so far."""
+    clock, said = Clock(), []
+    progress = Progress(10, clock, said.append)
+    progress.begin(POINT)
+    assert [] == said
+    clock.now = 20.0
+    progress.end(POINT, 20.0)
+    progress.begin(OTHER)
+    clock.now = 22.0
+    progress.begin(OTHER)
+    assert [f"1 of 10 points, about 3 min 0 s left: now {' '.join(OTHER)}"] == said
+
+
+def test_points_taken_up_do_not_make_the_rest_look_quick():
+    """The time left is reckoned from the points measured now."""
+    progress = Progress(10, Clock())
+    for _ in range(5):
+        progress.skip()
+    progress.end(POINT, 2.0)
+    assert 8.0 == progress.remaining()
+
+
+def test_the_end_of_a_run_says_where_the_time_went():
+    """Kernels, what is measured beside them, and all else add up to the whole."""
+    clock = Clock()
+    progress = Progress(1, clock)
+    clock.now = 100.0
+    spent = {"kernel": 60.0, "measuring": 80.0}
+    progress.end(POINT, 100.0, [{"spent": spent}, {"skipped": "too long"}])
+    expected = (
+        "1 of 1 points in 1 min 40 s: 60% in the kernels, 20% in yardsticks and waiting, "
+        "20% outside (processes, imports, inputs, checks)"
+    )
+    assert expected == progress.summary()
+
+
+def test_a_run_of_skips_has_no_shares():
+    """Where nothing was timed there is nothing to divide."""
+    assert "" == shares([{"skipped": "no"}], 5.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.2, "1 s"), (89, "89 s"), (100, "1 min 40 s"), (1000, "16 min"), (7300, "2 h 1 min")],
+)
+def test_durations_are_spoken(seconds, expected):
+    """One or two units, never more."""
+    assert expected == spoken(seconds)
+
+
+def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
+    """The digest follows the suite's own files and their tables, not other files."""
+    (tmp_path / "gemm.py").write_text("rounds = 2")
+    before = watch._code(tmp_path)
+    (tmp_path / "notes.txt").write_text("nothing")
+    assert before == watch._code(tmp_path)
+    (tmp_path / "gemm.py").write_text("rounds = 3")
+    assert before != watch._code(tmp_path)
+
+
+def test_parameters_are_named_as_a_person_would(tmp_path):
+    """asv's quotes are taken off; a benchmark without parameters has its name alone."""
+    benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}
+    assert ("a.B.kernel_c", "y", "float32") == watch._point(benchmark, 2)
+    assert ("a",) == watch._point({"name": "a", "params": []}, 0)
+    assert (4, 1) == (watch._points(benchmark, None), watch._points(benchmark, {3}))
+
+
+def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):
+    """Skips (NaN) and samples come back as they were, so that a result file does not differ."""
+    answer = watch.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
+    run = Journal(tmp_path / "run.jsonl", {})
+    run.add(POINT, Entry(answer._asdict(), []))
+    back = watch.BenchmarkResult(**Journal(run.path, {}).take(POINT).answer)
+    assert json.dumps(answer) == json.dumps(back)
