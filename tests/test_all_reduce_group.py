@@ -384,18 +384,24 @@ def test_more_than_fits_into_memory_is_a_reason(monkeypatch):
 GROUP_THAT_IS_KILLED = """
 import os, signal
 from deepbench_ops.ranks.group import Group
-ranks = Group("gloo", 2)
-os.kill(ranks.pids[1], signal.SIGSTOP)  # one that cannot end by itself
+ranks = Group("{name}", 2)
+if {stopping}:
+    os.kill(ranks.pids[1], signal.SIGSTOP)  # one that cannot end by itself
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_ranks_end_when_their_group_is_killed(mark):
-    """When the process that asked for them dies without a word, ranks do not live on."""
-    needed("gloo")
-    done = subprocess.run([sys.executable, "-c", GROUP_THAT_IS_KILLED], timeout=TIMEOUT)
+@pytest.mark.parametrize("name", ["gloo", "mpi"])
+@pytest.mark.parametrize("stopping", [False, True])
+def test_ranks_end_when_their_group_is_killed(mark, tmp_path, monkeypatch, name, stopping):
+    """When the process that asked for them dies without a word, no rank and no file lives on."""
+    needed(name)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program = GROUP_THAT_IS_KILLED.format(name=name, stopping=stopping)
+    done = subprocess.run([sys.executable, "-c", program], timeout=TIMEOUT)
     assert -signal.SIGKILL == done.returncode
     assert eventually_gone(mark)
+    assert [] == list(tmp_path.glob("deepbench-*"))
 
 
 def test_closing_twice_is_harmless():

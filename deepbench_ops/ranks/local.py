@@ -7,6 +7,7 @@ do, so that idle ranks do not disturb what is measured meanwhile.
 """
 
 import os
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -33,14 +34,15 @@ def serve(folder: Path, rank: int, size: int, name: str) -> None:
     """Be that rank, over the transport of that name, until the group says so or is gone."""
     with last_words(folder, rank).open("wb") as words:
         os.dup2(words.fileno(), 2)
-    Seat(Line.to(folder / SOCKET), rank, size, name).serve()
+    Seat(folder, rank, size, name).serve()
 
 
 class Seat:
     """A rank's place in a group: the line to it, and the member once all have met."""
 
-    def __init__(self, line: Line, rank: int, size: int, name: str) -> None:
-        self._line = line
+    def __init__(self, folder: Path, rank: int, size: int, name: str) -> None:
+        self._folder = folder
+        self._line = Line.to(folder / SOCKET)
         self._rank = rank
         self._size = size
         self._name = name
@@ -65,6 +67,7 @@ class Seat:
                     self._line.send({"doing": self._doing()})
                 else:
                     self._orders.put(message)
+        shutil.rmtree(self._folder, ignore_errors=True)  # nobody else is left to do it
         os._exit(1)
 
     def _doing(self) -> str:

@@ -6,6 +6,7 @@ the ranks are processes like any others from there on. This one stays to see the
 """
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -34,7 +35,7 @@ def main() -> None:
             line.close()
             _be(folder, rank, size, name)
         ranks[child] = rank
-    threading.Thread(target=_follow, args=(line,), daemon=True).start()
+    threading.Thread(target=_follow, args=(line, folder), daemon=True).start()
     while ranks:
         child, status = os.wait()
         line.send({"ended": ranks.pop(child), "status": os.waitstatus_to_exitcode(status)})
@@ -53,10 +54,11 @@ def _be(folder: Path, rank: int, size: int, name: str) -> NoReturn:
         os._exit(status)
 
 
-def _follow(line: Line) -> None:
+def _follow(line: Line, folder: Path) -> None:
     """When the group is gone, end with all ranks, those that are stopped included."""
     while line.receive() is not None:
         continue
+    shutil.rmtree(folder, ignore_errors=True)
     os.killpg(0, signal.SIGKILL)
 
 
