@@ -249,6 +249,35 @@ def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
     assert [entry["params"][0] for entry in found] == ["b"]
 
 
+def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path):
+    """asv appends later rounds to the first; that is not the appending a user asks for."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    beside = measurements.beside(path)
+    measurements.add(beside, [a_record("a", [9.0], 1.0)])
+    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
+    results.load_data(str(tmp_path))
+    for seconds in (1.0, 1.1):
+        record.write(a_record("a", [seconds], 2e9))
+        results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=seconds > 1.0)
+    results.save(str(tmp_path))
+    _, found = measurements.load(beside)
+    assert [[1.0], [1.1]] == [entry["seconds"] for entry in found]
+
+
+def test_samples_that_a_user_appends_keep_their_records(tmp_path):
+    """With `asv run --append-samples` the records of the earlier run stay beside the new."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    beside = measurements.beside(path)
+    measurements.add(beside, [a_record("a", [9.0], 1.0)])
+    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
+    results.load_data(str(tmp_path))
+    record.write(a_record("a", [1.0], 2e9))
+    results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=True)
+    results.save(str(tmp_path))
+    _, found = measurements.load(beside)
+    assert [[9.0], [1.0]] == [entry["seconds"] for entry in found]
+
+
 def test_a_skip_does_not_erase_a_measurement(tmp_path):
     """A release that has lost an operation keeps the records of when it had it."""
     path = tmp_path / ("x" + measurements.SUFFIX)

@@ -48,10 +48,18 @@ def install(records: Callable[[], list[dict[str, Any]]]) -> None:
 
 
 def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
-    def wrapped(self: Results, *args: Any, **kwargs: Any) -> None:
+    """Keep samples, and note in ``appends`` whether they join those of an earlier run.
+
+    From the second round on asv appends to its own first: what it does with a benchmark first
+    tells whether it was asked to.
+    """
+
+    def wrapped(self: Results, benchmark: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         kwargs["record_samples"] = True
-        self.appends = kwargs.get("append_samples", False)
-        add_result(self, *args, **kwargs)
+        added = getattr(self, "added", {})
+        added.setdefault(benchmark["name"], kwargs.get("append_samples", False))
+        self.added, self.appends = added, any(added.values())
+        add_result(self, benchmark, *args, **kwargs)
 
     return wrapped
 
