@@ -107,7 +107,7 @@ def test_what_cannot_be_is_a_reason(monkeypatch, framework, environ, precision, 
 def test_too_little_memory_is_a_reason(monkeypatch):
     """Vectors beyond this machine's memory are skipped before any process is started."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
-    monkeypatch.setattr(operation, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(operation.memory, "available", lambda: 2**30)
     monkeypatch.setattr(prepared, "Group", None)
     with pytest.raises(Unsupported, match="memory"):
         prepared.prepare("n64500000", "float32", 32)

@@ -1,8 +1,6 @@
 """Groups of real processes on this machine: what they compute, and how they fail."""
 
-import importlib.util
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from frameworks import needed
 from processes import MARK, eventually_gone, living, state
 
 from deepbench_ops import problems
@@ -50,18 +49,14 @@ def fault(monkeypatch, tmp_path):
     return breaks
 
 
-def needed(name):
+def demand(name):
     """Skip with the reason where a transport cannot be had."""
-    library = "mpi4py" if name == "mpi" else "torch"
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
-    if name == "mpi" and shutil.which("mpirun") is None:
-        pytest.skip("mpirun is not installed")
+    needed(*("mpi4py", "mpirun") if name == "mpi" else ("torch",))
 
 
 def group(name, size, **more):
     """A group of ranks that gives up within a minute."""
-    needed(name)
+    demand(name)
     return Group(name, size, **{"timeout": TIMEOUT, **more})
 
 
@@ -128,9 +123,9 @@ def test_every_published_size_is_summed(problem):
 def test_more_sums_than_stay_finite_are_timed_in_parts():
     """A slice of thousands of sums in place neither overflows nor ends up wrong."""
     with group("gloo", 2) as ranks:
-        operation.prepare(AllReduce(elements=10), ranks)
-        ranks.ask("slice", calls=1000)
-        ranks.ask("verify")
+        kernel = operation.prepare(AllReduce(elements=10), ranks)
+        assert kernel.clock(1000) > 0
+        assert np.isfinite(kernel.result()).all()
 
 
 def test_the_slowest_rank_counts(fault):
@@ -326,8 +321,11 @@ def test_a_port_that_is_free_is_used():
     """Ranks meet at the port that was asked for."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with group("gloo", 2, port=port) as ranks:
-        operation.prepare(SMALL, ranks)
+    with (
+        group("gloo", 2, port=port),
+        socket.create_connection(("127.0.0.1", port), timeout=5) as met,
+    ):
+        assert port == met.getpeername()[1]
 
 
 def test_an_unknown_transport_is_refused():
@@ -347,7 +345,8 @@ def test_an_unknown_algorithm_is_refused(name, choice):
 def test_every_mpi_algorithm_sums(algorithm):
     """Each of Open MPI's algorithms gives the exact sum."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
-        operation.prepare(AllReduce(elements=70_000), ranks)
+        kernel = operation.prepare(AllReduce(elements=70_000), ranks)
+        assert check.spot_check(kernel).ok
 
 
 def test_a_missing_library_is_a_reason(monkeypatch):
@@ -376,7 +375,7 @@ def test_ranks_without_gpus_are_a_reason():
 
 def test_more_than_fits_into_memory_is_a_reason(monkeypatch):
     """Vectors that this machine has no memory for are refused, not tried."""
-    monkeypatch.setattr(operation, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(operation.memory, "available", lambda: 2**30)
     with pytest.raises(Unsupported, match=r"32 ranks .* need about 9\.7 GiB .* 1\.0 GiB"):
         operation.demand_memory(64_500_000, 32, "gloo")
 
@@ -395,7 +394,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.parametrize("stopping", [False, True])
 def test_ranks_end_when_their_group_is_killed(mark, tmp_path, monkeypatch, name, stopping):
     """When the process that asked for them dies without a word, no rank and no file lives on."""
-    needed(name)
+    demand(name)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     program = GROUP_THAT_IS_KILLED.format(name=name, stopping=stopping)
     done = subprocess.run([sys.executable, "-c", program], timeout=TIMEOUT)

@@ -1,8 +1,6 @@
 """The ranks that torchrun and mpirun start, on one machine and between two hosts of its own."""
 
-import importlib.util
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +9,7 @@ import time
 import uuid
 from pathlib import Path
 
+import frameworks
 import network
 import pytest
 from processes import MARK, eventually_gone, living
@@ -45,11 +44,7 @@ def hosts():
 
 def needed(launcher):
     """Skip with the reason where a launcher cannot be had."""
-    library = "mpi4py" if launcher == "mpirun" else "torch"
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
-    if launcher == "mpirun" and shutil.which("mpirun") is None:
-        pytest.skip("mpirun is not installed")
+    frameworks.needed(*("mpi4py", "mpirun") if launcher == "mpirun" else ("torch",))
 
 
 def command(launcher, ranks, program):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from frameworks import loaded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,16 +41,6 @@ CASES = [
     if device == "cuda" or (name, precision) not in NEVER_ON_CPU
 ]
 SIZES = st.integers(min_value=1, max_value=70)
-
-
-def loaded(name, device="cpu"):
-    """Return a backend, or skip with the reason that makes it unavailable here."""
-    if name != "numpy":
-        pytest.importorskip(name)
-    try:
-        return backends.load(name, device)
-    except Unsupported as reason:
-        pytest.skip(str(reason))
 
 
 def built(backend, problem, precision, **more):

@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import frameworks
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops import backends
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.inputs import ALIGNMENT, round_to
@@ -106,13 +106,8 @@ def known_fault(p, precision):
 
 
 def loaded(name, device="cpu", layout="published"):
-    """Return a backend, or skip with the reason that makes it unavailable here."""
-    if name != "numpy":
-        pytest.importorskip(name)
-    try:
-        backend = backends.load(name, device)
-    except Unsupported as reason:
-        pytest.skip(str(reason))
+    """Return a backend whose tensors lie so, or skip with the reason."""
+    backend = frameworks.loaded(name, device)
     backend.layout = layout
     return backend
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from asv.config import Config
 from asv.environment import get_environments
+from asv.util import UserError
 
 from deepbench_ops.backends import check
 from deepbench_ops.backends.numpy_backend import NumpyBackend
@@ -46,6 +47,15 @@ def test_the_axis_as_the_configuration_explains_it(tmp_path):
     added = dict(found)[PUBLISHED + "-DEEPBENCH_LAYOUTchannels_last"]
     assert CONDITIONS | {"DEEPBENCH_LAYOUT": "channels_last"} == added
     assert 2 == len(found)
+
+
+def test_a_layout_from_the_shell_alone_is_refused(tmp_path, monkeypatch):
+    """Its results would bear the name of the published layout's, so it must be an axis."""
+    monkeypatch.setenv("DEEPBENCH_LAYOUT", "channels_last")
+    with pytest.raises(UserError, match=r"DEEPBENCH_LAYOUT is set to 'channels_last'.*add .* to"):
+        environments(tmp_path)
+    added = environments(tmp_path, DEEPBENCH_LAYOUT=["channels_last"])
+    assert [PUBLISHED + "-DEEPBENCH_LAYOUTchannels_last"] == [name for name, _ in added]
 
 
 def test_layout_is_published_unless_the_environment_says_otherwise(monkeypatch):

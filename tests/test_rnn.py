@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from frameworks import loaded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops import backends
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, ORDER
@@ -42,16 +42,6 @@ SHAPES = st.builds(
     Rnn, st.sampled_from(CELLS), st.integers(1, 40), st.integers(1, 9), st.integers(1, 9)
 )
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
-
-
-def loaded(name, device="cpu"):
-    """Return a backend, or skip with the reason that makes it unavailable here."""
-    if name != "numpy":
-        pytest.importorskip(name)
-    try:
-        return backends.load(name, device)
-    except Unsupported as reason:
-        pytest.skip(str(reason))
 
 
 def built(backend, problem, precision, operation, **more):

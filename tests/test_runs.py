@@ -135,6 +135,16 @@ def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
     assert before != watch._code(tmp_path)
 
 
+def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
+    """Every variable of the project counts, but for the folder that a process's records go to."""
+    monkeypatch.setenv("DEEPBENCH_SPOOL", "here")
+    before = watch._variables()
+    monkeypatch.setenv("DEEPBENCH_SPOOL", "there")
+    assert before == watch._variables()
+    monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.125")
+    assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == watch._variables()
+
+
 def test_parameters_are_named_as_a_person_would(tmp_path):
     """asv's quotes are taken off; a benchmark without parameters has its name alone."""
     benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}

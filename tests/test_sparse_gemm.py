@@ -9,10 +9,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from frameworks import loaded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops import backends, problems
+from deepbench_ops import problems
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import sparse_gemm as family
 from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, laid_out
@@ -41,16 +42,6 @@ CASES = [
 ]
 SIZES = st.integers(min_value=1, max_value=60)
 SPARSITIES = st.sampled_from((0.0, 0.5, 0.9, 0.95, 0.99))
-
-
-def loaded(name, device="cpu"):
-    """Return a backend, or skip with the reason that makes it unavailable here."""
-    if name != "numpy":
-        pytest.importorskip(name)
-    try:
-        return backends.load(name, device)
-    except Unsupported as reason:
-        pytest.skip(str(reason))
 
 
 def ran(kernel):

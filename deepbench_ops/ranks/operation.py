@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from deepbench_ops.backends import memory
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.sampling import Policy
@@ -26,8 +26,6 @@ VECTORS = {"gloo": 1, "nccl": 1, "mpi": 2}
 
 RANK_BYTES = 64 * 2**20
 """What a rank needs besides: its own part of Python and its libraries."""
-
-MEMORY = Path("/proc/meminfo")
 
 
 class Ranks(Protocol):
@@ -113,22 +111,12 @@ def notes(ranks: Ranks, seed: int) -> Mapping[str, str]:
 def demand_memory(elements: int, ranks: int, name: str) -> None:
     """Raise Unsupported when this machine has not the memory for so many ranks' vectors."""
     needed = ranks * (4 * elements * VECTORS[name] + RANK_BYTES)
-    available = available_memory()
-    if available is not None and needed > available:
+    available = memory.available()
+    if needed > available:
         raise Unsupported(
             f"{ranks} ranks of {elements} elements need about {needed / 2**30:.1f} GiB of memory,"
             f" and {available / 2**30:.1f} GiB are available"
         )
-
-
-def available_memory() -> int | None:
-    """Return the bytes that new processes can have without swapping, None where unknown."""
-    try:
-        lines = MEMORY.read_text().splitlines()
-    except OSError:
-        return None
-    kilobytes = (int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    return next((1024 * size for size in kilobytes), None)
 
 
 def _nothing() -> None:

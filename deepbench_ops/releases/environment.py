@@ -26,6 +26,9 @@ from deepbench_ops.releases.table import Release
 # lines anew. The fingerprint of each result holds the true version.
 PYTHON = "3"
 
+HIDDEN_AXES = ("DEEPBENCH_LAYOUT",)
+"""Run conditions that the configuration leaves out as long as nobody asks for them."""
+
 
 class ReleaseEnvironment(Environment):
     """Runs benchmarks in the environment of whichever release was installed last."""
@@ -52,6 +55,7 @@ class ReleaseEnvironment(Environment):
                 f"environment type 'release' has no Python {python!r}: releases are measured "
                 f"with the Python that runs asv, and it is written {PYTHON!r}"
             )
+        _refuse_hidden_axes(tagged_env_vars)
         self._release: Release | None = None
         self._project_root = _project_root()
         self._requirements: dict[str, str] = {}
@@ -125,6 +129,18 @@ class ReleaseEnvironment(Environment):
 
     def _get_installed_commit_hash(self) -> str | None:
         return self._release.hash if self._release else None
+
+
+def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
+    """Refuse a layout that the shell sets: results would be filed as if it were not."""
+    axes = {name for _, name in tagged_env_vars}
+    for name in HIDDEN_AXES:
+        if name in os.environ and name not in axes:
+            raise UserError(
+                f"{name} is set to {os.environ[name]!r} in the environment, and its results would "
+                f"be filed under the published layout: unset it, and add {name} to matrix in "
+                "asv.conf.json, whose comments show how"
+            )
 
 
 def _project_root() -> Path:

@@ -24,7 +24,6 @@ from deepbench_ops.runs.progress import Progress
 
 FOLDER = Path(".asv", "unfinished")
 MEASURING_CODE = ("problems", "backends", "measure")
-CONDITIONS = ("DEEPBENCH_CALL_LIMIT", "DEEPBENCH_NOMINAL", "DEEPBENCH_THREADS")
 
 
 class Watch:
@@ -91,7 +90,7 @@ class Watch:
             "code": _code(suite),
             "quick": bool(options.get("quick")),
             "extra": {str(key): str(value) for key, value in extra.items()},
-            **{name: os.environ.get(name, "") for name in CONDITIONS},
+            **_variables(),
         }
         name = f"{env.installed_commit_hash or 'source'}-{env.name}.jsonl"
         journal = Journal(FOLDER / name, conditions)
@@ -121,6 +120,12 @@ class Watch:
         log.info(progress.summary())
         if progress.done < progress.points and self._journal:
             log.info("what was measured is kept: the same command goes on from here")
+
+
+def _variables() -> dict[str, str]:
+    """Return what the environment asks of measuring, but for where records go."""
+    names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
+    return {name: os.environ[name] for name in sorted(names - {record.SPOOL_VARIABLE})}
 
 
 def _point(benchmark: dict[str, Any], index: int) -> Point:

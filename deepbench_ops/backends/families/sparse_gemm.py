@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deepbench_ops.backends.inputs import aligned_empty, floats, int8, random_bits
-from deepbench_ops.backends.kernel import Index, Reference
+from deepbench_ops.backends.kernel import Index, Kernel, Reference
 from deepbench_ops.backends.tolerance import allowed, widened
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -231,6 +231,42 @@ def row_major(values: np.ndarray) -> np.ndarray:
     copy = aligned_empty(values.shape, values.dtype)
     copy[...] = values
     return copy
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a framework prepares of an operation; `kernel` adds what is the same for all of them."""
+
+    run: Callable[[], object]
+    reset: Callable[[], object]
+    result: Callable[[], np.ndarray]
+    peek: Callable[[Index], np.ndarray]
+    layout: str
+    route: str
+
+
+def kernel(
+    place: str,
+    problem: SparseGemm,
+    drawn: SparseInputs,
+    precision: str,
+    operation: str,
+    prepared: Prepared,
+    synchronise: Callable[[], object],
+) -> Kernel:
+    """Return the kernel of a prepared operation; `place` is like "torch cpu"."""
+    return Kernel(
+        label=f"{place} {precision} {operation} {problem.id}",
+        run=prepared.run,
+        synchronise=synchronise,
+        reset=prepared.reset,
+        result=prepared.result,
+        peek=prepared.peek,
+        reference=reference(problem, drawn, precision, operation),
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={**drawn.notes, "layout": prepared.layout, "route": prepared.route},
+    )
 
 
 class Newest:

@@ -5,7 +5,6 @@ every call, so B is made row-major beforehand. It has no call that writes into a
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from operator import matmul
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
     Newest,
+    Prepared,
     SparseInputs,
     laid_out,
     layout_of_a,
@@ -34,17 +34,6 @@ LACKING = {
 }
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """One operation: `values` is its output as it lies, m x n or a string of numbers."""
-
-    run: Callable[[], object]
-    reset: Callable[[], object]
-    values: Callable[[], np.ndarray]
-    layout: str
-    route: str
-
-
 def build(
     backend: object, problem: SparseGemm, precision: str, operation: str, seed: int
 ) -> Kernel:
@@ -59,17 +48,24 @@ def build(
     sparse = _scipy_sparse()
     drawn = sparse_gemm.inputs(problem, precision, seed)
     prepared = _PREPARE[operation](sparse, problem, drawn)
-    return Kernel(
-        label=f"numpy cpu {precision} {operation} {problem.id}",
-        run=prepared.run,
-        synchronise=done,
-        reset=prepared.reset,
-        result=lambda: widened(prepared.values()),
-        peek=lambda index: widened(prepared.values()[index]),
-        reference=sparse_gemm.reference(problem, drawn, precision, operation),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
-        notes={**drawn.notes, "layout": prepared.layout, "route": prepared.route},
+    return sparse_gemm.kernel("numpy cpu", problem, drawn, precision, operation, prepared, done)
+
+
+def _prepared(
+    run: Callable[[], object],
+    reset: Callable[[], object],
+    values: Callable[[], np.ndarray],
+    layout: str,
+    route: str,
+) -> Prepared:
+    """`values` is the output as it lies, m x n or a string of numbers."""
+    return Prepared(
+        run=run,
+        reset=reset,
+        result=lambda: widened(values()),
+        peek=lambda index: widened(values()[index]),
+        layout=layout,
+        route=route,
     )
 
 
@@ -86,7 +82,7 @@ def _scipy_sparse() -> Any:
     return sparse
 
 
-def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:
+def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     """``csr_array @ array``, with a vector where there is one column.
 
     A transposed A is given as scipy's own view of the same three arrays, which it takes for
@@ -99,7 +95,7 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared
     shape = (problem.m, problem.n)
     nothing = np.broadcast_to(np.float32(np.nan), shape)
     newest = Newest(partial(matmul, a, row_major(b)), nothing)
-    return _Prepared(
+    return _prepared(
         run=newest.run,
         reset=newest.reset,
         values=lambda: newest.output.reshape(shape),
@@ -109,7 +105,7 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared
     )
 
 
-def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:
+def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     """``np.matmul`` through BLAS into a given C, with a vector where there is one column.
 
     Arrays hold column-major matrices as the C-contiguous transposes, as for GEMM.
@@ -121,7 +117,7 @@ def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Pr
         run = partial(np.matmul, a, drawn.b[:, 0], c[:, 0])
     else:
         run = partial(np.matmul, drawn.b.T, a.T, c.T)
-    return _Prepared(
+    return _prepared(
         run=run,
         reset=partial(c.fill, np.nan),
         values=lambda: c,
@@ -130,7 +126,7 @@ def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Pr
     )
 
 
-def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepared:
+def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     """``csr_array(dense)``, which makes new arrays in every call."""
     newest = Newest(partial(sparse.csr_array, drawn.a.dense()), sparse.csr_array((1, 1)))
 
@@ -138,7 +134,7 @@ def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> _Prepa
         made = newest.output
         return laid_out(drawn.a, made.indptr, made.indices, made.data)
 
-    return _Prepared(
+    return _prepared(
         run=newest.run,
         reset=newest.reset,
         values=values,

@@ -9,10 +9,10 @@ import torch
 
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import conv_int8, primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
 
@@ -46,10 +46,6 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
         assert held[0] is not None, "asked for the output of a kernel that has not run"
         return held[0]
 
-    def peek(index: Index) -> np.ndarray:
-        where = tuple(torch.from_numpy(axis).to(backend.device) for axis in index)
-        return widened(output()[where])
-
     reset()
     if backend.device == "cpu":
         notes["primitive"] = primitive.of_cpu(compute, notes["primitive"])
@@ -59,7 +55,7 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
         synchronise=backend.synchronise,
         reset=reset,
         result=lambda: widened(output()),
-        peek=peek,
+        peek=lambda index: at(output(), index),
         reference=conv.reference(problem, inputs, precision, operation),
         flops=problem.flops_of(operation),
         bytes=problem.bytes_of(precision, operation),

@@ -13,9 +13,9 @@ import torch
 from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.families.gemm import GemmInputs
 from deepbench_ops.backends.inputs import random_bits
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
 from deepbench_ops.problems.gemm import Gemm
 
 INT8_MULTIPLE = {"cpu": 1, "cuda": 8}
@@ -47,17 +47,13 @@ def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, s
     reset()
     m, n = inputs.c.shape
 
-    def peek(index: Index) -> np.ndarray:
-        where = tuple(torch.from_numpy(axis).to(backend.device) for axis in index)
-        return widened(output[where])
-
     return Kernel(
         label=f"torch {backend.device} {precision} {problem.id}",
         run=run,
         synchronise=backend.synchronise,
         reset=reset,
         result=lambda: widened(output[:m, :n]),
-        peek=peek,
+        peek=partial(at, output),
         reference=gemm.reference(problem, inputs, precision, operation),
         flops=problem.flops,
         bytes=problem.bytes(precision),

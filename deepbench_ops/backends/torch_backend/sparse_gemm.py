@@ -8,24 +8,24 @@ go to cuSPARSE. The operands are made as each wants them beforehand.
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import torch
 
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
     Newest,
+    Prepared,
     SparseInputs,
     laid_out,
     layout_of_a,
     layout_of_b,
     row_major,
 )
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -35,17 +35,6 @@ LACKING = {
 }
 
 Values = Callable[[], torch.Tensor]
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """One operation: `values` is its output as it lies, m x n or a string of numbers."""
-
-    run: Callable[[], object]
-    reset: Callable[[], object]
-    values: Values
-    layout: str
-    route: str
 
 
 def build(
@@ -65,28 +54,34 @@ def build(
         true_precision(precision, backend.device)
         prepared.reset()
 
-    def peek(index: Index) -> np.ndarray:
-        where = tuple(torch.from_numpy(axis).to(backend.device) for axis in index)
-        return widened(prepared.values()[where])
-
     reset()
-    return Kernel(
-        label=f"torch {backend.device} {precision} {operation} {problem.id}",
-        run=prepared.run,
-        synchronise=backend.synchronise,
+    place, complete = f"torch {backend.device}", replace(prepared, reset=reset)
+    return sparse_gemm.kernel(
+        place, problem, drawn, precision, operation, complete, backend.synchronise
+    )
+
+
+def _prepared(
+    run: Callable[[], object],
+    reset: Callable[[], object],
+    values: Values,
+    layout: str,
+    route: str,
+) -> Prepared:
+    """`values` is the output as it lies, m x n or a string of numbers."""
+    return Prepared(
+        run=run,
         reset=reset,
-        result=lambda: widened(prepared.values()),
-        peek=peek,
-        reference=sparse_gemm.reference(problem, drawn, precision, operation),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
-        notes={**drawn.notes, "layout": prepared.layout, "route": prepared.route},
+        result=lambda: widened(values()),
+        peek=lambda index: at(values(), index),
+        layout=layout,
+        route=route,
     )
 
 
 def _product(
     backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
-) -> _Prepared:
+) -> Prepared:
     """The product by whichever call has one for this precision and device."""
     if problem.a_transposed:
         raise Unsupported("torch turns transposed compressed rows into new ones in every call")
@@ -103,7 +98,7 @@ def _product(
         name, run = "addmv", partial(torch.addmv, c[:, 0], a, b[:, 0], beta=0, out=c[:, 0])
     else:
         name, run = "addmm", partial(torch.addmm, c, a, b, beta=0, out=c)
-    return _Prepared(
+    return _prepared(
         run=run,
         reset=partial(c.fill_, float("nan")),
         values=lambda: c,
@@ -112,10 +107,10 @@ def _product(
     )
 
 
-def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> _Prepared:
+def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> Prepared:
     """``torch.sparse.mm(a, b, "sum")``; it knows no vectors, so one column is a matrix."""
     newest = Newest(partial(torch.sparse.mm, a, b, "sum"), _nothing((a.shape[0], b.shape[1])))
-    return _Prepared(
+    return _prepared(
         run=newest.run,
         reset=newest.reset,
         values=lambda: newest.output,
@@ -127,7 +122,7 @@ def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> _Prepared:
 
 def _dense_product(
     backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
-) -> _Prepared:
+) -> Prepared:
     """``torch.mm`` into a given C, or ``torch.mv``; column-major as for GEMM."""
     dtype = DTYPES[precision]
     stored = backend.tensor(drawn.a.dense(), dtype)
@@ -138,7 +133,7 @@ def _dense_product(
         name, run = "mv", partial(torch.mv, a, b[:, 0], out=c[:, 0])
     else:
         name, run = "mm", partial(torch.mm, a, b, out=c)
-    return _Prepared(
+    return _prepared(
         run=run,
         reset=partial(c.fill_, float("nan")),
         values=lambda: c,
@@ -149,7 +144,7 @@ def _dense_product(
 
 def _conversion(
     backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
-) -> _Prepared:
+) -> Prepared:
     """``Tensor.to_sparse_csr``, which makes new tensors in every call."""
     dense = backend.tensor(drawn.a.dense(), DTYPES[precision])
     nothing = _quietly(dense[:1, :1].to_sparse_csr)
@@ -161,7 +156,7 @@ def _conversion(
         offsets, columns, numbers = (part.cpu().to(torch.float64).numpy() for part in parts)
         return torch.from_numpy(laid_out(drawn.a, offsets, columns, numbers)).to(backend.device)
 
-    return _Prepared(
+    return _prepared(
         run=newest.run,
         reset=newest.reset,
         values=values,
