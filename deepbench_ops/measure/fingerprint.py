@@ -25,6 +25,18 @@ def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
     framework_versions: what the backend says of itself (`Backend.versions`).
     """
     facts = {
+        **of_the_run(),
+        "threads": str(threads),
+        "affinity": ",".join(map(str, sorted(allowed_cpus()))),
+        **framework_versions,
+    }
+    return dict(sorted(facts.items()))
+
+
+@cache
+def of_the_run() -> dict[str, str]:
+    """Return the facts that no process of a run changes; asked for before a fork, once for all."""
+    return {
         **_processor(),
         "memory_bytes": str(_memory_bytes()),
         "kernel": platform.release(),
@@ -32,12 +44,8 @@ def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
         "libc": " ".join(platform.libc_ver()),
         "python": platform.python_version(),
         "asv_runner": _version("asv_runner"),
-        "threads": str(threads),
-        "affinity": ",".join(map(str, sorted(allowed_cpus()))),
         "revision": _revision(),
-        **framework_versions,
     }
-    return dict(sorted(facts.items()))
 
 
 def digest(facts: dict[str, str]) -> str:
@@ -105,7 +113,6 @@ def _version(distribution: str) -> str:
         return ""
 
 
-@cache
 def _revision() -> str:
     """Return this project's git revision, marked ``+`` when its files have been changed."""
     here = Path(__file__).resolve().parents[2]

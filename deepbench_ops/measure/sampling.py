@@ -78,13 +78,13 @@ class Policy:
     """
 
     slice_seconds: float = 0.008
-    budget_seconds: float = 0.4
+    budget_seconds: float = 0.12
     warmup_seconds: float = 0.1
     target: float = 0.01
     min_samples: int = 6
     max_samples: int = 30
     long_call_seconds: float = 0.5
-    patience_seconds: float = 4.0
+    patience_seconds: float = 2.0
     disturbed_above: float = 1.25
     cold: bool = False
 

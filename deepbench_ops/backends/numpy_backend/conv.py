@@ -33,18 +33,17 @@ from deepbench_ops.backends.numpy_backend.patches import (
     like,
 )
 from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
 from deepbench_ops.problems.conv import Conv
 
-# What products are made of and added up in, and what is handed out.
+WORK = np.dtype(np.float32)
+"""What products are made of, whatever the precision."""
+
+# What they are added up in, and what is handed out.
 TYPES: dict[str, tuple[np.dtype, np.dtype]] = {
-    "float32": (np.dtype(np.float32), np.dtype(np.float32)),
-    "float16": (np.dtype(np.float32), np.dtype(np.float16)),
+    "float32": (WORK, WORK),
+    "float16": (WORK, np.dtype(np.float16)),
     "int8": (np.dtype(np.int32), np.dtype(np.int32)),
-}
-ROUTES = {
-    "float32": "np.matmul through BLAS",
-    "float16": "widened to float32 in every call, np.matmul through BLAS, rounded once",
-    "int8": "widened to int32 in every call, np.einsum by numpy's own int32 loop, no BLAS",
 }
 SHORT_ROW = 32
 """Copying this many numbers at a time, or fewer, takes longer than a step to the next row."""
@@ -60,13 +59,13 @@ WAYS = {
 
 
 def build(backend: Backend, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare one pass in float32 or float16 (BLAS) or int8 (numpy's own, slow loop)."""
+    """Prepare one pass in float32, or in float16 or int8 by way of it (see `widening`)."""
     refuse_lacking(precision)
     conv.refuse_unpublished(problem, precision, operation)
     inputs = conv.inputs(problem, precision, seed)
     reference = conv.reference(problem, inputs, precision, operation)
-    work, stored = TYPES[precision]
-    calls = Calls(backend.layout, work)
+    sums, stored = TYPES[precision]
+    calls = Calls(backend.layout, sums)
     output = like(reference.shape, stored, backend.layout)
     operands = [conv.laid_out(x, backend.layout) for x in reference.operands()]
     PASSES[operation](calls, problem, operands[0], operands[1], output)
@@ -101,12 +100,13 @@ class Calls:
 
     layout: str
     """How operands and output lie."""
-    work: np.dtype
-    """What products are made of."""
+    sums: np.dtype
+    """What products are added up in."""
     order: str = ""
     """How columns, and what is made for them alone, lie: `layout` unless another is faster."""
     way: str = "gathered"
     steps: list[Callable[[], object]] = field(default_factory=list)
+    _room: dict[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
     @property
     def rearranged(self) -> str:
@@ -127,11 +127,26 @@ class Calls:
         self.steps.append(partial(np.copyto, target, source))
 
     def multiply(self, left: np.ndarray, right: np.ndarray, product: np.ndarray) -> None:
-        if self.work.kind == "i":
-            # einsum's loop uses the processor's vectors, which matmul's own does not.
-            self.steps.append(partial(np.einsum, "ik,kj->ij", left, right, out=product))
-        else:
+        if product.dtype == WORK:
             self.steps.append(partial(np.matmul, left, right, product))
+            return
+        some = self._scratch(product)
+        first, *others = parts(left, right, exact=True)
+        self.steps.append(partial(np.matmul, *first, some))
+        self.steps.append(partial(np.copyto, product, some, casting="unsafe"))
+        for part in others:
+            self.steps.append(partial(np.matmul, *part, some))
+            self.steps.append(
+                partial(np.add, product, some, product, dtype=product.dtype, casting="unsafe")
+            )
+
+    def _scratch(self, product: np.ndarray) -> np.ndarray:
+        """Return room for one part of a product; parts are used up before the next is made."""
+        columns_first = product.flags.f_contiguous and not product.flags.c_contiguous
+        shape = product.shape[::-1] if columns_first else product.shape
+        if shape not in self._room:
+            self._room[shape] = aligned_empty(shape, WORK)
+        return self._room[shape].T if columns_first else self._room[shape]
 
     def add(self, target: np.ndarray, more: np.ndarray) -> None:
         self.steps.append(partial(np.add, target, more, target))
@@ -141,18 +156,24 @@ class Calls:
 
     def filter_matrix(self, filters: np.ndarray) -> np.ndarray:
         """Return filters (k, c, r, s) as k x entries, copied where type or order demand it."""
-        if filters.dtype != self.work or self.order != self.layout:
-            arranged = like(filters.shape, self.work, self.order)
+        if filters.dtype != WORK or self.order != self.layout:
+            arranged = like(filters.shape, WORK, self.order)
             self.copy(arranged, filters)
             filters = arranged
         return filter_matrix(filters, self.order)
 
-    def columns(self, depth: tuple[int, int, int], plan: list[Block], window: Window) -> Columns:
-        return Columns(depth, plan, window.p, self.work, self.order)
+    def columns(
+        self,
+        depth: tuple[int, int, int],
+        plan: list[Block],
+        window: Window,
+        dtype: np.dtype = WORK,
+    ) -> Columns:
+        return Columns(depth, plan, window.p, dtype, self.order)
 
     def plan(self, images: int, window: Window, channels: int) -> list[Block]:
         depth = channels * window.r * window.s
-        return blocks(images, window, depth, self.work.itemsize)
+        return blocks(images, window, depth, WORK.itemsize)
 
 
 class Gatherer:
@@ -162,10 +183,10 @@ class Gatherer:
         self._calls = calls
         self._images = images
         self._window = window
-        same = images.dtype == calls.work and calls.order == calls.layout
+        same = images.dtype == WORK and calls.order == calls.layout
         ready = same and not window.padded
         most = max(block.count for block in plan)
-        self._padded = None if ready else window.blank(images, most, calls.work, calls.order)
+        self._padded = None if ready else window.blank(images, most, WORK, calls.order)
         channels = images.shape[1]
         self._columns: Columns | None = None
         if ready and window.is_a_pixel and lie_ready(plan, calls.layout):
@@ -195,8 +216,8 @@ class Pixels:
         self._calls = calls
         self._tensor = tensor
         self._buffer: Columns | None = None
-        if tensor.dtype != calls.work or not lie_ready(plan, calls.layout):
-            self._buffer = calls.columns((tensor.shape[1], 1, 1), plan, window)
+        if tensor.dtype != calls.sums or not lie_ready(plan, calls.layout):
+            self._buffer = calls.columns((tensor.shape[1], 1, 1), plan, window, calls.sums)
 
     def matrix(self, block: Block) -> np.ndarray:
         """Return the matrix of a block: the tensor itself, or the buffer for it."""
@@ -273,7 +294,7 @@ def _backward_data(
     if (p.r, p.s) == (1, 1):
         left = calls.filter_matrix(filters).T
     else:
-        swapped = like((p.c, p.k, p.r, p.s), calls.work, calls.order)
+        swapped = like((p.c, p.k, p.r, p.s), WORK, calls.order)
         calls.copy(swapped, filters.transpose(1, 0, 2, 3))
         left = filter_matrix(swapped, calls.order)
     _slide(calls, gradient, left, output, window)
@@ -295,7 +316,7 @@ def _add_back(
     pixels = Pixels(calls, gradient, window, plan)
     columns = calls.columns((p.c, p.r, p.s), plan, window)
     most = max(block.count for block in plan)
-    phases = Phases(output, window, most, calls.work, calls.order)
+    phases = Phases(output, window, most, calls.sums, calls.order)
     for block in plan:
         if block.first:
             calls.clear(phases.store)
@@ -316,10 +337,10 @@ def _backward_weights(
     calls.order = _order(calls.layout, window, p.c, p.k, p.n)
     plan = calls.plan(p.n, window, p.c)
     total = output
-    if output.dtype != calls.work or calls.order != calls.layout:
-        total = like(output.shape, calls.work, calls.order)
+    if output.dtype != calls.sums or calls.order != calls.layout:
+        total = like(output.shape, calls.sums, calls.order)
     summed = filter_matrix(total, calls.order)
-    some = aligned_empty(summed.shape, calls.work)
+    some = aligned_empty(summed.shape, calls.sums)
     seen = Gatherer(calls, images, window, plan)
     pixels = Pixels(calls, gradient, window, plan)
     for block in plan:

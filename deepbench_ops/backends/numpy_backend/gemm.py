@@ -15,32 +15,26 @@ from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
 from deepbench_ops.problems.gemm import Gemm
-
-ROUTES = {
-    "float32": "np.matmul through BLAS, then np.add",
-    "float16": "np.matmul by numpy's own loop adding in float32, no BLAS; then np.add",
-    "int8": "np.matmul by numpy's own int32 loop over operands widened in every call, no BLAS;"
-    " then np.add",
-}
 
 
 def build(backend: object, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a GEMM in float32 (BLAS), float16 or int8 (numpy's own, slow loops)."""
+    """Prepare a GEMM in float32, or in float16 or int8 by way of it (see `widening`)."""
     refuse_lacking(precision)
     inputs = gemm.inputs(problem, precision, seed)
     initial = inputs.c.T
     output = aligned_empty(initial.shape, initial.dtype)
-    product = aligned_empty(initial.shape, initial.dtype)
     reset = partial(np.copyto, output, initial)
     reset()
 
     def peek(index: Index) -> np.ndarray:
         return widened(output.T[index])
 
+    bind = _bind if precision == "float32" else _bind_widening
     return Kernel(
         label=f"numpy cpu {precision} {problem.id}",
-        run=_bind(inputs.b.T, inputs.a.T, product, output),
+        run=bind(inputs.b.T, inputs.a.T, output),
         synchronise=done,
         reset=reset,
         result=lambda: widened(output.T),
@@ -48,26 +42,41 @@ def build(backend: object, problem: Gemm, precision: str, operation: str, seed: 
         reference=gemm.reference(problem, inputs, precision, operation),
         flops=problem.flops,
         bytes=problem.bytes(precision),
-        notes={**inputs.notes, "route": ROUTES[precision], "padding": "none"},
+        notes={
+            **inputs.notes,
+            "route": f"{ROUTES[precision]}; C by np.add",
+            "padding": "none",
+        },
     )
 
 
-def _bind(
-    left: np.ndarray, right: np.ndarray, product: np.ndarray, output: np.ndarray
-) -> Callable[[], object]:
+def _bind(left: np.ndarray, right: np.ndarray, output: np.ndarray) -> Callable[[], object]:
     """Return the two calls with nothing but their operands looked up at run time."""
     matmul, add = np.matmul, np.add
-    if left.dtype == np.int8:
-        int32 = np.dtype(np.int32)
-
-        def run_int8() -> None:
-            matmul(left, right, product, dtype=int32)
-            add(output, product, output)
-
-        return run_int8
+    product = aligned_empty(output.shape, output.dtype)
 
     def run() -> None:
         matmul(left, right, product)
         add(output, product, output)
+
+    return run
+
+
+def _bind_widening(left: np.ndarray, right: np.ndarray, output: np.ndarray) -> Callable[[], object]:
+    """Return the same for operands that BLAS does not take, with their way there and back."""
+    matmul, copyto = np.matmul, np.copyto
+    left_wide, right_wide = (np.empty_like(x, np.float32) for x in (left, right))
+    product = aligned_empty(output.shape, np.float32)
+    whole = output.dtype.kind == "i"
+    pairs = tuple(parts(left_wide, right_wide, exact=whole))
+    summed_in = np.dtype(np.int32) if whole else np.dtype(np.float32)
+    add = partial(np.add, output, product, output, dtype=summed_in, casting="unsafe")
+
+    def run() -> None:
+        copyto(left_wide, left)
+        copyto(right_wide, right)
+        for left_part, right_part in pairs:
+            matmul(left_part, right_part, product)
+            add()
 
     return run
