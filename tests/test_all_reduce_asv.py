@@ -124,3 +124,15 @@ def test_the_suite_has_every_size_and_number_of_ranks():
     assert (["float32"], [2, 4, 8, 16, 32]) == (precisions, ranks)
     pattern = re.compile(bench_regex(select("training", "all_reduce"), ["float32"]))
     assert pattern.search(f"{NAME}('n100000', 'float32', 32)")
+
+
+def test_the_headline_has_the_sizes_and_ranks_of_the_readme():
+    """DeepBench's README shows two sizes on 8, 16 and 32 processors, and no other."""
+    pattern = re.compile(bench_regex(select("headline", "all_reduce"), ["float32"]))
+    found = {
+        (problem.id, ranks)
+        for problem in problems.load("all_reduce")
+        for ranks in (2, 4, 8, 16, 32)
+        if pattern.search(f"{NAME}({problem.id!r}, 'float32', {ranks})")
+    }
+    assert {(size, n) for size in ("n16777217", "n64500000") for n in (8, 16, 32)} == found

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,9 @@ from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 from deepbench_ops.problems.tables import FAMILIES
+from deepbench_ops.ranks import sweep as ranks_sweep
+from deepbench_ops.ranks import transport
+from deepbench_ops.ranks.prepared import TRANSPORTS
 
 pytest.importorskip("asv", reason="the command needs the `track` extra")
 pytest.importorskip("click", reason="the command needs the `track` extra")
@@ -129,10 +133,12 @@ def test_what_is_skipped_carries_its_reason():
         "bfloat16", "--precision", "int8", "--format", "json",
     )  # fmt: skip
     found = json.loads(out)
-    assert (0, "1 ok, 0 wrong, 3 skipped") == (status, counted.splitlines()[-1])
+    assert (0, "1 ok, 0 wrong, 4 skipped") == (status, counted.splitlines()[-1])
+    no_sum = "all-reduce is measured in float32, not in"
     reasons = {tuple(list(row.values())[:5]): row["reason"] for row in found}
     assert {
-        ("numpy", "cpu", "all_reduce", "all", "all"): "the numpy backend has no all_reduce kernels",
+        ("numpy", "cpu", "all_reduce", "sum", "bfloat16"): f"{no_sum} bfloat16",
+        ("numpy", "cpu", "all_reduce", "sum", "int8"): f"{no_sum} int8",
         ("numpy", "cpu", "gemm", "forward", "bfloat16"): "numpy has no bfloat16 type",
         ("numpy", "cpu", "gemm", "forward", "int8"): "",
         ("numpy", "cuda", "all", "all", "all"): "numpy runs on the cpu only, not on cuda",
@@ -169,6 +175,42 @@ def test_kinds_that_are_skipped_are_counted(monkeypatch):
     kinds = len(families.kinds("gemm"))
     expected = ("ok", kinds - 3, f"3 of {kinds} kinds: B cannot be turned")
     assert expected == (row.verdict, row.compared, row.reason)
+
+
+def test_sums_between_processes_are_compared_as_well():
+    """All-reduce has a row a transport: exact on every rank, or the reason why there is none."""
+    status, out, _ = run("--family", "all-reduce", "--precision", "float32", "--format", "json")
+    found = {(row["framework"], row["device"]): row for row in json.loads(out)}
+    assert set(TRANSPORTS) == set(found)
+    assert 0 == status
+    for place, name in TRANSPORTS.items():
+        row = found[place]
+        try:
+            transport.demand(name)
+        except Unsupported as lacking:
+            assert ("skipped", str(lacking)) == (row["verdict"], row["reason"])
+        else:
+            expected = ("ok", 0.0, 0.0, len(ranks_sweep.RANKS) * len(ranks_sweep.ELEMENTS))
+            assert expected == tuple(row[k] for k in ("verdict", "error", "tolerance", "compared"))
+
+
+def test_a_wrong_sum_between_processes_fails_the_command(monkeypatch):
+    """A rank that holds another sum is named, and the exit status is 1."""
+
+    def prepare(problem, group):
+        raise DeepbenchError("rank 1 holds a wrong sum at entry 3")
+
+    @contextmanager
+    def group(name, ranks):
+        yield None
+
+    monkeypatch.setattr(ranks_sweep, "Group", group)
+    monkeypatch.setattr(ranks_sweep.operation, "prepare", prepare)
+    arguments = ["--framework", "torch", "--device", "cpu", "--family", "all-reduce"]
+    status, out, _ = run(*arguments, "--precision", "float32", "--format", "json")
+    (row,) = json.loads(out)
+    assert (1, "wrong") == (status, row["verdict"])
+    assert "rank 1 holds a wrong sum" in row["reason"]
 
 
 def test_csv_holds_what_json_holds():

@@ -357,6 +357,19 @@ def test_wrong_kernels_are_found_out(mistake, operation):
         check.verify_output(Wrong().build(square, "float32", operation))
 
 
+def test_deep_int8_sums_of_numpy_are_exact(monkeypatch):
+    """4608 products of -128 and -128, 75497472 in all, are beyond what a float32 counts by ones."""
+    deep = Conv(w=5, h=5, c=512, n=2, k=8, r=3, s=3)
+    images, filters = np.full((2, 512, 5, 5), -128, np.int8), np.full((8, 512, 3, 3), -128, np.int8)
+    images[:, -1, -1, -1] = 127  # seen by the last window alone
+    monkeypatch.setattr(conv.ConvInputs, "_draw", lambda *what: filters if what[3] else images)
+    kernel = NumpyBackend().build(deep, "int8")
+    kernel.run()
+    expected = np.full((2, 8, 3, 3), 512 * 9 * 2**14)
+    expected[:, :, -1, -1] -= 255 * 128
+    np.testing.assert_array_equal(expected, kernel.result())
+
+
 @pytest.mark.parametrize("off", [-1, 1])
 def test_an_int8_sum_off_by_one_is_found_out(off):
     """Integers have no tolerance."""

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from asv.results import Results
 from asv.runner import BenchmarkResult
+from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.measure import record
+from deepbench_ops.machine import profile
+from deepbench_ops.measure import fingerprint, record
 from deepbench_ops.results import keep, measurements
 
 BENCHMARK = {
@@ -312,3 +314,16 @@ def test_a_torn_measurements_file_names_its_line(tmp_path):
     with pytest.raises(measurements.DeepbenchError, match=r"x\.measurements\.jsonl: line 2"):
         measurements.add(path, [a_record("a", [1.0], 1.0)])
     assert path.read_text().endswith('{"benchmark": "gem')
+
+
+def test_a_run_on_another_processor_under_the_same_name_does_not_begin(tmp_path):
+    """asv saves the machine as a run begins: then it stops in one line, nothing written."""
+    machine = keep.Machine()
+    machine.machine = "box"
+    described = profile.Profile("box", facts={"processor": "1/2/3"})
+    path = profile.write(tmp_path, described)
+    if not fingerprint.silicon():
+        pytest.skip("this system does not tell family, model and stepping of its processor")
+    with pytest.raises(UserError, match=r"box has a processor .*1/2/3"):
+        machine.save(str(tmp_path))
+    assert [path] == list(path.parent.iterdir())

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect, profile
 from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.measure import fingerprint
 
 pytest.importorskip("asv", reason="machine entries are asv's: the `track` extra")
 pytest.importorskip("click", reason="the command needs the `track` extra")
@@ -156,6 +157,21 @@ def test_a_broken_profile_is_one_line(tmp_path, content):
         profile.read(tmp_path, "box")
     assert str(path) in str(caught.value)
     assert 1 == len(str(caught.value).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("described", "found"), [("26/2/1", "26/2/1"), ("", "26/2/1"), ("26/2/1", "")]
+)
+def test_the_same_or_an_unknown_processor_goes_on(described, found):
+    """Where either side does not tell its processor there is nothing to refuse."""
+    profile.refuse_another(Profile("box", facts={"processor": described}), found)
+    profile.refuse_another(None, found)
+
+
+def test_another_processor_under_the_same_name_is_refused():
+    """Its results would be held against the peaks and readings of the one described."""
+    with pytest.raises(DeepbenchError, match=r"box has .* 26/2/1, and this one is 25/17/1: give"):
+        profile.refuse_another(Profile("box", facts={"processor": "26/2/1"}), "25/17/1")
 
 
 def test_nominal_readings_belong_to_threads_and_version():
@@ -447,6 +463,18 @@ def test_a_broken_profile_is_not_replaced(home):
     path.write_text("{")
     status, _, err = deepbench("--name", "box", "--yes", folder=home)
     assert (2, 1, "{") == (status, len(err.splitlines()), path.read_text())
+    assert not (home / ".asv-machine.json").exists()
+
+
+def test_the_profile_of_another_processor_is_not_replaced(home):
+    """A machine lent under an earlier one's name is told to take its own."""
+    path = profile.write(home / "results", Profile("box", facts={"processor": "1/2/3"}))
+    before = path.read_text()
+    status, _, err = deepbench("--name", "box", "--yes", folder=home)
+    if not fingerprint.silicon():
+        pytest.skip("this system does not tell family, model and stepping of its processor")
+    assert (2, 1, before) == (status, len(err.splitlines()), path.read_text())
+    assert "--name NAME" in err
     assert not (home / ".asv-machine.json").exists()
 
 

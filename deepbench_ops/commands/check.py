@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.problems import FAMILIES, PRECISIONS
+from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.tables import family_name
@@ -72,8 +73,8 @@ def check(
 
     One line for each framework, device, family, operation and precision. The problems are those
     of the published lists cut down to a size at which every entry of the output can be compared,
-    one of each kind. Shown is the entry that comes nearest to what is allowed, or is furthest
-    beyond it: its error and its tolerance.
+    one of each kind; all-reduces run between two and between three processes. Shown is the entry
+    that comes nearest to what is allowed, or is furthest beyond it: its error and its tolerance.
 
     \b
       ok       every entry of every problem is within its tolerance
@@ -91,8 +92,13 @@ def check(
     count = threads.fix()
     # The frameworks are only imported now, after their thread counts were settled.
     from deepbench_ops.backends import sweep
+    from deepbench_ops.ranks import sweep as between_processes
 
-    found = list(sweep.rows(*wanted, threads=count, tell=tell))
+    places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
+    in_one = [family for family in chosen if family != AllReduce.family]
+    found = list(sweep.rows(*places, in_one, kinds, threads=count, tell=tell))
+    if AllReduce.family in chosen:
+        found += between_processes.rows(*places, kinds, tell=tell)
     written = {"table": as_table, "csv": as_csv, "json": as_json}[form](found)
     click.echo(written)
     verdicts = Counter(row.verdict for row in found)

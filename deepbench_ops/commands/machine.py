@@ -55,12 +55,13 @@ def machine(
                   are multiples of them
     """
     from deepbench_ops.machine import detect, entry, profile
-    from deepbench_ops.measure import threads
+    from deepbench_ops.measure import fingerprint, threads
 
     count = threads.fix()
     identity = detect.identity(entry.check_name(name or entry.default_name()), accelerator)
-    # Before anything is written: a broken profile must not be replaced, nor leave half done.
+    # Before anything is written: neither a broken profile nor another machine's is replaced.
     old = profile.read(results, identity["machine"])
+    profile.refuse_another(old, fingerprint.silicon())
     show_identity(identity, entry.changes(entry.stored().get(identity["machine"], {}), identity))
     confirm(yes)
     click.echo(f"written: {entry.save(identity)}")

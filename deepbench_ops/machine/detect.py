@@ -5,6 +5,8 @@ import platform
 import subprocess
 from pathlib import Path
 
+from deepbench_ops.measure import fingerprint
+
 NO_ACCELERATOR = "none"
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
@@ -38,6 +40,7 @@ def facts() -> dict[str, str]:
         "memory_bytes": str(get_memsize()),
         "last_level_cache_bytes": str(last_level_cache()),
         "kernel": platform.release(),
+        "processor": fingerprint.silicon(),
         **accelerators(),
     }
     return {name: value for name, value in found.items() if value}

@@ -89,6 +89,19 @@ def write(results: Path, profile: Profile) -> Path:
     return path
 
 
+def refuse_another(known: Profile | None, processor: str) -> None:
+    """Raise DeepbenchError where the profile is of another processor than `processor`.
+
+    Both as `fingerprint.silicon` writes them; one that is not known is taken for the same.
+    """
+    described = known.facts.get("processor", "") if known is not None else ""
+    if known is not None and described and processor and described != processor:
+        raise DeepbenchError(
+            f"{known.machine} has a processor of family/model/stepping {described}, and this one is"
+            f" {processor}: give this machine a name with 'deepbench machine --name NAME'"
+        )
+
+
 def _profile(stored: dict[str, Any]) -> Profile:
     if stored["version"] != VERSION:
         raise ValueError(f"version {stored['version']}, not {VERSION}")

@@ -63,13 +63,19 @@ def readings() -> dict[str, float]:
     return found
 
 
+def silicon() -> str:
+    """Return family, model and stepping of the processor as "25/17/1", "" where nothing tells.
+
+    Clouds hide which model is behind a name, and lend different ones under the same.
+    """
+    return "/".join(_cpuinfo(key) for key in ("cpu family", "model", "stepping")).strip("/")
+
+
 def _processor() -> dict[str, str]:
     flags = _cpuinfo("flags") or _cpuinfo("Features")
     return {
         "cpu": _cpuinfo("model name") or platform.processor() or platform.machine(),
-        "cpu_family_model_stepping": "/".join(
-            _cpuinfo(key) for key in ("cpu family", "model", "stepping")
-        ),
+        "cpu_family_model_stepping": silicon(),
         "cpu_microcode": _cpuinfo("microcode"),
         "cpu_flags": flags,
         "logical_cpus": str(os.cpu_count()),

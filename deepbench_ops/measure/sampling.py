@@ -72,7 +72,8 @@ class Policy:
     target: relative half-width of the median's 95 % interval at which sampling ends.
     long_call_seconds: a call at least this long is its own warm-up: what a first call pays
         for (thread start, page faults, code generation) is some milliseconds.
-    patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm.
+    patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm; a
+        slice is only taken again where that fits in.
     disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.
     cold: flush the caches before every call, each slice being one call.
     """
@@ -83,7 +84,7 @@ class Policy:
     target: float = 0.01
     min_samples: int = 6
     max_samples: int = 30
-    long_call_seconds: float = 0.5
+    long_call_seconds: float = 0.25
     patience_seconds: float = 2.0
     disturbed_above: float = 1.25
     cold: bool = False
@@ -242,7 +243,7 @@ class _Weather:
         """Make sure of a reading before a slice, waiting for a calm one while patience lasts."""
         if self._before is None:
             self._before = self._read(seconds)
-        while self._is_disturbed(self._before) and self._has_patience:
+        while self._is_disturbed(self._before) and self._has_patience_for(WAITING_SECONDS):
             start = time.perf_counter()
             time.sleep(WAITING_SECONDS)
             self._before = self._read(seconds)
@@ -256,7 +257,7 @@ class _Weather:
             return
         reading = (before + self._before) / 2
         disturbed = self._is_disturbed(self._before)
-        if disturbed and self._has_patience:
+        if disturbed and self._has_patience_for(seconds * result.number):
             result.put_aside.append((seconds, reading))
             self.waited += seconds * result.number
             return
@@ -264,9 +265,8 @@ class _Weather:
         result.yardstick.append(reading)
         result.disturbed += disturbed
 
-    @property
-    def _has_patience(self) -> bool:
-        return self.waited < self._policy.patience_seconds
+    def _has_patience_for(self, seconds: float) -> bool:
+        return self.waited + seconds <= self._policy.patience_seconds
 
     def _is_disturbed(self, reading: float | None) -> bool:
         nominal = self._yardstick.nominal if self._yardstick else None

@@ -74,7 +74,14 @@ HEADLINE = {
         "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2",
         "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1",
     ),
+    ("all_reduce", "training"): (
+        "n16777217",  # printed as 16777216: see the problem's note
+        "n64500000",
+    ),
 }
+HEADLINE_RANKS = (8, 16, 32)
+"""Participants in the README's all-reduces."""
+
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))
 CLASSES = {
     "training": "Training",
@@ -84,10 +91,14 @@ CLASSES = {
 
 
 class Selected(NamedTuple):
-    """One problem in one of the sets that list it."""
+    """One problem in one of the sets that list it; of an all-reduce, on these numbers of ranks.
+
+    ranks: () for all there are, and for what runs in one process.
+    """
 
     set: str
     problem: Problem
+    ranks: tuple[int, ...] = ()
 
 
 def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
@@ -102,7 +113,7 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
         listed = wanted.replace("-", "_")
         return tuple(Selected(listed, p) for each in families for p in load(each, listed))
     return tuple(
-        Selected(listed, find(each, id))
+        Selected(listed, find(each, id), HEADLINE_RANKS if each == "all_reduce" else ())
         for (each, listed), ids in HEADLINE.items()
         if each in families
         for id in ids
@@ -124,14 +135,16 @@ def bench_regex(selected: Sequence[Selected], precisions: Sequence[str] = ()) ->
     benchmark's name, then the repr of each parameter. Every pass of a problem is picked, and
     every precision when none is named. It never picks the same id in another set.
     """
-    ids: dict[str, list[str]] = {}
-    for listed, problem in selected:
+    kinds = "|".join(re.escape(precision(name).name) for name in precisions) or r"\w+"
+    ids: dict[tuple[str, str], list[str]] = {}
+    for listed, problem, ranks in selected:
         place = rf"{problem.family}\.{CLASSES[listed]}"
-        ids.setdefault(place, []).append(re.escape(problem.id))
+        end = rf", (?:{'|'.join(map(str, ranks))})\)" if ranks else "[,)]"
+        ids.setdefault((place, end), []).append(re.escape(problem.id))
     if not ids:
         return "(?!)"
     places = "|".join(
-        rf"{place}\.kernel_\w+\('(?:{'|'.join(names)})'" for place, names in ids.items()
+        rf"{place}\.kernel_\w+\('(?:{'|'.join(names)})', '(?:{kinds})'{end}"
+        for (place, end), names in ids.items()
     )
-    kinds = "|".join(re.escape(precision(name).name) for name in precisions) or r"\w+"
-    return rf"^(?:{places}), '(?:{kinds})'[,)]"
+    return rf"^(?:{places})"

@@ -108,6 +108,12 @@ def notes(ranks: Ranks, seed: int) -> Mapping[str, str]:
     }
 
 
+def demand_precision(precision: str) -> None:
+    """Raise Unsupported for any precision but the published one."""
+    if precision != PRECISION:
+        raise Unsupported(f"all-reduce is measured in {PRECISION}, not in {precision}")
+
+
 def demand_memory(elements: int, ranks: int, name: str) -> None:
     """Raise Unsupported when this machine has not the memory for so many ranks' vectors."""
     needed = ranks * (4 * elements * VECTORS[name] + RANK_BYTES)

@@ -62,8 +62,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
     problem = problems.find("all_reduce", problem_id)
     assert isinstance(problem, AllReduce)
     name, device = kernel_run.framework(), kernel_run.device()
-    if precision != operation.PRECISION:
-        raise Unsupported(f"all-reduce is measured in {operation.PRECISION}, not in {precision}")
+    operation.demand_precision(precision)
     if (name, device) not in TRANSPORTS:
         raise Unsupported(f"{name} has nothing to sum over processes with on {device}")
     if kernel_run.policy().cold:

@@ -26,9 +26,11 @@ import asv
 from asv.console import log
 from asv.machine import Machine
 from asv.results import Results
+from asv.util import UserError
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, survey
-from deepbench_ops.measure import kernel_run, threads, yardstick
+from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
 from deepbench_ops.results import measurements
 
 INTERVALS = ("ci_99_a", "ci_99_b")
@@ -124,9 +126,9 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
     """
 
     def wrapped(self: Machine, result_dir: str) -> None:
-        save(self, result_dir)
         results, count = Path(result_dir), threads.wanted()
-        known = profile.read(results, self.machine) or profile.Profile(self.machine)
+        known = _profile_of(results, self.machine)
+        save(self, result_dir)
         if set(known.nominal(count, yardstick.VERSION)) != set(yardstick.KINDS):
             log.info(f"Reading the yardsticks of this machine, {count} threads")
             readings = survey.yardsticks(count, known, renew=False)
@@ -139,6 +141,17 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
         os.environ[kernel_run.NOMINAL_VARIABLE] = json.dumps(nominal)
 
     return wrapped
+
+
+def _profile_of(results: Path, machine: str) -> profile.Profile:
+    """Return the machine's profile, a new one where it has none; UserError if not this one's."""
+    new = profile.Profile(machine, facts={"processor": fingerprint.silicon()})
+    try:
+        known = profile.read(results, machine) or new
+        profile.refuse_another(known, fingerprint.silicon())
+    except DeepbenchError as error:
+        raise UserError(str(error)) from None
+    return known
 
 
 def _measured(values: list[float | None] | None) -> bool:

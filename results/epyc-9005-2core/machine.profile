@@ -5,7 +5,8 @@
  "facts": {
   "memory_bytes": "25276510208",
   "last_level_cache_bytes": "33554432",
-  "kernel": "6.18.44-fc-v657"
+  "kernel": "6.18.44-fc-v657",
+  "processor": "26/2/1"
  },
  "peaks": {
   "cpu": {
