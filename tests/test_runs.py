@@ -1,6 +1,7 @@
 """Long runs: what they say of themselves, and what an interrupted one leaves for the next."""
 
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -77,7 +78,7 @@ def test_a_torn_last_line_costs_that_point_only(tmp_path_factory, cut):
 def test_a_run_says_how_far_it_is_and_when_it_ends():
     """A line names the point, the count and the time that is left at the pace so far."""
     clock, said = Clock(), []
-    progress = Progress(10, clock, said.append)
+    progress = Progress(Counter({POINT: 1, OTHER: 9}), clock, said.append)
     progress.begin(POINT)
     assert [] == said
     clock.now = 20.0
@@ -88,19 +89,21 @@ def test_a_run_says_how_far_it_is_and_when_it_ends():
     assert [f"1 of 10 points, about 3 min 0 s left: now {' '.join(OTHER)}"] == said
 
 
-def test_points_taken_up_do_not_make_the_rest_look_quick():
-    """The time left is reckoned from the points measured now."""
-    progress = Progress(10, Clock())
-    for _ in range(5):
-        progress.skip()
-    progress.end(POINT, 2.0)
-    assert 8.0 == progress.remaining()
+def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
+    """A second process takes what the first took; others their benchmark's mean, or that of all."""
+    left = Counter({("a", "1"): 2, ("a", "2"): 2, ("a", "3"): 2, ("b", "1"): 1})
+    progress = Progress(left, Clock())
+    progress.end(("a", "1"), 1.0)
+    progress.skip(("a", "2"), 5.0)
+    assert 1.0 + 5.0 + 2 * 3.0 + 3.0 == progress.remaining()
+    progress.end(("b", "1"), 30.0)
+    assert 1.0 + 5.0 + 2 * 3.0 == progress.remaining()
 
 
 def test_the_end_of_a_run_says_where_the_time_went():
     """Kernels, what is measured beside them, and all else add up to the whole."""
     clock = Clock()
-    progress = Progress(1, clock)
+    progress = Progress(Counter([POINT]), clock)
     clock.now = 100.0
     spent = {"kernel": 60.0, "measuring": 80.0}
     progress.end(POINT, 100.0, [{"spent": spent}, {"skipped": "too long"}])
@@ -150,7 +153,8 @@ def test_parameters_are_named_as_a_person_would(tmp_path):
     benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}
     assert ("a.B.kernel_c", "y", "float32") == watch._point(benchmark, 2)
     assert ("a",) == watch._point({"name": "a", "params": []}, 0)
-    assert (4, 1) == (watch._points(benchmark, None), watch._points(benchmark, {3}))
+    assert 4 == len(watch._points(benchmark, None))
+    assert [("a.B.kernel_c", "y", "int8")] == watch._points(benchmark, {3})
 
 
 def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):

@@ -95,8 +95,9 @@ def check(
     from deepbench_ops.ranks import sweep as between_processes
 
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
-    in_one = [family for family in chosen if family != AllReduce.family]
-    found = list(sweep.rows(*places, in_one, kinds, threads=count, tell=tell))
+    found: list[Row] = []
+    if in_one := [family for family in chosen if family != AllReduce.family]:
+        found += sweep.rows(*places, in_one, kinds, threads=count, tell=tell)
     if AllReduce.family in chosen:
         found += between_processes.rows(*places, kinds, tell=tell)
     written = {"table": as_table, "csv": as_csv, "json": as_json}[form](found)

@@ -20,6 +20,8 @@ LONGEST_SECONDS = 24 * 3600
 """A machine is not the same a day later."""
 
 Point = tuple[str, ...]
+"""A benchmark's name and the texts of its parameters."""
+
 Record = dict[str, Any]
 
 

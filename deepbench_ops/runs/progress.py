@@ -1,11 +1,15 @@
 """How far a run is and when it will end, on a line now and then; at its end, where time went."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from asv.console import log
+
+from deepbench_ops.runs.journal import Point
 
 BETWEEN_LINES = 15.0
 """Seconds; a point that takes longer gets a line of its own."""
@@ -15,21 +19,24 @@ Clock = Callable[[], float]
 
 @dataclass
 class Progress:
-    """Counts the points of a run; a point is one problem measured in one process."""
+    """Counts the points of a run; each counts once for every process that measures it.
 
-    points: int
+    left: how often each has still to be measured.
+    """
+
+    left: Counter[Point]
     clock: Clock = time.monotonic
     say: Callable[[str], object] = log.info
     done: int = 0
-    taken_up: int = 0
     records: list[Mapping[str, Any]] = field(default_factory=list)
     """Of the points measured now, which say where their time went."""
-    _took: dict[tuple[str, ...], float] = field(default_factory=dict)
+    _took: dict[Point, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._started = self._said = self.clock()
+        self.points = self.left.total()
 
-    def begin(self, point: tuple[str, ...]) -> None:
+    def begin(self, point: Point) -> None:
         """Say what is measured now, unless something was said a moment ago."""
         now = self.clock()
         if now - self._said < BETWEEN_LINES:
@@ -38,23 +45,35 @@ class Progress:
         left = f", about {spoken(self.remaining())} left" if self._took else ""
         self.say(f"{self.done} of {self.points} points{left}: now {' '.join(point)}")
 
-    def end(
-        self, point: tuple[str, ...], seconds: float, records: Iterable[Mapping[str, Any]] = ()
-    ) -> None:
+    def end(self, point: Point, seconds: float, records: Iterable[Mapping[str, Any]] = ()) -> None:
         """Count a point that took so long and left these records."""
-        self.done += 1
-        self._took[point] = seconds
+        self._count(point, seconds)
         self.records.extend(records)
 
-    def skip(self) -> None:
-        """Count a point taken up from an interrupted run."""
-        self.done += 1
-        self.taken_up += 1
+    def skip(self, point: Point, seconds: float) -> None:
+        """Count a point taken up from an interrupted run, which it had cost so long."""
+        self._count(point, seconds)
 
     def remaining(self) -> float:
-        """Return about how many seconds the rest takes, at the mean of the points so far."""
-        mean = sum(self._took.values()) / len(self._took)
-        return mean * (self.points - self.done)
+        """Return about how many seconds the rest takes.
+
+        A point that another process has measured takes as long again; of the others, the mean
+        of their benchmark's points is expected, or of all while it has none.
+        """
+        by_benchmark: dict[str, list[float]] = {}
+        for point, seconds in self._took.items():
+            by_benchmark.setdefault(point[0], []).append(seconds)
+        means = {name: fmean(found) for name, found in by_benchmark.items()}
+        overall = fmean(self._took.values())
+        return sum(
+            times * self._took.get(point, means.get(point[0], overall))
+            for point, times in self.left.items()
+        )
+
+    def _count(self, point: Point, seconds: float) -> None:
+        self.done += 1
+        self.left[point] -= 1
+        self._took[point] = seconds
 
     def summary(self) -> str:
         """Return how far it came, how long that took and where the time went."""

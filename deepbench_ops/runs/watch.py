@@ -8,7 +8,8 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
 
 FOLDER = Path(".asv", "unfinished")
-MEASURING_CODE = ("problems", "backends", "measure")
+MEASURING_CODE = ("problems", "backends", "measure", "ranks")
 
 
 class Watch:
@@ -64,7 +65,7 @@ class Watch:
                 return run_point(benchmark, spawner, index, **kwargs)
             earlier = self._journal.take(point) if self._journal else None
             if earlier is not None:
-                self._progress.skip()
+                self._progress.skip(point, _spent(earlier.records))
                 self._records.extend(earlier.records)
                 return BenchmarkResult(**earlier.answer)
             return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
@@ -75,13 +76,13 @@ class Watch:
         extra = dict(options.get("extra_params") or {})
         if options.get("quick"):
             extra["rounds"] = 1
-        points = sum(
-            _points(benchmark, benchmarks.benchmark_selection.get(name))
-            * _rounds(benchmark, options.get("run_rounds"), extra)
-            for name, benchmark in benchmarks.items()
-        )
-        self._progress, self._journal, self._records = Progress(points), None, []
-        log.info(f"{points} points to measure")
+        left: Counter[Point] = Counter()
+        for name, benchmark in benchmarks.items():
+            rounds = _rounds(benchmark, options.get("run_rounds"), extra)
+            for point in _points(benchmark, benchmarks.benchmark_selection.get(name)):
+                left[point] += rounds
+        self._progress, self._journal, self._records = Progress(left), None, []
+        log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
             self._journal = self._open(Path(benchmarks.benchmark_dir), env, extra, options)
 
@@ -137,10 +138,15 @@ def _point(benchmark: dict[str, Any], index: int) -> Point:
     return (benchmark["name"], *(text.strip("'") for text in params))
 
 
-def _points(benchmark: dict[str, Any], selected: Any) -> int:
-    if selected is not None:
-        return len(selected)
-    return math.prod(len(values) for values in benchmark["params"])
+def _points(benchmark: dict[str, Any], selected: Collection[int] | None) -> list[Point]:
+    if selected is None:
+        selected = range(math.prod(len(values) for values in benchmark["params"]))
+    return [_point(benchmark, index) for index in selected]
+
+
+def _spent(records: list[Record]) -> float:
+    """Return the seconds that measuring took, as far as the records tell."""
+    return sum(record["spent"]["measuring"] for record in records if "spent" in record)
 
 
 def _rounds(benchmark: dict[str, Any], rounds: list[int] | None, extra: dict[str, Any]) -> int:
