@@ -96,7 +96,8 @@ def known_fault(p, precision):
     """
     if precision == "int8":
         outside = p.pad_h >= p.r or p.pad_w >= p.s
-        return p.r * p.s > 1 and (outside or (p.c == 1 and p.w < 32))
+        narrow = p.c == 1 and p.w < 32
+        return (outside or narrow) if p.r * p.s > 1 else (outside and narrow)
     across = (p.s, p.p, p.stride_w, p.pad_w, p.w), (p.r, p.q, p.stride_h, p.pad_h, p.h)
     return not all(
         any(0 <= output * stride + entry - pad < size for output in range(outputs))
