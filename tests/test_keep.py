@@ -2,11 +2,14 @@
 
 import json
 import math
+import multiprocessing
 from pathlib import Path
 
 import pytest
+from asv._stats import get_weight
 from asv.results import Results
 from asv.runner import BenchmarkResult
+from asv.step_detect import detect_steps
 from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,12 +35,15 @@ def installed(tmp_path, monkeypatch):
     keep.install(lambda: record.collect(tmp_path / "spool"))
 
 
-def outcome(values):
-    """An asv result as its runner would hand it over: numbers, NaN for skips, None for failures."""
+def outcome(values, spread=(1.0, 1.01)):
+    """An asv result as its runner would hand it over: numbers, NaN for skips, None for failures.
+
+    ``spread``: the samples of a number, relative to it.
+    """
     measured = [isinstance(v, float) and not math.isnan(v) for v in values]
     return BenchmarkResult(
         result=[True if m else v for v, m in zip(values, measured, strict=True)],
-        samples=[[v, v * 1.01] if m else None for v, m in zip(values, measured, strict=True)],
+        samples=[[v * x for x in spread] if m else None for v, m in zip(values, measured, strict=True)],
         number=[1 if m else None for m in measured],
         errcode=0,
         stderr="",
@@ -45,17 +51,28 @@ def outcome(values):
     )
 
 
-def save(folder, values, version="1"):
-    """Save one run of BENCHMARK as `asv run` does: load what is there, add, save."""
+def loaded(folder):
+    """What asv holds as a run begins: the results of earlier ones."""
     results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
     results.load_data(str(folder))
-    results.add_result({**BENCHMARK, "version": version}, outcome(values), record_samples=False)
+    return results
+
+
+def save(folder, values, version="1", **how):
+    """Save one run of BENCHMARK as `asv run` does: load what is there, add, save."""
+    results = loaded(folder)
+    benchmark = {**BENCHMARK, "version": version}
+    results.add_result(benchmark, outcome(values, **how), record_samples=False)
     results.save(str(folder))
     return folder / "m" / "00000000-release-py3.json"
 
 
 def values_in(path):
     return Results.load(str(path)).get_result_value(BENCHMARK["name"], BENCHMARK["params"])
+
+
+def stats_in(path):
+    return Results.load(str(path)).get_result_stats(BENCHMARK["name"], BENCHMARK["params"])
 
 
 def test_a_run_that_measured_nothing_leaves_no_file(tmp_path):
@@ -82,11 +99,7 @@ def test_a_skip_does_not_replace_a_number(tmp_path):
 def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
     """What `asv run --quick` saves, one sample, fills gaps and leaves fuller results alone."""
     path = save(tmp_path, [1.0, None, 3.0])
-    quick = outcome([9.0, 9.0, 9.0])._replace(samples=[[9.0]] * 3)
-    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
-    results.load_data(str(tmp_path))
-    results.add_result(BENCHMARK, quick, record_samples=False)
-    results.save(str(tmp_path))
+    save(tmp_path, [9.0, 9.0, 9.0], spread=[1.0])
     assert values_in(path) == pytest.approx([1.005, 9.0, 3.015])
 
 
@@ -105,20 +118,32 @@ def test_samples_are_kept_without_being_asked_for(tmp_path):
 
 
 def test_intervals_are_finite(tmp_path):
-    """Of one sample asv knows no interval; the file holds the widest finite one, strict JSON."""
-    single = outcome([1.0, 2.0, 3.0])._replace(samples=[[1.0], [2.0], [3.0]])
-    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
-    results.add_result(BENCHMARK, single)
-    results.save(str(tmp_path))
+    """Of one sample asv knows no interval; the file holds a wide finite one, strict JSON."""
 
     def refuse(token):
         raise AssertionError(f"{token} is not JSON")
 
-    text = (tmp_path / "m" / "00000000-release-py3.json").read_text()
+    text = save(tmp_path, [1.0, 2.0, 3.0], spread=[1.0]).read_text()
     stored = json.loads(text, parse_constant=refuse)
     row = dict(zip(stored["result_columns"], stored["results"][BENCHMARK["name"]], strict=False))
     assert row["stats_ci_99_a"] == [0.0] * 3
-    assert row["stats_ci_99_b"] == [keep.UNBOUNDED] * 3
+    assert row["stats_ci_99_b"] == [keep.WIDEST * value for value in (1.0, 2.0, 3.0)]
+
+
+def test_quick_points_beside_full_ones_do_not_stop_asv_publish(tmp_path):
+    """asv's search for steps ends on a series where few points have a narrow interval."""
+    quick = stats_in(save(tmp_path / "quick", [1.0, 2.0, 3.0], spread=[1.0]))
+    full = stats_in(save(tmp_path / "full", [1.0, 2.0, 3.0], spread=[0.99, 1.0, 1.0, 1.0, 1.01]))
+    weights = [get_weight(stats) for stats in (quick[0], quick[0], full[0])]
+    assert weights[0] < weights[2]
+    search = multiprocessing.get_context("fork").Process(
+        target=detect_steps, args=([1.0, 1.1, 1.0], weights)
+    )
+    search.start()
+    search.join(20)
+    ended = not search.is_alive()
+    search.kill()
+    assert ended and search.exitcode == 0
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
@@ -251,13 +276,16 @@ def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
     assert [entry["params"][0] for entry in found] == ["b"]
 
 
+def with_a_record(folder):
+    """The records beside a saved result, one of them, and what the next run begins with."""
+    beside = measurements.beside(save(folder, [1.0, 2.0, 3.0]))
+    measurements.add(beside, [a_record("a", [9.0], 1.0)])
+    return beside, loaded(folder)
+
+
 def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path):
     """asv appends later rounds to the first; that is not the appending a user asks for."""
-    path = save(tmp_path, [1.0, 2.0, 3.0])
-    beside = measurements.beside(path)
-    measurements.add(beside, [a_record("a", [9.0], 1.0)])
-    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
-    results.load_data(str(tmp_path))
+    beside, results = with_a_record(tmp_path)
     for seconds in (1.0, 1.1):
         record.write(a_record("a", [seconds], 2e9))
         results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=seconds > 1.0)
@@ -268,11 +296,7 @@ def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path
 
 def test_samples_that_a_user_appends_keep_their_records(tmp_path):
     """With `asv run --append-samples` the records of the earlier run stay beside the new."""
-    path = save(tmp_path, [1.0, 2.0, 3.0])
-    beside = measurements.beside(path)
-    measurements.add(beside, [a_record("a", [9.0], 1.0)])
-    results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
-    results.load_data(str(tmp_path))
+    beside, results = with_a_record(tmp_path)
     record.write(a_record("a", [1.0], 2e9))
     results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=True)
     results.save(str(tmp_path))

@@ -164,8 +164,9 @@ def test_a_broken_profile_is_one_line(tmp_path, content):
 )
 def test_the_same_or_an_unknown_processor_goes_on(described, found):
     """Where either side does not tell its processor there is nothing to refuse."""
-    profile.refuse_another(Profile("box", facts={"processor": described}), found)
-    profile.refuse_another(None, found)
+    known = Profile("box", facts={"processor": described})
+    assert profile.refuse_another(known, found) is None
+    assert profile.refuse_another(None, found) is None
 
 
 def test_another_processor_under_the_same_name_is_refused():

@@ -35,8 +35,10 @@ from deepbench_ops.results import measurements
 
 INTERVALS = ("ci_99_a", "ci_99_b")
 
-# Finite after asv has rounded it, too.
-UNBOUNDED = 1e308
+# Upper bound, times the value, of an interval that too few samples leave open: beyond any
+# difference between releases. asv weighs a point by the width of its interval, and its search for
+# steps does not end where the weights of one series lie hundreds of orders of magnitude apart.
+WIDEST = 1e6
 
 
 def install(records: Callable[[], list[dict[str, Any]]]) -> None:
@@ -201,9 +203,9 @@ def _samples_at(samples: list[list[float] | None] | None, index: int) -> int:
 
 
 def _make_finite(results: Results) -> None:
-    """Give intervals of too few samples the widest finite bounds instead of infinite ones."""
-    for stats in results._stats.values():
-        for entry in stats or []:
-            for key, bound in zip(INTERVALS, (0.0, UNBOUNDED), strict=True):
+    """Give intervals of too few samples wide finite bounds instead of infinite ones."""
+    for name, stats in results._stats.items():
+        for value, entry in zip(results._results[name] or [], stats or [], strict=False):
+            for key, factor in zip(INTERVALS, (0.0, WIDEST), strict=True):
                 if entry and math.isinf(entry.get(key, 0.0)):
-                    entry[key] = bound
+                    entry[key] = factor * value
