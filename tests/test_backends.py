@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops import backends
 from deepbench_ops.backends import check, families
+from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.backends.inputs import ALIGNMENT, round_to
@@ -237,7 +238,6 @@ def test_wrong_kernels_are_found_out(mistake, size):
         check.verify(Wrong(), square, "float32")
     with pytest.raises(DeepbenchError, match=rf"numpy cpu float32 {problem.id} computes a wrong"):
         check.verify_output(Wrong().build(problem, "float32"))
-    check._verified.clear()
 
 
 @pytest.mark.parametrize("off", [-1, 1])
@@ -261,13 +261,23 @@ def test_a_reset_that_restores_nothing_is_found_out():
 def test_a_verified_kind_is_not_checked_again(monkeypatch):
     """A second problem of the same kind costs no run."""
     calls = []
-    monkeypatch.setattr(check, "_verified", {})
+    monkeypatch.setattr(check, "_passed", Answers("here"))
     monkeypatch.setattr(
         check, "check", lambda *_: calls.append(1) or check.Check(0.0, 1.0, ok=True)
     )
     for problem in (Gemm(m=512, n=700, k=900), Gemm(m=513, n=701, k=5000), Gemm(m=512, n=1, k=900)):
         check.verify(NumpyBackend(), problem, "float32")
     assert 2 == len(calls)
+
+
+def test_what_was_found_wrong_is_checked_again(monkeypatch):
+    """Only a pass is remembered: a kernel that is wrong once has to show that it is right."""
+    verdicts = iter([False, True])
+    monkeypatch.setattr(check, "_passed", Answers("here"))
+    monkeypatch.setattr(check, "check", lambda *_: check.Check(2.0, 1.0, ok=next(verdicts)))
+    with pytest.raises(DeepbenchError, match="computes a wrong"):
+        check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32")
+    assert check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32").ok
 
 
 @pytest.mark.parametrize(("name", "precision"), NEVER_ON_CPU)

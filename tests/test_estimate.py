@@ -1,18 +1,13 @@
 """Estimates are judged by how they behave, never by how fast this machine is."""
 
 import pytest
+from frameworks import loaded
 
 from deepbench_ops import backends
+from deepbench_ops.backends.answers import Answers
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import estimate, kernel_run
 from deepbench_ops.problems.gemm import Gemm
-
-
-def loaded(name):
-    try:
-        return backends.load(name)
-    except DeepbenchError as missing:
-        pytest.skip(str(missing))
 
 
 def test_estimate_scales_with_the_work():
@@ -26,7 +21,7 @@ def test_estimate_scales_with_the_work():
 @pytest.mark.parametrize("name", backends.NAMES)
 def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
     """The try with a single thread is undone, whatever the count was before."""
-    monkeypatch.setattr(estimate, "_rates", {})
+    monkeypatch.setattr(estimate, "_rates", Answers("here"))
     backend = loaded(name)
     before = backend.threads()
     try:
@@ -37,6 +32,19 @@ def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
     after = backend.threads()
     backend.set_threads(before)
     assert 2 == after
+
+
+def test_a_rate_that_forbids_is_tried_anew_and_the_better_one_kept(monkeypatch):
+    """A process that had no processor to itself does not make the others skip a problem."""
+    monkeypatch.setattr(estimate, "_rates", Answers("here"))
+    calls = iter([1000.0] * 3 + [0.001] * 1000)
+    monkeypatch.setattr(estimate, "_best_of_some", lambda *_: next(calls))
+    monkeypatch.setattr(estimate, "_best_on_one_thread", lambda *_: next(calls))
+    what = (loaded("numpy"), Gemm(m=200, n=200, k=200), "float32", "forward")
+    slow = estimate.seconds(*what)
+    assert slow == estimate.seconds(*what)
+    assert estimate.seconds(*what, limit=slow / 2) < slow / 2
+    assert estimate.seconds(*what) < slow / 2
 
 
 def test_what_would_take_too_long_is_skipped_with_the_seconds(monkeypatch):

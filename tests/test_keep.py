@@ -41,9 +41,10 @@ def outcome(values, spread=(1.0, 1.01)):
     ``spread``: the samples of a number, relative to it.
     """
     measured = [isinstance(v, float) and not math.isnan(v) for v in values]
+    pairs = list(zip(values, measured, strict=True))
     return BenchmarkResult(
-        result=[True if m else v for v, m in zip(values, measured, strict=True)],
-        samples=[[v * x for x in spread] if m else None for v, m in zip(values, measured, strict=True)],
+        result=[True if m else v for v, m in pairs],
+        samples=[[v * x for x in spread] if m else None for v, m in pairs],
         number=[1 if m else None for m in measured],
         errcode=0,
         stderr="",

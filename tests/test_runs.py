@@ -2,11 +2,13 @@
 
 import json
 from collections import Counter
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepbench_ops.backends.answers import Answers
 from deepbench_ops.runs import journal, watch
 from deepbench_ops.runs.journal import Entry, Journal
 from deepbench_ops.runs.progress import Progress, shares, spoken
@@ -139,13 +141,31 @@ def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
 
 
 def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
-    """Every variable of the project counts, but for the folder that a process's records go to."""
+    """Every variable of the project counts, but for folders of the run: records and answers."""
     monkeypatch.setenv("DEEPBENCH_SPOOL", "here")
     before = watch._variables()
     monkeypatch.setenv("DEEPBENCH_SPOOL", "there")
+    monkeypatch.setenv("DEEPBENCH_ANSWERS", "there")
     assert before == watch._variables()
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.125")
     assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == watch._variables()
+
+
+def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
+    """What was found out about one release is forgotten before the next one begins."""
+    monkeypatch.setenv("DEEPBENCH_ANSWERS", str(tmp_path / "answers"))
+    rates, found = Answers("rate"), []
+    rates.put("float32", 1.0)
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path)
+
+    def run(*_, **__):
+        found.append(Answers("rate").get("float32"))
+
+    watch.Watch(tmp_path).around_run(run)(Suite(), None, profile=True)
+    assert found == [None]
 
 
 def test_parameters_are_named_as_a_person_would(tmp_path):

@@ -1,8 +1,10 @@
 """How long a call will take, asked before the first one: some would take minutes."""
 
+import math
 from contextlib import suppress
 
 from deepbench_ops.backends import families
+from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.check import kind_of
 from deepbench_ops.backends.kernel import Kernel
@@ -14,24 +16,31 @@ PROBE_CALLS = 50
 PROBE_SECONDS = 0.05
 """An estimate stops after so many calls, or so long a time and three calls."""
 
-_rates: dict[tuple[object, ...], float] = {}
+_rates = Answers("work done in a second")
 
 
-def seconds(backend: Backend, problem: Problem, precision: str, operation: str) -> float:
+def seconds(
+    backend: Backend, problem: Problem, precision: str, operation: str, limit: float = math.inf
+) -> float:
     """Return about how long one run will take, within a few times on a quiet machine.
 
     From the best rate that a cut-down problem reaches, so that a kernel without a fast library
     behind it can be told from the rest. Tried with one thread as well: while other processes
     hold the processors, threads that wait for each other may run hundreds of times below their
-    rate, a single one only a few times. Raises Unsupported as building the kernel does.
+    rate, a single one only a few times. Rates are remembered, in an asv run beyond the process;
+    one that would put the call beyond `limit` is tried anew, and the better one kept. Raises
+    Unsupported as building the kernel does.
     """
     probe = families.probe(problem)
     kind = kind_of(backend, probe, precision, operation)
-    if kind not in _rates:
+    work = _work(problem, precision, operation)
+    rate = _rates.get(kind)
+    if rate is None or work / rate > limit:
         kernel = backend.build(probe, precision, operation)
         best = min(_best_of_some(kernel), _best_on_one_thread(backend, kernel))
-        _rates[kind] = _work(probe, precision, operation) / best
-    return _work(problem, precision, operation) / _rates[kind]
+        rate = max(rate or 0.0, _work(probe, precision, operation) / best)
+        _rates.put(kind, rate)
+    return work / rate
 
 
 def _work(problem: Problem, precision: str, operation: str) -> float:

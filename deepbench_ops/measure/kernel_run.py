@@ -134,7 +134,7 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
     check.verify(backend, problem, precision, operation)
     _demand_memory(backend, problem, precision, operation)
     limit = call_limit()
-    expected = estimate.seconds(backend, problem, precision, operation)
+    expected = estimate.seconds(backend, problem, precision, operation, limit)
     if expected > limit:
         raise Unsupported(
             f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "

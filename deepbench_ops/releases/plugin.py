@@ -15,6 +15,7 @@ from asv.commands.run import Run
 from asv.config import Config
 from asv.repo import get_repo
 
+from deepbench_ops.backends import answers
 from deepbench_ops.measure import record
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.releases import environment, repo
@@ -31,6 +32,7 @@ def setup() -> None:
     # One spool for each asv process: a second one would empty it under the first.
     spool = (SPOOLS / str(os.getpid())).resolve()
     os.environ[record.SPOOL_VARIABLE] = str(spool)
+    os.environ[answers.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     watching = watch.Watch(spool)
     watch.install(watching)

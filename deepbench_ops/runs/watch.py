@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import math
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -19,6 +20,7 @@ from asv.console import log
 from asv.runner import BenchmarkResult
 
 import deepbench_ops
+from deepbench_ops.backends import answers
 from deepbench_ops.measure import record
 from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
@@ -82,6 +84,8 @@ class Watch:
             for point in _points(benchmark, benchmarks.benchmark_selection.get(name)):
                 left[point] += rounds
         self._progress, self._journal, self._records = Progress(left), None, []
+        if answers.FOLDER_VARIABLE in os.environ:
+            shutil.rmtree(os.environ[answers.FOLDER_VARIABLE], ignore_errors=True)
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
             self._journal = self._open(Path(benchmarks.benchmark_dir), env, extra, options)
@@ -124,9 +128,10 @@ class Watch:
 
 
 def _variables() -> dict[str, str]:
-    """Return what the environment asks of measuring, but for where records go."""
+    """Return what the environment asks of measuring, but for where records and answers go."""
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    return {name: os.environ[name] for name in sorted(names - {record.SPOOL_VARIABLE})}
+    names -= {record.SPOOL_VARIABLE, answers.FOLDER_VARIABLE}
+    return {name: os.environ[name] for name in sorted(names)}
 
 
 def _point(benchmark: dict[str, Any], index: int) -> Point:

@@ -16,9 +16,13 @@ from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import Own, StepwiseForward
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import ADDER, CONFIDENCE, UNIT_ROUNDOFF, allowed
+from deepbench_ops.problems.rnn import Rnn
 
 CARRIED = 4.0
 """How many steps' errors a gradient carries along, before they have died away."""
+
+TOGETHER = 2**22
+"""How many numbers of all steps' products are made at once."""
 
 ROUNDINGS = 16
 """How often a gradient is rounded to the precision on its way through a step."""
@@ -147,25 +151,44 @@ class FusedBackward:
         w_in, w_hidden, b_in, b_hidden = (part.astype(np.float32) for part in drawn.layer)
         cell: Any = drawn.first_cell.astype(np.float32).view(Plain)
         past = []
-        for t, state in enumerate(before):
-            x: Any = (drawn.sequence[t].astype(np.float32) @ w_in.T + b_in).view(Plain)
-            p: Any = (state @ w_hidden.T + b_hidden).view(Plain)
-            named = split(x, order), split(p, order)
-            _, cell, kept = step(kind, False, *named, state.view(Plain), cell)
-            past.append(kept)
+        for steps in _together(drawn.problem):
+            xs: Any = _products(drawn.sequence[steps], w_in, b_in)
+            ps: Any = _products(before[steps], w_hidden, b_hidden)
+            for x, p, state in zip(xs, ps, before[steps], strict=True):
+                named = split(x, order), split(p, order)
+                _, cell, kept = step(kind, False, *named, state.view(Plain), cell)
+                past.append(kept)
         upstream = drawn.upstream.astype(np.float32).view(Plain)
         dh: Any = upstream[-1]
         dc: Any = 0 * dh
         found = []
         for t in reversed(range(len(past))):
             dx, dp, passed, dc = gradient(kind, False, past.pop(), dh, dc)
-            whole = [np.concatenate([gates[name] for name in order], axis=-1) for gates in (dx, dp)]
-            found.append([part[:, columns] for part in whole])
+            of_state = np.concatenate([dp[name] for name in order], axis=-1)
+            of_input = of_state if dx is dp else np.concatenate([dx[g] for g in order], axis=-1)
+            found.append([part[:, columns] for part in (of_input, of_state)])
             if t:
-                dh = (upstream[t - 1] + whole[1] @ w_hidden).view(Plain)
+                dh = (upstream[t - 1] + of_state @ w_hidden).view(Plain)
                 dh = dh if passed is None else dh + passed
         of_inputs, of_states = zip(*found[::-1], strict=True)
         return np.stack(of_inputs), np.stack(of_states)
+
+
+def _together(problem: Rnn) -> list[slice]:
+    """The steps in pieces, whose products with a matrix are made in one go.
+
+    Few sequences make a product that mostly waits for the weights to come from memory.
+    """
+    length = max(1, TOGETHER // (problem.batch * problem.gates * problem.hidden))
+    return [slice(t, t + length) for t in range(0, problem.timesteps, length)]
+
+
+def _products(states: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """States (T, N, H) by weights (G·H, H), with the bias added: (T, N, G·H), as float32."""
+    rows = states.astype(np.float32, copy=False).reshape(-1, states.shape[-1])
+    products = rows @ weights.T
+    products += bias
+    return products.reshape(*states.shape[:2], -1).view(Plain)
 
 
 class Plain(np.ndarray):

@@ -239,8 +239,8 @@ class Prepared:
 
     run: Callable[[], object]
     reset: Callable[[], object]
-    result: Callable[[], np.ndarray]
-    peek: Callable[[Index], np.ndarray]
+    values: Callable[[], Any]
+    """The output as it lies, m x n or a string of numbers."""
     layout: str
     route: str
 
@@ -252,16 +252,20 @@ def kernel(
     precision: str,
     operation: str,
     prepared: Prepared,
+    at: Callable[[Any, Index], np.ndarray],
     synchronise: Callable[[], object],
 ) -> Kernel:
-    """Return the kernel of a prepared operation; `place` is like "torch cpu"."""
+    """Return the kernel of a prepared operation.
+
+    `place` is like "torch cpu"; `at` reads entries of an output, all of them for an empty index.
+    """
     return Kernel(
         label=f"{place} {precision} {operation} {problem.id}",
         run=prepared.run,
         synchronise=synchronise,
         reset=prepared.reset,
-        result=prepared.result,
-        peek=prepared.peek,
+        result=lambda: at(prepared.values(), ()),
+        peek=lambda index: at(prepared.values(), index),
         reference=reference(problem, drawn, precision, operation),
         flops=problem.flops_of(operation),
         bytes=problem.bytes_of(precision, operation),

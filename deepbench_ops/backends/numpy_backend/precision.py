@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from deepbench_ops.backends.kernel import Index
 from deepbench_ops.errors import Unsupported
 
 LACKING = {
@@ -19,6 +20,11 @@ def refuse_lacking(precision: str) -> None:
 def widened(values: np.ndarray) -> np.ndarray:
     """Return an output as int64 or float64."""
     return values.astype(np.int64 if values.dtype == np.int32 else np.float64)
+
+
+def at(values: np.ndarray, index: Index) -> np.ndarray:
+    """Return an output at a few entries, as int64 or float64."""
+    return widened(values[index])
 
 
 def done() -> None:

@@ -4,7 +4,6 @@ scipy goes along the rows of B: it takes a row-major B as it lies and copies a c
 every call, so B is made row-major beforehand. It has no call that writes into a given C.
 """
 
-from collections.abc import Callable
 from functools import partial
 from operator import matmul
 from typing import Any
@@ -23,7 +22,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
 )
 from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.backends.numpy_backend.precision import at, done, refuse_lacking
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -48,25 +47,7 @@ def build(
     sparse = _scipy_sparse()
     drawn = sparse_gemm.inputs(problem, precision, seed)
     prepared = _PREPARE[operation](sparse, problem, drawn)
-    return sparse_gemm.kernel("numpy cpu", problem, drawn, precision, operation, prepared, done)
-
-
-def _prepared(
-    run: Callable[[], object],
-    reset: Callable[[], object],
-    values: Callable[[], np.ndarray],
-    layout: str,
-    route: str,
-) -> Prepared:
-    """`values` is the output as it lies, m x n or a string of numbers."""
-    return Prepared(
-        run=run,
-        reset=reset,
-        result=lambda: widened(values()),
-        peek=lambda index: widened(values()[index]),
-        layout=layout,
-        route=route,
-    )
+    return sparse_gemm.kernel("numpy cpu", problem, drawn, precision, operation, prepared, at, done)
 
 
 def _scipy_sparse() -> Any:
@@ -95,7 +76,7 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     shape = (problem.m, problem.n)
     nothing = np.broadcast_to(np.float32(np.nan), shape)
     newest = Newest(partial(matmul, a, row_major(b)), nothing)
-    return _prepared(
+    return Prepared(
         run=newest.run,
         reset=newest.reset,
         values=lambda: newest.output.reshape(shape),
@@ -117,7 +98,7 @@ def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Pre
         run = partial(np.matmul, a, drawn.b[:, 0], c[:, 0])
     else:
         run = partial(np.matmul, drawn.b.T, a.T, c.T)
-    return _prepared(
+    return Prepared(
         run=run,
         reset=partial(c.fill, np.nan),
         values=lambda: c,
@@ -134,7 +115,7 @@ def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepar
         made = newest.output
         return laid_out(drawn.a, made.indptr, made.indices, made.data)
 
-    return _prepared(
+    return Prepared(
         run=newest.run,
         reset=newest.reset,
         values=values,

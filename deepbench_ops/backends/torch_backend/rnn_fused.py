@@ -70,7 +70,8 @@ def backward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
 def _layer(backend: TorchDevice, drawn: RnnInputs) -> tuple[Any, tuple[Any, ...]]:
     """Return the layer with the drawn weights, and what it is called with."""
     dtype, size = DTYPES[drawn.precision], drawn.problem.hidden
-    layer = LAYERS[drawn.problem.cell](size, size, device=backend.device, dtype=dtype)
+    kind = LAYERS[drawn.problem.cell]
+    layer: Any = kind(size, size, device="meta", dtype=dtype).to_empty(device=backend.device)
     with torch.no_grad():
         names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
         for name, values in zip(names, drawn.layer, strict=True):

@@ -25,7 +25,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
 )
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -33,8 +33,6 @@ LACKING = {
     "tf32": "torch multiplies compressed rows in float32 proper, never in tf32",
     "int8": "torch has no product of compressed rows with int8 values",
 }
-
-Values = Callable[[], torch.Tensor]
 
 
 def build(
@@ -57,25 +55,7 @@ def build(
     reset()
     place, complete = f"torch {backend.device}", replace(prepared, reset=reset)
     return sparse_gemm.kernel(
-        place, problem, drawn, precision, operation, complete, backend.synchronise
-    )
-
-
-def _prepared(
-    run: Callable[[], object],
-    reset: Callable[[], object],
-    values: Values,
-    layout: str,
-    route: str,
-) -> Prepared:
-    """`values` is the output as it lies, m x n or a string of numbers."""
-    return Prepared(
-        run=run,
-        reset=reset,
-        result=lambda: widened(values()),
-        peek=lambda index: at(values(), index),
-        layout=layout,
-        route=route,
+        place, problem, drawn, precision, operation, complete, at, backend.synchronise
     )
 
 
@@ -98,7 +78,7 @@ def _product(
         name, run = "addmv", partial(torch.addmv, c[:, 0], a, b[:, 0], beta=0, out=c[:, 0])
     else:
         name, run = "addmm", partial(torch.addmm, c, a, b, beta=0, out=c)
-    return _prepared(
+    return Prepared(
         run=run,
         reset=partial(c.fill_, float("nan")),
         values=lambda: c,
@@ -110,7 +90,7 @@ def _product(
 def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> Prepared:
     """``torch.sparse.mm(a, b, "sum")``; it knows no vectors, so one column is a matrix."""
     newest = Newest(partial(torch.sparse.mm, a, b, "sum"), _nothing((a.shape[0], b.shape[1])))
-    return _prepared(
+    return Prepared(
         run=newest.run,
         reset=newest.reset,
         values=lambda: newest.output,
@@ -133,7 +113,7 @@ def _dense_product(
         name, run = "mv", partial(torch.mv, a, b[:, 0], out=c[:, 0])
     else:
         name, run = "mm", partial(torch.mm, a, b, out=c)
-    return _prepared(
+    return Prepared(
         run=run,
         reset=partial(c.fill_, float("nan")),
         values=lambda: c,
@@ -156,7 +136,7 @@ def _conversion(
         offsets, columns, numbers = (part.cpu().to(torch.float64).numpy() for part in parts)
         return torch.from_numpy(laid_out(drawn.a, offsets, columns, numbers)).to(backend.device)
 
-    return _prepared(
+    return Prepared(
         run=newest.run,
         reset=newest.reset,
         values=values,

@@ -1,0 +1,44 @@
+"""What one process of a run has found out and the next need not: kept in the run's folder.
+
+asv gives each point processes of its own, hundreds of them, whose checks on small twins and
+estimates are of a few kinds. Where nobody names a folder, answers last as long as the process.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
+"""Its folder must be emptied whenever the release, or anything else that is measured, changes."""
+
+
+class Answers:
+    """Answers to one question about things told apart by a key; what JSON holds."""
+
+    def __init__(self, question: str) -> None:
+        self.question = question
+        self._held: dict[str, Any] = {}
+
+    def get(self, key: object) -> Any:
+        """Return the answer for `key`, None where nobody has found one."""
+        path = self._path(key)
+        if repr(key) not in self._held and path is not None and path.exists():
+            self._held[repr(key)] = json.loads(path.read_text())
+        return self._held.get(repr(key))
+
+    def put(self, key: object, answer: Any) -> None:
+        """Keep an answer for this process and for those that share its folder."""
+        self._held[repr(key)] = answer
+        path = self._path(key)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_suffix(f".{os.getpid()}")
+            unfinished.write_text(json.dumps(answer))
+            unfinished.replace(path)
+
+    def _path(self, key: object) -> Path | None:
+        folder = os.environ.get(FOLDER_VARIABLE)
+        name = hashlib.sha1(repr((self.question, key)).encode(), usedforsecurity=False)
+        return Path(folder, f"{name.hexdigest()}.json") if folder else None
