@@ -141,15 +141,15 @@ class FusedBackward:
     def _states_before(self) -> np.ndarray:
         """The layer's own hidden states before each step, (T, N, H), as float32."""
         assert self.own is not None
-        after = self.own((slice(None),) * 3)[:-1].astype(np.float32)
-        return np.concatenate([self.inputs.first_hidden.astype(np.float32)[None], after])
+        after = self.own((slice(None),) * 3)[:-1]
+        return np.asarray(np.concatenate([self.inputs.first_hidden[None], after]), np.float32)
 
     def _gradients(self, before: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The gradients of input and recurrent products in `columns`, (T, N, columns) each."""
         drawn, kind = self.inputs, self.inputs.problem.cell
         order = FUSED_ORDER[kind]
-        w_in, w_hidden, b_in, b_hidden = (part.astype(np.float32) for part in drawn.layer)
-        cell: Any = drawn.first_cell.astype(np.float32).view(Plain)
+        w_in, w_hidden, b_in, b_hidden = (np.asarray(part, np.float32) for part in drawn.layer)
+        cell: Any = np.asarray(drawn.first_cell, np.float32).view(Plain)
         past = []
         for steps in _together(drawn.problem):
             xs: Any = _products(drawn.sequence[steps], w_in, b_in)
@@ -158,7 +158,7 @@ class FusedBackward:
                 named = split(x, order), split(p, order)
                 _, cell, kept = step(kind, False, *named, state.view(Plain), cell)
                 past.append(kept)
-        upstream = drawn.upstream.astype(np.float32).view(Plain)
+        upstream = np.asarray(drawn.upstream, np.float32).view(Plain)
         dh: Any = upstream[-1]
         dc: Any = 0 * dh
         found = []
@@ -185,7 +185,7 @@ def _together(problem: Rnn) -> list[slice]:
 
 def _products(states: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
     """States (T, N, H) by weights (G·H, H), with the bias added: (T, N, G·H), as float32."""
-    rows = states.astype(np.float32, copy=False).reshape(-1, states.shape[-1])
+    rows = np.asarray(states, np.float32).reshape(-1, states.shape[-1])
     products = rows @ weights.T
     products += bias
     return products.reshape(*states.shape[:2], -1).view(Plain)
