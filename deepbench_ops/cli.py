@@ -15,6 +15,7 @@ from deepbench_ops import __version__
 from deepbench_ops.commands.allreduce import allreduce
 from deepbench_ops.commands.check import check
 from deepbench_ops.commands.config import config
+from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.select import select
@@ -42,12 +43,13 @@ def cli() -> None:
       deepbench check                   compare every kernel with float64, timing none
       deepbench unsteady RELEASE        points worth measuring again
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
+      deepbench import WORKBOOK.xlsx    published results, beside your own
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, check, machine, config, unsteady, allreduce):
+for command in (problems, select, check, machine, config, unsteady, allreduce, import_):
     cli.add_command(command)
 
 

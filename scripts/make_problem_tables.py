@@ -21,7 +21,8 @@ from pathlib import Path
 from re import fullmatch
 
 from deepbench_ops.problems import FAMILIES, SETS, Problem
-from deepbench_ops.problems.tables import SEPARATOR, TYPES, size_names
+from deepbench_ops.problems.tables import SEPARATOR, TYPES
+from deepbench_ops.published.headings import SIZES, Section, required, section, words_and_unit
 
 LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
 NO_APPLICATION = "no published workbook names the application"
@@ -36,45 +37,6 @@ LIST_COLUMNS = {
     "num_floats": "elements",
 }
 
-# The family (and cell) that a section of a sheet is about, by how its title begins.
-SECTIONS = {
-    "Dense Matrix": ("gemm", {}),
-    "Sparse Matrix": ("sparse_gemm", {}),
-    "Convolution": ("conv", {}),
-    "Recurrent Layers - Vanilla": ("rnn", {"cell": "vanilla"}),
-    "Recurrent Layers - LSTM": ("rnn", {"cell": "lstm"}),
-    "Recurrent Layers - GRU": ("rnn", {"cell": "gru"}),
-    "All-Reduce": ("all_reduce", {}),
-}
-
-# Sheet headers by family. Filters go by the letter: one revision swapped the words behind R
-# and S, never the letters.
-GEMM_HEADERS = {
-    "M": "m",
-    "N": "n",
-    "K": "k",
-    "A Transpose": "a_transposed",
-    "B Transpose": "b_transposed",
-}
-HEADERS = {
-    "gemm": GEMM_HEADERS,
-    "sparse_gemm": {**GEMM_HEADERS, "Sparsity": "sparsity"},
-    "conv": {
-        **{letter: letter.lower() for letter in "WHCNKRS"},
-        "pad_w": "pad_w",
-        "pad_h": "pad_h",
-        "Horizontal Stride": "stride_w",
-        "Vertical Stride": "stride_h",
-    },
-    "rnn": {
-        "Hidden Units": "hidden",
-        "Hidden units": "hidden",
-        "Input": "hidden",
-        "N": "batch",
-        "Timesteps": "timesteps",
-    },
-    "all_reduce": {"Size # floats": "elements"},
-}
 SPELLINGS = {"Deep Speech": "DeepSpeech"}
 PLATFORMS = {"inference_server": "Server", "inference_device": "Device"}
 
@@ -288,28 +250,24 @@ def read_sheets(path: Path) -> Iterator[tuple[Problem, str, set[str]]]:
         warnings.simplefilter("ignore", UserWarning)
         book = load_workbook(path, data_only=True)
     for sheet in book.worksheets:
-        section, headers = None, None
+        about, headers = None, None
         for cells in sheet.iter_rows(values_only=True):
-            title = str(cells[0] or "").strip()
-            if title:
-                section, headers = find_section(title), None
-            if section and not headers:
-                headers = find_headers(section, cells)
-            elif section and headers:
-                yield from read_kernel(section, headers, cells)
+            if str(cells[0] or "").strip():
+                about, headers = section(cells[0]), None
+            if about and not headers:
+                headers = find_headers(about, cells)
+            elif about and headers:
+                yield from read_kernel(about, headers, cells)
 
 
-def find_headers(
-    section: tuple[str, dict[str, str]], cells: tuple[object, ...]
-) -> list[str | None] | None:
+def find_headers(about: Section, cells: tuple[object, ...]) -> list[str | None] | None:
     """The field that each column holds, or None when this is no header row.
 
     A header row names every size. Result sheets left the `Source` header out but kept the
     column, between the section's title and the first size: there it goes by that place.
     """
-    family, fixed = section
-    headers = [header_field(family, cell) for cell in cells]
-    sizes = required_sizes(family, fixed)
+    headers = [header_field(about.family, cell) for cell in cells]
+    sizes = required(about)
     if not sizes <= set(headers):
         return None
     before = min(headers.index(name) for name in sizes) - 1
@@ -318,34 +276,16 @@ def find_headers(
     return headers if "source" in headers else None
 
 
-def required_sizes(family: str, fixed: dict[str, str]) -> set[str]:
-    """The sizes that a sheet must give for a kernel of the family."""
-    return set(size_names(family)) - fixed.keys() - {"repeats"}
-
-
-def find_section(title: str) -> tuple[str, dict[str, str]] | None:
-    """Family and fixed fields of the section with that title, None for any other text."""
-    for start, meaning in SECTIONS.items():
-        if title.startswith(start):
-            return meaning
-    return None
-
-
 def header_field(family: str, header: object) -> str | None:
     """The field that a column holds: a size of the family, source, platform, or None."""
-    name = str(header or "").strip()
-    if name in ("Source", "Platform"):
-        return name.lower()
-    if family == "conv":
-        name = name.split(" (")[0].strip()
-    return HEADERS[family].get(name)
+    words, _ = words_and_unit(header)
+    return words if words in ("source", "platform") else SIZES[family].get(words)
 
 
 def read_kernel(
-    section: tuple[str, dict[str, str]], headers: list[str | None], cells: tuple[object, ...]
+    about: Section, headers: list[str | None], cells: tuple[object, ...]
 ) -> Iterator[tuple[Problem, str, set[str]]]:
     """The kernel of one row, nothing when the row is not a kernel with a source."""
-    family, fixed = section
     found = {name: cell for name, cell in zip(headers, cells, strict=False) if name}
     application = " ".join(str(found.pop("source") or "").split())
     platforms = set(filter(None, str(found.pop("platform", None) or "").split("/")))
@@ -353,7 +293,7 @@ def read_kernel(
     if not application or not all(plausible(size) for size in sizes.values()):
         return
     application = SPELLINGS.get(application, application)
-    yield TYPES[family](**sizes, **fixed), application, platforms
+    yield TYPES[about.family](**sizes, **about.fixed), application, platforms
 
 
 def value(cell: str) -> bool | int | float | str:

@@ -33,6 +33,7 @@ def install() -> None:
     @functools.wraps(original)
     def run(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         release_list.point_links_here(conf)
+        release_list.add_published(conf)
         outcome = original(cls, conf, *args, **kwargs)
         local_data.write(Path(conf.html_dir))
         torn = intact.broken(Path(conf.results_dir))

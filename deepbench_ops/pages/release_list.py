@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from asv.repo import get_repo
+
+from deepbench_ops.releases.table import PUBLISHED
+
 PAGE = "releases.html"
 
 # asv's scripts write release names into HTML as they stand, in tooltips.
@@ -48,6 +52,8 @@ class Release:
         """The release's page in the Python package index; None where the tag is no release."""
         if not self.framework or _PLAIN.fullmatch(self.tag) is None:
             return None
+        if self.framework == PUBLISHED:
+            return "https://github.com/baidu-research/DeepBench/tree/master/results"
         return f"https://pypi.org/project/{quote(self.framework)}/{quote(self.version)}/"
 
 
@@ -60,6 +66,12 @@ def point_links_here(conf: Any) -> None:
     """Let asv's links lead to the release list, unless asv.conf.json says otherwise."""
     if named(conf) and conf.show_commit_url == "#":
         conf.show_commit_url = f"{PAGE}#"
+
+
+def add_published(conf: Any) -> None:
+    """Make published figures a branch of the pages; as one of `branches` asv would measure it."""
+    if named(conf) and PUBLISHED in get_repo(conf).frameworks():
+        conf.branches = [*conf.branches, PUBLISHED]
 
 
 def collect(repo: Any, graphs: Any, revisions: dict[str, int]) -> list[Release]:

@@ -43,12 +43,18 @@ def find(family: str, id: str) -> Problem:
 
     DeepbenchError, with the nearest ids, when the family has none.
     """
-    problems = load(family)
-    by_id = {alias: problem for problem in problems for alias in problem.aliases}
-    by_id |= {problem.id: problem for problem in problems}
+    by_id = named(family)
     if id not in by_id:
         raise unknown(f"{family_name(family)} problem", id, by_id)
     return by_id[id]
+
+
+@cache
+def named(family: str) -> Mapping[str, Problem]:
+    """The problems of a family by id, and by the ids that the sheets print by a slip."""
+    problems = load(family)
+    by_id = {alias: problem for problem in problems for alias in problem.aliases}
+    return by_id | {problem.id: problem for problem in problems}
 
 
 def family_name(name: str) -> str:

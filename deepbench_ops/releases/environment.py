@@ -90,7 +90,13 @@ class ReleaseEnvironment(Environment):
                 "configuration"
             )
         self._leave()
-        installation = self._installation(repo.release(commit_hash))
+        release = repo.release(commit_hash)
+        if not release.measurable:
+            raise UserError(
+                f"{release.name} stands for figures that others have published: it can be shown"
+                " and compared, but not measured"
+            )
+        installation = self._installation(release)
         if installation.path in self._failures:
             raise InstallError(self._failures[installation.path])
         if not installation.is_complete():

@@ -152,7 +152,7 @@ class ReleaseRepo(Repo):
     def _term(self, term: str) -> list[Release]:
         if ".." in term:
             return self._between(*re.split(r"\.\.+", term, maxsplit=1))
-        if term in self._frameworks():
+        if term in self.frameworks():
             return [release for release in self._branch(term) if _wanted(release)]
         return [self.release(term.removesuffix("^!"))]
 
@@ -174,7 +174,8 @@ class ReleaseRepo(Repo):
             raise UserError(f"range '{left}..{right}' runs backwards: write '{right}..{left}'")
         return branch[start:stop]
 
-    def _frameworks(self) -> set[str]:
+    def frameworks(self) -> set[str]:
+        """The frameworks of the table: its branches."""
         return {release.framework for release in self._timeline}
 
     def _branch(self, framework: str | None) -> list[Release]:
@@ -185,7 +186,7 @@ class ReleaseRepo(Repo):
         return releases
 
     def _named(self, name: str) -> Release:
-        if name in self._frameworks():
+        if name in self.frameworks():
             return self._newest(name)
         for release in self._timeline:
             # The last spelling is how the published pages print a release.
@@ -203,7 +204,7 @@ class ReleaseRepo(Repo):
 
     def _newest(self, framework: str) -> Release:
         for release in self._branch(framework):
-            if _wanted(release):
+            if _wanted(release) or not release.measurable:
                 return release
         raise UnknownRelease(
             f"{framework}: every listed release is measured on request only, so name one, "
@@ -211,11 +212,12 @@ class ReleaseRepo(Repo):
         )
 
     def _unknown(self, name: str) -> str:
-        known = [*self._frameworks(), *(release.name for release in self._timeline)]
+        known = [*self.frameworks(), *(release.name for release in self._timeline)]
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
         hint = f"the nearest are {', '.join(near)}" if near else "add its row to the release table"
         return f"unknown release '{name}': {hint}"
 
 
 def _wanted(release: Release) -> bool:
-    return not release.on_request or os.environ.get("DEEPBENCH_ON_REQUEST") == "1"
+    asked_for = not release.on_request or os.environ.get("DEEPBENCH_ON_REQUEST") == "1"
+    return release.measurable and asked_for

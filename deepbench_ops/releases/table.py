@@ -11,6 +11,7 @@ import csv
 import datetime
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,9 @@ from deepbench_ops.errors import DeepbenchError
 
 TABLE = Path(__file__).with_name("releases.csv")
 COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
+PUBLISHED = "published"
+"""Stands in place of a framework for figures that others have published: a version is a day."""
+
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 
 
@@ -40,6 +44,11 @@ class Release:
     """A further package index that holds this release; empty for pip's own configuration."""
 
     @property
+    def measurable(self) -> bool:
+        """Whether there is anything to install: not so for published figures."""
+        return self.framework != PUBLISHED
+
+    @property
     def name(self) -> str:
         """The tag people type, such as ``numpy-1.26.4``."""
         return f"{self.framework}-{self.version}"
@@ -53,6 +62,24 @@ class Release:
     def hash(self) -> str:
         """The commit hash asv files results under: 40 hexadecimal digits of the requirement."""
         return hashlib.sha1(self.requirement.encode()).hexdigest()
+
+
+def publication_of(day: datetime.date) -> Release:
+    """The release that stands for all figures published on a day, such as published-2017.7.14."""
+    return Release(PUBLISHED, f"{day.year}.{day.month}.{day.day}", day)
+
+
+def append(path: Path, releases: Iterable[Release]) -> int:
+    """Add those rows that a table lacks, whole or not at all; return how many."""
+    known = {release.hash for release in load(path)}
+    new = [release for release in releases if release.hash not in known]
+    if new:
+        text = path.read_text(encoding="utf-8")
+        lines = (f"{r.framework},{r.version},{r.date.isoformat()},,no,\n" for r in new)
+        unfinished = path.with_suffix(".partial")
+        unfinished.write_text(text + "".join(lines), encoding="utf-8")
+        unfinished.replace(path)
+    return len(new)
 
 
 def load(path: Path = TABLE) -> tuple[Release, ...]:
@@ -123,9 +150,10 @@ def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
 
 
 def _release(where: str, row: dict[str, str]) -> Release:
-    if row["framework"] not in NAMES:
+    known = (*NAMES, PUBLISHED)
+    if row["framework"] not in known:
         raise DeepbenchError(
-            f"{where}: unknown framework {row['framework']!r}: write one of {', '.join(NAMES)}"
+            f"{where}: unknown framework {row['framework']!r}: write one of {', '.join(known)}"
         )
     if row["on_request"] not in ("yes", "no"):
         raise DeepbenchError(f"{where}: on_request is {row['on_request']!r}: write yes or no")

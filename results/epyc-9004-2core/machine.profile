@@ -5,42 +5,43 @@
  "facts": {
   "memory_bytes": "25276514304",
   "last_level_cache_bytes": "33554432",
-  "kernel": "6.18.44-fc-v595"
+  "kernel": "6.18.44-fc-v595",
+  "processor": "25/17/1"
  },
  "peaks": {
   "cpu": {
    "float32": {
-    "value": 191877829852.34457,
+    "value": 205635656660.64252,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 11"
+    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 13"
    },
    "tf32": {
     "value": null,
     "unit": "FLOP/s",
-    "how": "not measured: numpy: numpy has no tf32: it exists only on NVIDIA GPUs; torch: tf32 exists only on NVIDIA GPUs, not on cpu"
+    "how": "not measured: numpy: numpy has no tf32: it exists only on NVIDIA GPUs; torch: torch is not installed in this environment: install it with 'pip install torch'"
    },
    "bfloat16": {
     "value": 365602807346.564,
     "unit": "FLOP/s",
-    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 4"
+    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 4, kept from 2026-11-21"
    },
    "float16": {
-    "value": 128361338214.98909,
+    "value": 143910892242.61887,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 8"
+    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 10"
    },
    "int8": {
     "value": 826170152769.808,
     "unit": "FLOP/s",
-    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 7"
+    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 7, kept from 2026-11-21"
    }
   }
  },
  "bandwidth": {
   "cpu": {
-   "value": 27725997559.94209,
+   "value": 30858473728.499744,
    "unit": "bytes/s",
-   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 106"
+   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 136"
   }
  },
  "yardstick_version": "1",

@@ -1,0 +1,125 @@
+"""`deepbench import`: published workbooks into results/."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.published import publication
+from deepbench_ops.published.publication import Publication
+
+COLUMNS = (
+    "workbook",
+    "machine",
+    "published",
+    "set",
+    "times",
+    "unread",
+    "slips joined",
+    "in no list",
+    "FLOPS disagree",
+)
+
+
+@click.command("import")
+@click.argument(
+    "workbooks", metavar="WORKBOOK...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option("--machine", metavar="NAME", help="Whose results (default: by the file's name).")
+@click.option(
+    "--date",
+    "day",
+    metavar="YYYY-MM-DD",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="When they were published (default: by the file's name).",
+)
+@click.option(
+    "--results",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="The results folder.",
+)
+@click.option("--cells", is_flag=True, help="List every cell that could not be read, and why.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How the report is printed.",
+)
+def import_(
+    workbooks: tuple[Path, ...],
+    machine: str | None,
+    day: datetime | None,
+    results: Path,
+    cells: bool,
+    form: str,
+) -> None:
+    """Bring workbooks of published results into results/, as asv results of their machines.
+
+    They are read by their headers, in the style of the workbooks that DeepBench published. Their
+    machines join the pages at the next "asv publish"; a workbook that was imported before changes
+    nothing. A vendor's own needs a name and a day:
+
+    \b
+        deepbench import ours.xlsx --machine our-card --date 2026-11-21
+    """
+    from deepbench_ops.published import filing
+    from deepbench_ops.releases import table
+
+    found = [
+        one
+        for path in workbooks
+        for one in publication.read(path, machine, day.date() if day else None)
+    ]
+    changed = filing.file(results, found)
+    added = table.append(
+        table.TABLE, [table.publication_of(day) for day in sorted({one.day for one in found})]
+    )
+    if form == "json":
+        click.echo(json.dumps([_row(one) for one in found], indent=1))
+    else:
+        click.echo(tabulate([list(_row(one).values()) for one in found], headers=COLUMNS))
+        times, names = sum(one.timings for one in found), {one.machine.name for one in found}
+        click.echo(
+            f"{times} times of {len(names)} machines: {changed} result files written, {added} days"
+            " added to the release table"
+        )
+    if cells:
+        click.echo("\n".join(line for one in found for line in _cells(one)))
+
+
+def _row(one: Publication) -> dict[str, object]:
+    figures = (
+        one.source,
+        one.machine.name,
+        one.day.isoformat(),
+        one.published_set,
+        one.timings,
+        len(one.unread),
+        len(one.slips),
+        len(one.unlisted),
+        len(one.disagreeing),
+    )
+    return dict(zip(COLUMNS, figures, strict=True))
+
+
+def _cells(one: Publication) -> Iterator[str]:
+    """Yield a line for each cell that was not taken, and for what else is odd."""
+    for cell in one.unread:
+        yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"
+    for printed, run in sorted(one.slips.items()):
+        yield f"{one.source}: {printed} is a slip, the programs ran {run}"
+    for problem in sorted(one.unlisted):
+        yield f"{one.source}: {problem} is in no program list: it keeps an id of its own"
+    for timing in one.disagreeing:
+        yield (
+            f"{one.source}: {timing.place} gives {timing.seconds:g} s, which does not fit the FLOPS"
+            " printed beside it; the time counts"
+        )

@@ -1,0 +1,1 @@
+"""Other people's results: workbooks in DeepBench's style, as timings of our own problems."""

@@ -1,0 +1,126 @@
+"""Publications as asv results: one file for each machine and day, merged with what is there.
+
+A published time has no interval: asv then weighs it like its neighbours. What a machine was not
+timed on is marked as skipped, asv's NaN. The library stack and the workbooks' names stand where asv
+keeps the requirements of a measured environment.
+"""
+
+import math
+import statistics
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from itertools import product
+from pathlib import Path
+
+from asv.machine import Machine
+from asv.results import Results
+from asv.util import write_json
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.published.publication import Key, Publication
+from deepbench_ops.releases.table import Release, publication_of
+
+ENVIRONMENT = "published"
+"""Stands where a measured result has the name of its environment."""
+
+ALTERNATIVES = " / "
+"""Between what two workbooks of a day say differently of the same thing."""
+
+Values = dict[Key, list[float]]
+Stack = dict[str, str]
+
+
+def file(results: Path, publications: Iterable[Publication]) -> int:
+    """File publications; return how many result files changed.
+
+    Raises DeepbenchError where two workbooks of a day give different times for the same kernel;
+    nothing is written then.
+    """
+    publications = list(publications)
+    days: dict[tuple[str, date], list[Publication]] = {}
+    for publication in publications:
+        days.setdefault((publication.machine.name, publication.day), []).append(publication)
+    new = {}
+    for (machine, day), of_day in days.items():
+        path = _path(results, machine, publication_of(day))
+        known = load(path) if path.exists() else ({}, {})
+        values, stack = dict(known[0]), dict(known[1])
+        for publication in of_day:
+            _merge(values, publication)
+            for name, text in {"workbook": publication.source, **publication.specs}.items():
+                said = {*stack.get(name, text).split(ALTERNATIVES), text}
+                stack[name] = ALTERNATIVES.join(sorted(said))
+        if (values, stack) != known:
+            new[path] = (values, stack, of_day[0])
+    for path, (values, stack, one) in new.items():
+        _write(results, path, values, stack, one)
+    for machine in {machine for machine, _ in days}:
+        _describe(results, [p for p in publications if p.machine.name == machine])
+    return len(new)
+
+
+def load(path: Path) -> tuple[Values, Stack]:
+    """Return the values of a filed publication, and the stack that they were measured with."""
+    stored = Results.load(str(path))
+    values: Values = {}
+    for name in stored.get_all_result_keys():
+        params = stored.get_result_params(name)
+        numbers = stored.get_result_value(name, params)
+        samples = stored.get_result_samples(name, params)
+        for key, number, several in zip(product(*params), numbers, samples, strict=True):
+            if number is not None and not math.isnan(number):
+                values[name, key] = several or [number]
+    return values, dict(stored._requirements)
+
+
+def _merge(values: Values, publication: Publication) -> None:
+    for key, seconds in publication.values.items():
+        if values.setdefault(key, seconds) != seconds:
+            name, params = key
+            raise DeepbenchError(
+                f"{publication.source}: {name}({', '.join(params)}) took {seconds[0]:g} s, but"
+                f" {publication.machine.name} has {values[key][0]:g} s for {publication.day}"
+                " already: give it a --date of its own"
+            )
+
+
+def _path(results: Path, machine: str, release: Release) -> Path:
+    return results / machine / f"{release.hash[:8]}-{ENVIRONMENT}.json"
+
+
+def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publication) -> None:
+    machine, release = one.machine, publication_of(one.day)
+    entry = machine.entry()
+    midnight = datetime.combine(release.date, datetime.min.time(), tzinfo=UTC)
+    variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
+    params = {**entry, "python": ""}
+    day = int(midnight.timestamp()) * 1000
+    stored = Results(params, stack, release.hash, day, "", ENVIRONMENT, variables)
+    for name in sorted({name for name, _ in values}):
+        _add(stored, name, {key: v for (found, key), v in values.items() if found == name})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(str(path.parent / "machine.json"), entry, Machine.api_version)
+    unfinished = path.with_suffix(".partial")
+    stored._filename = str(unfinished.relative_to(results))
+    stored.save(str(results))
+    unfinished.replace(path)
+
+
+def _add(stored: Results, name: str, values: dict[tuple[str, ...], list[float]]) -> None:
+    axes = [list(dict.fromkeys(column)) for column in zip(*values, strict=True)]
+    combinations = [values.get(key) for key in product(*axes)]
+    several = [found if found and len(found) > 1 else None for found in combinations]
+    stored._results[name] = [statistics.median(v) if v else math.nan for v in combinations]
+    stored._benchmark_params[name] = axes
+    stored._samples[name] = several if any(several) else None
+    stored._stats[name] = None
+
+
+def _describe(results: Path, publications: list[Publication]) -> None:
+    """Write the machine's profile, with the specs that were published last."""
+    last = max(publications, key=lambda publication: publication.day)
+    known = profile.read(results, last.machine.name)
+    day = last.day.isoformat()
+    if known is None or known.date <= day:
+        profile.write(results, last.machine.profile(last.specs, day))

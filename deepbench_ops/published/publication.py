@@ -1,0 +1,120 @@
+"""What one workbook says about one machine: the values by benchmark and parameters.
+
+Benchmarks and parameters are those of the asv suite, so that published figures and measured ones
+are points of the same lines.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.published import joining, machines, sheets, timings
+from deepbench_ops.published.machines import PublishedMachine
+from deepbench_ops.published.timings import Timing, Unread
+
+CLASSES = {
+    "training": "Training",
+    "inference_server": "InferenceServer",
+    "inference_device": "InferenceDevice",
+}
+
+Key = tuple[str, tuple[str, ...]]
+"""A benchmark and its parameters, as asv spells them."""
+
+
+@dataclass
+class Publication:
+    """values: seconds by benchmark and parameters, several where a sheet repeats a row.
+
+    slips: printed ids that were joined to what was run. unlisted: ids that no program list has.
+    disagreeing: times whose printed FLOPS do not fit them. specs: the `Specs` sheet.
+    """
+
+    source: str
+    machine: PublishedMachine
+    day: date
+    published_set: str
+    specs: dict[str, str]
+    values: dict[Key, list[float]] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    slips: dict[str, str] = field(default_factory=dict)
+    unlisted: set[str] = field(default_factory=set)
+    disagreeing: list[Timing] = field(default_factory=list)
+
+    @property
+    def timings(self) -> int:
+        """How many published times it holds."""
+        return sum(len(found) for found in self.values.values())
+
+
+def read(path: Path, machine: str | None = None, day: date | None = None) -> list[Publication]:
+    """Return what a workbook says, machine by machine.
+
+    The machine and the day are taken from the name of the file where it is one of DeepBench's.
+    Raises DeepbenchError, naming the file, for what cannot be read or placed.
+    """
+    cells = sheets.read(path)
+    try:
+        found, unread = timings.read(cells)
+        if not found:
+            raise DeepbenchError("no table of times: see docs/published.md for how one begins")
+        published_set = joining.set_of(found)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{path}: {wrong}") from None
+    day = day or _day(path)
+    places = _machines(path, machine, timings.specs(cells), [t.place.sheet for t in found])
+    publications = {
+        one.name: Publication(path.name, one, day, published_set, timings.specs(cells))
+        for one in places.values()
+    }
+    for timing in found:
+        _take(publications[places[timing.place.sheet].name], timing)
+    for cell in unread:
+        if cell.place.sheet in places:
+            publications[places[cell.place.sheet].name].unread.append(cell)
+    return list(publications.values())
+
+
+def benchmark(timing: Timing, published_set: str) -> str:
+    """Return the name of the benchmark that a time is of."""
+    return f"{timing.problem.family}.{CLASSES[published_set]}.kernel_{timing.operation}"
+
+
+def _take(publication: Publication, timing: Timing) -> None:
+    run = joining.join(timing.problem)
+    if run.id != timing.problem.id:
+        publication.slips[timing.problem.id] = run.id
+    elif not joining.is_listed(run):
+        publication.unlisted.add(run.id)
+    if not timing.agrees:
+        publication.disagreeing.append(timing)
+    params = [repr(run.id), repr(timing.precision)]
+    if timing.ranks is not None:
+        params.append(repr(timing.ranks))
+    key = (benchmark(timing, publication.published_set), tuple(params))
+    publication.values.setdefault(key, []).append(timing.seconds)
+
+
+def _day(path: Path) -> date:
+    text = machines.date_in(path)
+    try:
+        return date.fromisoformat(text or "")
+    except ValueError:
+        raise DeepbenchError(
+            f"{path}: the day of publication is not in its name: give it with --date YYYY-MM-DD"
+        ) from None
+
+
+def _machines(
+    path: Path, name: str | None, specs: dict[str, str], used: Iterable[str]
+) -> dict[str, PublishedMachine]:
+    """Return the machine of each sheet."""
+    names = list(dict.fromkeys(used))
+    if name is not None:
+        return dict.fromkeys(names, machines.named(name, specs))
+    found = machines.machines_of(path, names)
+    if set(found) != set(names):
+        raise DeepbenchError(f"{path}: its name is no published machine's: give --machine NAME")
+    return found

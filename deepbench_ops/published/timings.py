@@ -1,0 +1,258 @@
+"""From cells to timings: each time of a workbook with its problem, pass and precision.
+
+Nothing is guessed and nothing dropped: a cell in a column of times is a `Timing`, or `Unread`
+with the reason.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.published import headings
+from deepbench_ops.published.headings import Columns, Section
+from deepbench_ops.published.sheets import Place, Sheet
+
+SPECS = "Specs"
+TRUTHS = {"n": False, "t": True, "false": False, "true": True}
+
+ABSENT = ("n/a", "n/a*", "not supported", "not available", "nan", "-", "#value!", "#n/a", "#div/0!")
+"""Texts by which the sheets say that there is no time; any other text there is a mistake."""
+
+AGREEMENT = 0.02
+"""How far the rate that a sheet prints may be from the one that its time gives."""
+
+MIXED = "float32_mixed"
+"""float32 operands that the library multiplies in 16 bits; not among the precisions we measure."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One published time.
+
+    problem: as the sheet prints it. ranks: of an all-reduce, else None. rate: FLOP/s, of an
+    all-reduce bytes/s, as the sheet prints it beside the time, None where it prints none.
+    """
+
+    place: Place
+    problem: Problem
+    operation: str
+    precision: str
+    seconds: float
+    ranks: int | None = None
+    rate: float | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the printed rate is what size and time give, by the sheets' own formulas."""
+        if self.rate is None:
+            return True
+        return math.isclose(self.rate, _work(self) / self.seconds, rel_tol=AGREEMENT)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A cell that should hold a time and gives none."""
+
+    place: Place
+    text: str
+    reason: str
+
+
+def read(sheets: Iterable[Sheet]) -> tuple[list[Timing], list[Unread]]:
+    """Return the timings of all sheets, and what could not be read.
+
+    Raises DeepbenchError for a time that is negative or text of no known meaning, a size that is
+    none, and a table whose times have no unit.
+    """
+    timings: list[Timing] = []
+    unread: list[Unread] = []
+    for sheet in sheets:
+        if sheet.name != SPECS:
+            for found in _read_sheet(sheet):
+                (timings if isinstance(found, Timing) else unread).append(found)  # type: ignore[arg-type]
+    return timings, unread
+
+
+def specs(sheets: Iterable[Sheet]) -> dict[str, str]:
+    """Return what the `Specs` sheet says of the machine and its libraries, {} without one."""
+    for sheet in sheets:
+        if sheet.name == SPECS:
+            pairs = ([_text(cell) for cell in row[:2]] for row in sheet.rows if len(row) > 1)
+            return {name: value for name, value in pairs if name and value}
+    return {}
+
+
+def _read_sheet(sheet: Sheet) -> Iterator[Timing | Unread]:
+    section: Section | None = None
+    columns: Columns | None = None
+    for row, cells in enumerate(sheet.rows):
+        started = headings.section(cells[0] if cells else None)
+        if started is not None:
+            section, columns = started, None
+        if section is None:
+            continue
+        if columns is None:
+            columns = headings.columns(section, cells)
+            precision, unit = precision_of(sheet, section.family), _unit_of(sheet)
+        else:
+            yield from _read_row(sheet, row, section, columns, precision, unit)
+
+
+def _read_row(
+    sheet: Sheet, row: int, section: Section, columns: Columns, precision: str, unit: float | None
+) -> Iterator[Timing | Unread]:
+    cells = sheet.rows[row]
+    sizes = {name: _at(cells, column) for name, column in columns.sizes.items()}
+    times = {name: _at(cells, column) for name, column in columns.times.items()}
+    lacking = sorted(name for name, size in sizes.items() if _empty(size))
+    if lacking and all(_empty(time) for time in times.values()):
+        return  # no kernel, but something written beside the table
+    for operation, time in times.items():
+        place = sheet.place(row, columns.times[operation])
+        if _absent(time):
+            reason = "is empty" if _empty(time) else "says that there is none"
+            yield Unread(place, _text(time), reason)
+        elif lacking:
+            missing = "all sizes" if len(lacking) == len(sizes) else ", ".join(lacking)
+            yield Unread(place, _text(time), f"its row lacks {missing}")
+        else:
+            yield Timing(
+                place=place,
+                problem=_problem(sheet, row, section, columns, sizes),
+                operation=operation,
+                precision=precision,
+                seconds=_seconds(place, time, columns.units[operation] or unit),
+                ranks=None if columns.ranks is None else _whole(sheet, row, columns.ranks),
+                rate=_rate(cells, columns, operation),
+            )
+
+
+def precision_of(sheet: Sheet, family: str) -> str:
+    """Return the precision of a family's kernels, from the first rows of a sheet and its name.
+
+    The sheets say it in words: "Float"; "16 bit inputs, 32 bit multiplication, 32 bit addition";
+    "GEMM, Conv: Int8 multiplication, 32 bit accumulation", with "Sparse Ops, RNN: single
+    precision" below; and beside int8 on devices "Convolution results are still in float". A sheet
+    called FP16 that says Float was made from the other's template.
+    """
+    words = " ".join(_text(cell) for row in sheet.rows[:2] for cell in row[:8]).lower()
+    stated = words if words.startswith("precision") else ""
+    if "int8" in stated:
+        excepted = family == "conv" and "convolution results are still in float" in stated
+        return "int8" if family in ("gemm", "conv") and not excepted else "float32"
+    if "32 bit inputs, 16 bit multiplication" in stated:
+        return MIXED
+    if "16 bit inputs" in stated or re.search(r"\bfp16\b", sheet.name.lower()):
+        return "float16"
+    return "float32"
+
+
+def _unit_of(sheet: Sheet) -> float | None:
+    """Return the unit that all headers of a sheet agree on, for those that name none."""
+    units = set()
+    for cells in sheet.rows:
+        for cell in cells:
+            words, unit = headings.words_and_unit(cell)
+            if unit is not None and words:
+                units.add(unit)
+    return units.pop() if len(units) == 1 else None
+
+
+def _problem(
+    sheet: Sheet, row: int, section: Section, columns: Columns, sizes: Mapping[str, Any]
+) -> Problem:
+    values: dict[str, Any] = dict(section.fixed)
+    for name, cell in sizes.items():
+        if name.endswith("_transposed"):
+            values[name] = _truth(sheet.place(row, columns.sizes[name]), cell)
+        elif name == "sparsity":
+            values[name] = _share(sheet.place(row, columns.sizes[name]), cell)
+        else:
+            values[name] = _whole(sheet, row, columns.sizes[name])
+    return TYPES[section.family](**values)
+
+
+def _seconds(place: Place, cell: object, unit: float | None) -> float:
+    if unit is None:
+        raise DeepbenchError(f"{place}: its header names no unit: write (msec), (usec) or (sec)")
+    number = _number(cell)
+    if number is None or number <= 0:
+        raise DeepbenchError(
+            f"{place}: a time is {_text(cell)!r}: write a number above 0, or N/A if there is none"
+        )
+    # In decimal, so that 0.057 ms is 5.7e-05 s to the last digit.
+    return float(Decimal(repr(number)) * Decimal(repr(unit)))
+
+
+def _rate(cells: Sequence[object], columns: Columns, operation: str) -> float | None:
+    if operation not in columns.rates:
+        return None
+    column, scale = columns.rates[operation]
+    number = _number(_at(cells, column))
+    return number * scale if number else None
+
+
+def _work(timing: Timing) -> float:
+    """Return what the sheets divide by the time."""
+    problem = timing.problem
+    if timing.ranks is not None:
+        return problem.bytes(timing.precision) * timing.ranks
+    if timing.problem.family == "sparse_gemm" and timing.operation == "forward":
+        return float(problem.flops_as_published)  # type: ignore[attr-defined]
+    return problem.flops_of("forward" if "backward" in timing.operation else timing.operation)
+
+
+def _whole(sheet: Sheet, row: int, column: int) -> int:
+    cell, place = _at(sheet.rows[row], column), sheet.place(row, column)
+    number = _number(cell)
+    if number is None or number < 0 or number != int(number):
+        raise DeepbenchError(f"{place}: a size is {_text(cell)!r}: write a whole number")
+    return int(number)
+
+
+def _share(place: Place, cell: object) -> float:
+    number = _number(cell)
+    if number is None or not 0 < number < 1:
+        raise DeepbenchError(f"{place}: sparsity is {_text(cell)!r}: write a number in (0, 1)")
+    return number
+
+
+def _truth(place: Place, cell: object) -> bool:
+    if isinstance(cell, bool):
+        return cell
+    if _text(cell).lower() not in TRUTHS:
+        raise DeepbenchError(f"{place}: a transpose is {_text(cell)!r}: write N or T")
+    return TRUTHS[_text(cell).lower()]
+
+
+def _number(cell: object) -> float | None:
+    """Return a finite number, also one that was stored as text; None for anything else."""
+    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
+        return None
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _at(cells: Sequence[object], column: int) -> object:
+    return cells[column] if column < len(cells) else None
+
+
+def _empty(cell: object) -> bool:
+    return _text(cell) == ""
+
+
+def _absent(cell: object) -> bool:
+    return _empty(cell) or (isinstance(cell, str) and _text(cell).lower() in ABSENT)
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None else " ".join(str(cell).split())

@@ -1,0 +1,62 @@
+"""Published results beside the suite: benchmarks and parameters that it does not measure itself.
+
+`asv run` writes down what it finds in benchmarks/. A published pass that nothing here measures, or
+a size that no program list has, would then be in no page: whatever published results hold is
+added when asv reads its benchmarks.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from asv.benchmarks import Benchmarks
+from asv.results import Results
+
+from deepbench_ops.published.filing import ENVIRONMENT
+
+_AXES = ("problem", "precision", "ranks")
+
+
+def install() -> None:
+    """Wrap asv's reading of the benchmarks, once per process."""
+    load = Benchmarks.load.__func__  # type: ignore[attr-defined]
+    if getattr(load, "extends", False):
+        return
+
+    def wrapped(cls: type[Benchmarks], conf: Any) -> Benchmarks:
+        return extended(load(cls, conf), conf)
+
+    wrapped.extends = True  # type: ignore[attr-defined]
+    Benchmarks.load = classmethod(wrapped)  # type: ignore[method-assign]
+
+
+def extended(benchmarks: Benchmarks, conf: Any) -> Benchmarks:
+    """Return the benchmarks with all that published results hold."""
+    found = dict(benchmarks)
+    for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}.json")):
+        stored = Results.load(str(path))
+        for name in stored.get_all_result_keys():
+            _add(found, name, stored.get_result_params(name))
+    return Benchmarks(conf, found.values()) if found != dict(benchmarks) else benchmarks
+
+
+def _add(found: dict[str, Any], name: str, params: list[list[str]]) -> None:
+    known = found.get(name) or _published_only(name, len(params))
+    axes = [
+        [*old, *(value for value in new if value not in old)]
+        for old, new in zip(known["params"], params, strict=True)
+    ]
+    if axes != known["params"]:
+        found[name] = {**known, "params": axes}
+
+
+def _published_only(name: str, axes: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "code": f"{name}: published figures, which nothing here measures",
+        "param_names": list(_AXES[:axes]),
+        "params": [[] for _ in range(axes)],
+        "type": "time",
+        "unit": "seconds",
+        "timeout": 0,
+        "version": "published",
+    }

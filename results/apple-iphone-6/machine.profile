@@ -1,0 +1,15 @@
+{
+ "version": 1,
+ "machine": "apple-iphone-6",
+ "date": "2017-07-14",
+ "facts": {
+  "CPU": "Apple A8 dual core 1.4GHz (ARM v8)",
+  "OS": "iOS 10.3.1",
+  "Eigen Version": "3.3.3",
+  "Gemmlowp version": "Latest code from github"
+ },
+ "peaks": {},
+ "bandwidth": {},
+ "yardstick_version": "",
+ "yardsticks": {}
+}

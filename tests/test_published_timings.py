@@ -1,0 +1,276 @@
+"""Workbooks are read by their headers: every time arrives with its problem, pass and precision."""
+
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import workbooks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import Rnn, load
+from deepbench_ops.published import joining, sheets, timings
+
+A_GEMM = (1760, 16, 1760, "N", "N")
+A_CONV = (700, 161, 1, 4, 32, 5, 20, 0, 0, 2, 2)
+A_LAYER = (512, 16, 25)
+SAID = {
+    "Float": ("float32",) * 4,
+    "16 bit inputs, 16 bit multiplication, 32 bit addition": ("float16",) * 4,
+    "16 bit inputs, 32 bit multiplication, 32 bit addition": ("float16",) * 4,
+    "32 bit inputs, 16 bit multiplication, 32 bit addition": ("float32_mixed",) * 4,
+    "GEMM, Conv: Int8 multiplication, 32 bit accumulation": ("int8", "int8", "float32", "float32"),
+    "Int8 inputs 32 bit math": ("int8", "int8", "float32", "float32"),
+}
+
+
+def read(path):
+    return timings.read(sheets.read(path))
+
+
+def facts(found):
+    return {(t.problem.id, t.operation, t.precision, t.ranks): t.seconds for t in found}
+
+
+def test_every_family_and_pass_is_read(tmp_path):
+    """Times of five families, in seconds to the last digit that was published."""
+    path = workbooks.write(
+        tmp_path / "a.xlsx",
+        workbooks.gemm((*A_GEMM, 0.057)),
+        workbooks.conv((*A_CONV, 1.07, "N/A*", 0.996)),
+        workbooks.rnn((*A_LAYER, 1.2, 1.4)),
+        workbooks.sparse((7680, 1, 2560, "N", "N", 0.95, 0.034, 0.223)),
+        workbooks.all_reduce((100000, 2, 0.09)),
+    )
+    found, unread = read(path)
+    conv, layer = "w700_h161_c1_n4_k32_r5_s20_pad0_0_stride2_2", "lstm_h512_n16_t25"
+    product = "m7680_n1_k2560_NN_sparsity0.95"
+    assert facts(found) == {
+        ("m1760_n16_k1760_NN", "forward", "float32", None): 5.7e-05,
+        (conv, "forward", "float32", None): 0.00107,
+        (conv, "backward_weights", "float32", None): 0.000996,
+        (layer, "forward", "float32", None): 0.0012,
+        (layer, "backward", "float32", None): 0.0014,
+        (product, "forward", "float32", None): 3.4e-05,
+        (product, "dense_forward", "float32", None): 0.000223,
+        ("n100000", "sum", "float32", 2): 9e-05,
+    }
+    assert [(str(cell.place), cell.text) for cell in unread] == [
+        ("sheet 'Results FP32', cell O8", "N/A*")
+    ]
+
+
+def test_split_backward_passes_have_their_own_names(tmp_path):
+    """Sheets from 2018 on time the gradients of inputs and of weights apart."""
+    headers = (
+        "Time Forward (msec)",
+        "Time Backward wrt Inputs (msec)",
+        "Time Backward wrt Weights (msec)",
+    )
+    path = workbooks.write(tmp_path / "a.xlsx", workbooks.rnn((*A_LAYER, 3, 2, 1), headers=headers))
+    assert {t.operation: t.seconds for t in read(path)[0]} == {
+        "forward": 0.003,
+        "backward_data": 0.002,
+        "backward_weights": 0.001,
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_the_order_of_columns_does_not_matter(tmp_path_factory, data):
+    """Whatever order a revision gives its columns, the same problem has the same times."""
+    problem = data.draw(st.sampled_from(load("conv", "training")))
+    sizes = {
+        "W": problem.w,
+        "H": problem.h,
+        "C": problem.c,
+        "N": problem.n,
+        "K": problem.k,
+        data.draw(st.sampled_from(["R", "R (Filter height)", "R (filter width)"])): problem.r,
+        data.draw(st.sampled_from(["S", "S (Fitler width)"])): problem.s,
+        "pad_w": problem.pad_w,
+        "pad_h": problem.pad_h,
+        data.draw(st.sampled_from(["Vertical stride", "Vertical Stride"])): problem.stride_h,
+        "Horizontal Stride": problem.stride_w,
+        "Forward (msec)": 1.5,
+        "wrt Inputs (msec)": 2.5,
+        "wrt Parameters (msec)": 3.5,
+    }
+    columns = data.draw(st.permutations(list(sizes)))
+    section = [["Convolution"], [None, *columns], [None, *(sizes[name] for name in columns)]]
+    path = tmp_path_factory.mktemp("order") / "a.xlsx"
+    found, unread = read(workbooks.write(path, section))
+    assert not unread
+    assert {(t.problem, t.operation): t.seconds for t in found} == {
+        (found[0].problem, "forward"): 0.0015,
+        (found[0].problem, "backward_data"): 0.0025,
+        (found[0].problem, "backward_weights"): 0.0035,
+    }
+    assert joining.join(found[0].problem) is problem
+
+
+@pytest.mark.parametrize(("words", "expected"), SAID.items(), ids=str)
+def test_the_precision_is_what_the_sheet_says(tmp_path, words, expected):
+    """One line above the first table says it for each family."""
+    path = workbooks.write(
+        tmp_path / "a.xlsx",
+        workbooks.gemm((*A_GEMM, 1)),
+        workbooks.conv((*A_CONV, 1)),
+        workbooks.rnn((*A_LAYER, 1)),
+        workbooks.sparse((7680, 1, 2560, "N", "N", 0.95, 1)),
+        precision=words,
+    )
+    assert expected == tuple(t.precision for t in read(path)[0])
+
+
+def test_a_sheet_called_fp16_holds_float16(tmp_path):
+    """One was made from the float32 sheet's template, whose words it kept."""
+    path = workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 1)), sheet="FP16")
+    assert ["float16"] == [t.precision for t in read(path)[0]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [(None, "is empty"), ("N/A*", "says that"), ("Not Supported", "says"), ("#VALUE!", "says")],
+)
+def test_a_cell_without_a_time_is_listed(tmp_path, cell, reason):
+    """It is counted with its place and what it says, beside the times of the same table."""
+    path = workbooks.write(
+        tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, cell, 0.1), (*A_GEMM[:1], 32, *A_GEMM[2:], 2))
+    )
+    found, unread = read(path)
+    assert [0.002] == [t.seconds for t in found]
+    assert [("I", 4)] == [(u.place.column, u.place.row) for u in unread]
+    assert reason in unread[0].reason
+
+
+def test_a_time_without_its_sizes_is_listed(tmp_path):
+    """A number in a column of times whose row names no kernel is no time of anything."""
+    row = [None] * 8 + [19.566]
+    path = workbooks.write(tmp_path / "a.xlsx", [*workbooks.gemm((*A_GEMM, 1)), row])
+    found, unread = read(path)
+    assert 1 == len(found)
+    assert ["its row lacks all sizes"] == [u.reason for u in unread]
+
+
+def test_stale_flops_are_found(tmp_path):
+    """FLOPS that do not fit the time beside them are reported; the time counts."""
+    right = 2 * 1760 * 16 * 1760 / 5.7e-05 / 1e12
+    path = workbooks.write(
+        tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 0.057, right), (*A_GEMM, 0.057, 2 * right))
+    )
+    assert [True, False] == [t.agrees for t in read(path)[0]]
+
+
+@pytest.mark.parametrize(
+    ("unit", "seconds"), [("sec", 1.5), ("msec", 0.0015), ("usec", 1.5e-06)], ids=str
+)
+def test_the_unit_is_the_headers(tmp_path, unit, seconds):
+    """Times may be in seconds, milliseconds or microseconds."""
+    path = workbooks.write(
+        tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 1.5), headers=(f"Time ({unit})",))
+    )
+    assert [seconds] == [t.seconds for t in read(path)[0]]
+
+
+BAD = {
+    "a negative time": (workbooks.gemm((*A_GEMM, -1)), "I4: a time is '-1'"),
+    "no time at all": (workbooks.gemm((*A_GEMM, 0)), "I4: a time is '0'"),
+    "a time in words": (workbooks.gemm((*A_GEMM, "fast")), "I4: a time is 'fast'"),
+    "half a size": (workbooks.gemm((1760.5, *A_GEMM[1:], 1)), "C4: a size is '1760.5'"),
+    "a size in words": (workbooks.gemm(("big", *A_GEMM[1:], 1)), "C4: a size is 'big'"),
+    "a transpose": (workbooks.gemm((*A_GEMM[:3], "X", "N", 1)), "F4: a transpose is 'X'"),
+    "sparsity": (workbooks.sparse((8, 8, 8, "N", "N", 1.5, 1, 1)), "H4: sparsity is '1.5'"),
+    "a unit": (workbooks.gemm((*A_GEMM, 1), headers=("Time",)), "I4: its header names no unit"),
+    "another file": (workbooks.gemm((*A_GEMM, "=[1]Sheet1!A1")), "I4 refers to another file"),
+    "a value": (workbooks.gemm((*A_GEMM, "=56/2")), "I4 is a formula (=56/2) without its value"),
+}
+
+
+@pytest.mark.parametrize(("section", "expected"), BAD.values(), ids=BAD)
+def test_a_mistake_is_named_with_its_cell(tmp_path, section, expected):
+    """Sheet, cell, what it holds and the mend, in one line."""
+    path = workbooks.write(tmp_path / "a.xlsx", section)
+    with pytest.raises(DeepbenchError) as caught:
+        read(path)
+    assert expected in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())
+
+
+def not_a_workbook(path: Path, monkeypatch) -> str:
+    path.write_text("m,n,k\n1,2,3\n")
+    return "is not an xlsx workbook"
+
+
+def truncated(path: Path, monkeypatch) -> str:
+    whole = workbooks.write(path, workbooks.gemm((*A_GEMM, 1))).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    return "is not an xlsx workbook, or only a part of one"
+
+
+def with_a_password(path: Path, monkeypatch) -> str:
+    path.write_bytes(sheets.ENCRYPTED + bytes(1000))
+    return "has a password"
+
+
+def another_zip(path: Path, monkeypatch) -> str:
+    with ZipFile(path, "w") as parts:
+        parts.writestr("readme.txt", "hello")
+    return "is a zip file, but no xlsx workbook"
+
+
+def too_large(path: Path, monkeypatch) -> str:
+    workbooks.write(path, workbooks.gemm((*A_GEMM, 1)))
+    monkeypatch.setattr(sheets, "LARGEST_BYTES", 1000)
+    return "unpacks to"
+
+
+def missing(path: Path, monkeypatch) -> str:
+    return "No such file"
+
+
+@pytest.mark.parametrize(
+    "make", [not_a_workbook, truncated, with_a_password, another_zip, too_large, missing]
+)
+def test_what_is_no_workbook_is_refused(tmp_path, monkeypatch, make):
+    """One line that names the file and says what it is instead."""
+    path = tmp_path / "a.xlsx"
+    expected = make(path, monkeypatch)
+    with pytest.raises(DeepbenchError) as caught:
+        sheets.read(path)
+    assert str(path) in str(caught.value)
+    assert expected in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())
+
+
+SLIPS = {"gemm": {"k": (1536, 1530)}, "sparse_gemm": {"m": (7860, 7680)}}
+
+
+@pytest.mark.parametrize("family", SLIPS)
+def test_slips_join_what_was_run(family):
+    """The workbooks print k=1530 where the programs ran 1536, and m=7680 where they ran 7860."""
+    [(size, (ran, printed))] = SLIPS[family].items()
+    slips = [p for p in load(family) if p.aliases and getattr(p, size) == ran]
+    assert slips
+    for problem in slips:
+        assert joining.join(replace(problem, **{size: printed})) is problem
+
+
+def test_a_size_of_no_list_keeps_its_own_id():
+    """Layers of 25 steps, which one early workbook timed, are nobody's slip."""
+    layer = Rnn("vanilla", 1760, 16, 25)
+    assert joining.join(layer) is layer
+    assert not joining.is_listed(layer)
+
+
+@given(data=st.data())
+def test_the_set_is_the_one_with_most_of_the_problems(data):
+    """A workbook of one set's problems is of that set, whatever its file is called."""
+    name = data.draw(st.sampled_from(joining.SETS))
+    listed = [p for p in load("gemm", name) if p.sets == (name,)]
+    some = data.draw(st.lists(st.sampled_from(listed), min_size=1, unique=True))
+    place = sheets.Place("s", "A", 1)
+    found = [timings.Timing(place, p, "forward", "float32", 1.0) for p in some]
+    assert joining.set_of(found) == name
