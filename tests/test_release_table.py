@@ -110,7 +110,10 @@ def test_frameworks_mix_by_date():
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        ("jaxx,1.0,2024-01-01,,no,", "unknown framework 'jaxx': write one of numpy, torch, published"),
+        (
+            "jaxx,1.0,2024-01-01,,no,",
+            "unknown framework 'jaxx': write one of numpy, torch, published",
+        ),
         ("numpy,one,2024-01-01,,no,", "version is 'one': write it like 2.13.0"),
         ("numpy,1.0-1,2024-01-01,,no,", "version is '1.0-1': write '1.0.post1'"),
         ("numpy,1.0,01/02/2024,,no,", "date is '01/02/2024': write it as YYYY-MM-DD"),

@@ -74,6 +74,11 @@ def load(path: Path) -> tuple[Values, Stack]:
     return values, dict(stored._requirements)
 
 
+def day_of(path: Path) -> int:
+    """Return when a filed publication was published, in milliseconds."""
+    return int(Results.load(str(path)).date)
+
+
 def _merge(values: Values, publication: Publication) -> None:
     for key, seconds in publication.values.items():
         if values.setdefault(key, seconds) != seconds:

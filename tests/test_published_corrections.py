@@ -1,0 +1,92 @@
+"""A slip that was corrected is not a change of speed; a measurement anew is."""
+
+import math
+
+import pytest
+import workbooks
+from asv.config import Config
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.pages import slips
+from deepbench_ops.published import corrections, filing, publication
+
+OLD, NEW = {"CUDA Version": "8.0.61"}, {"CUDA Version": "9.0.103"}
+
+
+def times(*seconds, precision="float32"):
+    """Values of as many kernels of a benchmark."""
+    return {
+        ("gemm.Training.kernel_forward", (f"'m{i}'", f"'{precision}'")): [value]
+        for i, value in enumerate(seconds)
+    }
+
+
+def key(i, precision="float32"):
+    return "gemm.Training.kernel_forward", (f"'m{i}'", f"'{precision}'")
+
+
+def test_few_changes_under_the_same_specs_are_corrections():
+    """Of four times one changes: the first publication's was a slip."""
+    found = corrections.corrected([(times(1, 2, 3, 4), OLD), (times(1, 2, 30, 4), OLD)])
+    assert found == [{key(2)}, set()]
+
+
+def test_a_slip_that_was_published_again_is_left_out_everywhere():
+    """The revisions in between only repeat it."""
+    rows = [(times(1, 2, 3, 4), OLD), (times(1, 2, 3, 4), OLD), (times(1, 2, 30, 4), OLD)]
+    assert corrections.corrected(rows) == [{key(2)}, {key(2)}, set()]
+
+
+@pytest.mark.parametrize(
+    ("after", "stack"),
+    [((10, 20, 30, 4), OLD), ((1, 2, 30, 4), NEW)],
+    ids=["most", "new libraries"],
+)
+def test_a_measurement_anew_corrects_nothing(after, stack):
+    """Most times change, or the libraries did: both times were right in their time."""
+    found = corrections.corrected([(times(1, 2, 3, 4), OLD), (times(*after), stack)])
+    assert found == [set(), set()]
+
+
+def test_precisions_are_measured_apart():
+    """All of float16 anew, a slip in float32: only the slip counts as one."""
+    before = {**times(1, 2, 3), **times(1, 2, 3, precision="float16")}
+    after = {**times(1, 2, 30), **times(4, 5, 6, precision="float16")}
+    assert corrections.corrected([(before, OLD), (after, OLD)]) == [{key(2)}, set()]
+
+
+@given(
+    values=st.lists(st.lists(st.sampled_from([1.0, 2.0]), min_size=3, max_size=3), max_size=6),
+    stacks=st.lists(st.sampled_from([OLD, NEW]), min_size=6, max_size=6),
+)
+def test_the_newest_publication_is_never_left_out(values, stacks):
+    """Nothing has corrected it yet."""
+    rows = [(times(*row), stack) for row, stack in zip(values, stacks, strict=False)]
+    found = corrections.corrected(rows)
+    assert len(found) == len(rows)
+    assert not found or not found[-1]
+
+
+def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
+    """What `asv publish` reads has a gap where the slip was; the file is not touched."""
+    gemms = [(1760, n, 1760, "N", "N") for n in (16, 32, 64, 128)]
+    for name, third in (("2017-07-13", 3.0), ("2017-07-14", 30.0)):
+        rows = [(*gemms[0], 1), (*gemms[1], 2), (*gemms[2], third), (*gemms[3], 4)]
+        path = tmp_path / f"{name}__train__DeepBench_NV_M40.xlsx"
+        filing.file(
+            tmp_path / "results",
+            publication.read(workbooks.write(path, workbooks.gemm(*rows))),
+        )
+    files = sorted((tmp_path / "results" / "nvidia-m40").glob("*.json"))
+    before = [file.read_bytes() for file in files]
+    conf = Config.from_json({"repo": "r", "project": "p"})
+    conf.results_dir = str(tmp_path / "results")
+    from asv.commands.publish import iter_results
+
+    reading = slips.left_out(lambda conf, repo, range_spec: iter_results(conf.results_dir))
+    shown = sorted(reading(conf, None), key=lambda stored: stored.date)
+    first, second = (stored._results["gemm.Training.kernel_forward"] for stored in shown)
+    assert math.isnan(first[2]) and first[:2] == [0.001, 0.002]
+    assert second == [0.001, 0.002, 0.03, 0.004]
+    assert before == [file.read_bytes() for file in files]
