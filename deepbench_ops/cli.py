@@ -14,6 +14,7 @@ except ModuleNotFoundError:
 from deepbench_ops import __version__
 from deepbench_ops.commands.allreduce import allreduce
 from deepbench_ops.commands.check import check
+from deepbench_ops.commands.compare import compare
 from deepbench_ops.commands.config import config
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
@@ -44,12 +45,13 @@ def cli() -> None:
       deepbench unsteady RELEASE        points worth measuring again
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
       deepbench import WORKBOOK.xlsx    published results, beside your own
+      deepbench compare A@torch B       machines or releases, side by side
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, check, machine, config, unsteady, allreduce, import_):
+for command in (problems, select, check, machine, config, unsteady, allreduce, import_, compare):
     cli.add_command(command)
 
 

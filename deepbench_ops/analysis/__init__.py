@@ -1,0 +1,1 @@
+"""What results say: derived figures and comparisons; nothing here measures or draws."""

@@ -1,0 +1,138 @@
+"""Machines, or releases of one, side by side: the ratio of their times over the same kernels."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.results.points import Point
+
+CONFIDENCE = 0.95
+
+Kernel = tuple[str, str, str, str, str, int | None, str]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One column of a comparison: its name, and the newest time that it has for each kernel."""
+
+    name: str
+    points: Mapping[Kernel, Point]
+    profile: Profile | None = None
+
+    def of_peak(self, point: Point) -> float | None:
+        """The share of the machine's peak at that precision, None where no peak is known."""
+        if self.profile is None or not point.problem.flops_of(point.operation):
+            return None
+        figure = self.profile.peaks.get(point.device, {}).get(point.precision)
+        return point.rate / figure.value if figure is not None and figure.value else None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A family's kernels of one precision that both have.
+
+    ratio: geometric mean of other / first, in seconds: below 1 the other is faster. low, high: its
+    interval, the kernels being the sample (NaN for a single one). shared: kernels that both
+    have, of `first_has` and `other_has`. first_of_peak, other_of_peak: geometric mean of the
+    shares of peak, None where no peak is known.
+    """
+
+    family: str
+    precision: str
+    ratio: float
+    low: float
+    high: float
+    shared: int
+    first_has: int
+    other_has: int
+    first_of_peak: float | None
+    other_of_peak: float | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A kernel that both have, and the ratio of the other's seconds to the first's."""
+
+    first: Point
+    other: Point
+
+    @property
+    def ratio(self) -> float:
+        return self.other.seconds / self.first.seconds
+
+
+def contender(spec: str, points: Sequence[Point], profile: Profile | None = None) -> Contender:
+    """Return the newest times among `points` that `spec` asks for.
+
+    ``machine@torch-2.13.0`` is one release, ``machine@torch`` the newest of a framework for each
+    kernel, and a machine alone stands for its only framework. Raises DeepbenchError for a release
+    that the machine does not have, and where it has several frameworks and none is named.
+    """
+    machine, _, release = spec.partition("@")
+    frameworks = sorted({point.release.framework for point in points})
+    names = sorted({point.release.name for point in points})
+    if not release and len(frameworks) > 1:
+        choices = ", ".join(f"{machine}@{name}" for name in frameworks)
+        raise DeepbenchError(f"{machine} has results of several frameworks: write one of {choices}")
+    if release and release not in (*names, *frameworks):
+        raise unknown(f"release of {machine}", release, [*frameworks, *names])
+    newest = {}
+    for point in sorted(points, key=lambda point: point.release.date):
+        if not release or release in (point.release.name, point.release.framework):
+            newest[point.kernel] = point
+    only = {point.release.name for point in newest.values()}
+    name = f"{machine}@{release or (only.pop() if len(only) == 1 else frameworks[0])}"
+    return Contender(name, newest, profile)
+
+
+def groups(first: Contender, other: Contender) -> list[Group]:
+    """Return a group for each family and precision that both have kernels of."""
+    shared: dict[tuple[str, str], list[Change]] = {}
+    for change in changes(first, other):
+        shared.setdefault((change.first.family, change.first.precision), []).append(change)
+    return [
+        Group(
+            family,
+            precision,
+            *_mean([change.ratio for change in found]),
+            shared=len(found),
+            first_has=_count(first, family, precision),
+            other_has=_count(other, family, precision),
+            first_of_peak=_share([first.of_peak(change.first) for change in found]),
+            other_of_peak=_share([other.of_peak(change.other) for change in found]),
+        )
+        for (family, precision), found in shared.items()
+    ]
+
+
+def changes(first: Contender, other: Contender) -> list[Change]:
+    """Return the kernels that both have, widest gain of the other first."""
+    both = [kernel for kernel in first.points if kernel in other.points]
+    found = [Change(first.points[kernel], other.points[kernel]) for kernel in both]
+    return sorted(found, key=lambda change: change.ratio)
+
+
+def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:
+    """Return the geometric mean and its interval, Student's over the logarithms."""
+    logs = np.log(ratios)
+    mean = float(logs.mean())
+    if len(logs) < 2:
+        return math.exp(mean), math.nan, math.nan
+    error = float(stats.sem(logs))
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * error
+    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+
+
+def _share(shares: Iterable[float | None]) -> float | None:
+    known = [share for share in shares if share]
+    return float(np.exp(np.mean(np.log(known)))) if known else None
+
+
+def _count(one: Contender, family: str, precision: str) -> int:
+    return sum(kernel[0] == family and kernel[4] == precision for kernel in one.points)

@@ -1,0 +1,176 @@
+"""`deepbench compare`: machines, or releases of one, side by side."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from tabulate import tabulate
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.comparison import Change, Contender, Group
+
+GROUP_COLUMNS = (
+    "family",
+    "precision",
+    "other / first",
+    "95 % interval",
+    "both have",
+    "first has",
+    "other has",
+    "% of peak, first",
+    "% of peak, other",
+)
+CHANGE_COLUMNS = ("kernel", "operation", "precision", "first, s", "other, s", "other / first")
+
+
+@click.command()
+@click.argument("contenders", metavar="MACHINE[@RELEASE]...", nargs=-1, required=True)
+@click.option(
+    "--widest",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="How many of the widest wins and losses to list.",
+)
+@click.option(
+    "--results",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="The results folder.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="How it is printed; csv has the families only.",
+)
+def compare(contenders: tuple[str, ...], widest: int, results: Path, form: str) -> None:
+    """Compare each MACHINE with the first, over the kernels that both have.
+
+    RELEASE is one like torch-2.13.0, or a framework, whose newest time of each kernel counts;
+    published figures are the framework "published":
+
+    \b
+        deepbench compare nvidia-v100@published-2017.11.16 nvidia-v100@published-2019.10.7
+        deepbench compare epyc-9004-2core@torch epyc-9004-2core@numpy nvidia-v100
+
+    A ratio is the geometric mean of other / first in seconds: below 1 the other is faster. Its
+    interval takes the kernels as a sample of all that a family could have.
+    """
+    from deepbench_ops.analysis import comparison
+
+    if len(contenders) < 2:
+        raise click.UsageError(
+            "name two or more: deepbench compare MACHINE@RELEASE MACHINE@RELEASE"
+        )
+    first, *others = (_contender(text, results) for text in contenders)
+    pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
+    if form == "json":
+        click.echo(json.dumps([_json(first, *pair, widest) for pair in pairs], indent=1))
+    elif form == "csv":
+        click.echo(_csv(first, pairs), nl=False)
+    else:
+        style = "github" if form == "markdown" else "simple"
+        click.echo("\n\n".join(_text(first, *pair, widest, style) for pair in pairs))
+
+
+def _contender(spec: str, results: Path) -> "Contender":
+    from deepbench_ops.analysis import comparison
+    from deepbench_ops.machine import profile
+    from deepbench_ops.releases import table
+    from deepbench_ops.results import points
+
+    machine = spec.partition("@")[0]
+    releases = {release.hash: release for release in table.load()}
+    found = points.load(results, machine, releases)
+    return comparison.contender(spec, found, profile.read(results, machine))
+
+
+def _text(
+    first: "Contender",
+    other: "Contender",
+    groups: Sequence["Group"],
+    changes: Sequence["Change"],
+    widest: int,
+    style: str,
+) -> str:
+    lines = [f"{other.name} against {first.name}", ""]
+    if not groups:
+        return lines[0] + ": no kernel that both have"
+    lines.append(tabulate([_group_row(g) for g in groups], GROUP_COLUMNS, tablefmt=style))
+    for title, chosen in (
+        ("other is faster", [c for c in changes[:widest] if c.ratio < 1]),
+        ("first is faster", [c for c in changes[::-1][:widest] if c.ratio > 1]),
+    ):
+        if chosen:
+            rows = [_change_row(change) for change in chosen]
+            table = tabulate(rows, CHANGE_COLUMNS, tablefmt=style, disable_numparse=True)
+            lines += ["", f"Where {title} by most:", "", table]
+    return "\n".join(lines)
+
+
+def _group_row(group: "Group") -> list[str]:
+    interval = f"{group.low:.3g} .. {group.high:.3g}" if group.low == group.low else "one kernel"
+    return [
+        group.family,
+        group.precision,
+        f"{group.ratio:.3g}",
+        interval,
+        str(group.shared),
+        str(group.first_has),
+        str(group.other_has),
+        *("" if x is None else f"{x:.1%}" for x in (group.first_of_peak, group.other_of_peak)),
+    ]
+
+
+def _change_row(change: "Change") -> list[str]:
+    point = change.first
+    ranks = f", {point.ranks} ranks" if point.ranks else ""
+    return [
+        f"{point.problem_id}{ranks}",
+        f"{point.family} {point.operation}",
+        point.precision,
+        f"{change.first.seconds:.4g}",
+        f"{change.other.seconds:.4g}",
+        f"{change.ratio:.3g}",
+    ]
+
+
+def _json(
+    first: "Contender",
+    other: "Contender",
+    groups: Sequence["Group"],
+    changes: Sequence["Change"],
+    widest: int,
+) -> dict[str, Any]:
+    listed = [*changes[:widest], *changes[max(widest, len(changes) - widest) :]]
+    return {
+        "first": first.name,
+        "other": other.name,
+        "groups": [
+            {key: None if value != value else value for key, value in asdict(group).items()}
+            for group in groups
+        ],
+        "widest": [dict(zip(CHANGE_COLUMNS, _change_row(c), strict=True)) for c in listed],
+    }
+
+
+def _csv(
+    first: "Contender", pairs: Sequence[tuple["Contender", Sequence["Group"], Sequence["Change"]]]
+) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["first", "other", *GROUP_COLUMNS])
+    for other, groups, _ in pairs:
+        writer.writerows([first.name, other.name, *_group_row(group)] for group in groups)
+    return out.getvalue()

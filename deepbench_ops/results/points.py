@@ -1,0 +1,133 @@
+"""All that results/ holds, as one list: a point for each time of a kernel on a machine.
+
+Measured and published results alike; only seconds are stored, what follows from the problem's
+FLOPs and bytes is derived by whoever reads them.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+
+from asv.results import Results, iter_results_for_machine
+
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.releases.table import Release
+
+SETS = {
+    "Training": "training",
+    "InferenceServer": "inference_server",
+    "InferenceDevice": "inference_device",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One time: seconds of one call of a kernel, with the interval of 99 % where there is one.
+
+    set, operation, precision and ranks (of an all-reduce) are the axes of the benchmark; device,
+    cache and layout the conditions of the run. samples: how many times it stands for.
+    """
+
+    machine: str
+    release: Release
+    family: str
+    set: str
+    operation: str
+    problem_id: str
+    precision: str
+    ranks: int | None
+    device: str
+    cache: str
+    layout: str
+    seconds: float
+    low: float | None
+    high: float | None
+    samples: int
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem, with its FLOPs and bytes."""
+        return problem_of(self.family, self.problem_id)
+
+    @property
+    def kernel(self) -> tuple[str, str, str, str, str, int | None, str]:
+        """What is timed, the same on every machine and release."""
+        return (
+            self.family,
+            self.set,
+            self.operation,
+            self.problem_id,
+            self.precision,
+            self.ranks,
+            self.layout,
+        )
+
+    @property
+    def rate(self) -> float:
+        """FLOP/s, of an all-reduce bytes/s of the vector, from the problem's own counts."""
+        work = self.problem.flops_of(self.operation) or self.problem.bytes("float32")
+        return work / self.seconds
+
+
+def machines(results: Path) -> list[str]:
+    """Return the machines that have results."""
+    return sorted(path.parent.name for path in results.glob("*/machine.json"))
+
+
+def load(results: Path, machine: str, releases: dict[str, Release]) -> list[Point]:
+    """Return all points of a machine, by day; `releases` is the release table by hash.
+
+    Raises DeepbenchError for a machine that has none.
+    """
+    if machine not in machines(results):
+        raise unknown("machine", machine, machines(results))
+    found = [
+        point
+        for stored in iter_results_for_machine(str(results), machine)
+        for point in _points(stored, machine, releases)
+    ]
+    return sorted(found, key=lambda point: point.release.date)
+
+
+def _points(stored: Results, machine: str, releases: dict[str, Release]) -> Iterator[Point]:
+    release = releases.get(stored.commit_hash) or _unlisted(stored)
+    conditions = stored.env_vars
+    for name in stored.get_all_result_keys():
+        params = stored.get_result_params(name)
+        values = stored.get_result_value(name, params)
+        stats = stored.get_result_stats(name, params)
+        samples = stored.get_result_samples(name, params)
+        family, kind, kernel = name.split(".")
+        for key, value, stat, several in zip(product(*params), values, stats, samples, strict=True):
+            if value is None or math.isnan(value):
+                continue
+            problem_id, precision, *ranks = (text.strip("'") for text in key)
+            yield Point(
+                machine=machine,
+                release=release,
+                family=family,
+                set=SETS.get(kind, kind),
+                operation=kernel.removeprefix("kernel_"),
+                problem_id=problem_id,
+                precision=precision,
+                ranks=int(ranks[0]) if ranks else None,
+                device=conditions.get("DEEPBENCH_DEVICE", ""),
+                cache=conditions.get("DEEPBENCH_CACHE", "warm"),
+                layout=conditions.get("DEEPBENCH_LAYOUT", "published"),
+                seconds=value,
+                low=(stat or {}).get("ci_99_a"),
+                high=(stat or {}).get("ci_99_b"),
+                samples=len(several or [value]),
+            )
+
+
+def _unlisted(stored: Results) -> Release:
+    """What stands for a commit that the release table does not have."""
+    day: date = datetime.fromtimestamp(stored.date / 1000, UTC).date()
+    return Release("commit", stored.commit_hash[:8], day)

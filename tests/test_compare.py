@@ -1,0 +1,199 @@
+"""Two machines side by side: ratios over what both have, and nothing else."""
+
+import csv
+import io
+import json
+import math
+from datetime import date
+
+import numpy as np
+import pytest
+import workbooks
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from deepbench_ops.analysis import comparison
+from deepbench_ops.commands.compare import compare
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.problems import FAMILIES, load
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.published import filing, publication
+from deepbench_ops.releases import table
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import points
+from deepbench_ops.results.points import Point
+
+GEMMS = [p.id for p in load("gemm", "training")]
+OLD = Release("torch", "2.0.1", date(2023, 5, 8))
+NEW = Release("torch", "2.13.0", date(2026, 7, 8))
+OTHER = Release("numpy", "2.4.6", date(2026, 5, 18))
+
+
+def point(problem=GEMMS[0], seconds=1.0, release=NEW, machine="box", precision="float32"):
+    return Point(
+        machine=machine,
+        release=release,
+        family="gemm",
+        set="training",
+        operation="forward",
+        problem_id=problem,
+        precision=precision,
+        ranks=None,
+        device="cpu",
+        cache="warm",
+        layout="published",
+        seconds=seconds,
+        low=None,
+        high=None,
+        samples=1,
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_id_tells_the_problem(family):
+    """Sizes read from an id give that id again, also those that no list has."""
+    for problem in load(family):
+        assert problem_of(family, problem.id) is problem
+    unlisted = {
+        "gemm": "m3_n4_k5_TN",
+        "conv": "w9_h8_c3_n2_k7_r5_s3_pad1_2_stride2_1",
+        "rnn": "gru_h7_n3_t2",
+        "sparse_gemm": "m3_n4_k5_NN_sparsity0.5",
+        "all_reduce": "n12",
+    }[family]
+    assert unlisted == problem_of(family, unlisted).id
+    with pytest.raises(DeepbenchError, match="unknown"):
+        problem_of(family, "nonsense")
+
+
+@given(
+    pairs=st.lists(st.tuples(st.floats(1e-6, 1e3), st.floats(1e-6, 1e3)), min_size=2, max_size=20)
+)
+def test_the_mean_ratio_is_geometric_and_turns_round(pairs):
+    """It agrees with scipy's, lies in its interval, and is the inverse seen from the other side."""
+    one, two = (
+        comparison.contender(
+            "box", [point(p, pair[i]) for p, pair in zip(GEMMS, pairs, strict=False)]
+        )
+        for i in (0, 1)
+    )
+    [there], [back] = comparison.groups(one, two), comparison.groups(two, one)
+    ratios = [b / a for a, b in pairs]
+    assert there.ratio == pytest.approx(stats.gmean(ratios))
+    assert there.low <= there.ratio * (1 + 1e-9) and there.ratio <= there.high * (1 + 1e-9)
+    assert there.ratio * back.ratio == pytest.approx(1)
+    assert there.shared == len(pairs)
+
+
+def test_only_what_both_have_is_compared():
+    """Coverage says how much each has; one shared kernel has no interval."""
+    one = comparison.contender("a", [point(GEMMS[0], 1.0), point(GEMMS[1], 2.0)])
+    two = comparison.contender("b", [point(GEMMS[1], 1.0), point(GEMMS[2], 1.0)])
+    [group] = comparison.groups(one, two)
+    assert (group.ratio, group.shared, group.first_has, group.other_has) == (0.5, 1, 2, 2)
+    assert math.isnan(group.low)
+
+
+def test_precisions_are_groups_of_their_own():
+    """A float16 time is never held against a float32 one."""
+    both = [point(precision="float32"), point(precision="float16")]
+    found = comparison.groups(comparison.contender("a", both), comparison.contender("b", both))
+    assert {group.precision for group in found} == {"float32", "float16"}
+
+
+def test_the_newest_time_of_a_framework_counts():
+    """A release by name, a framework's newest, and no choice between frameworks by guess."""
+    found = [point(seconds=3.0, release=OLD), point(seconds=2.0), point(seconds=1.0, release=OTHER)]
+    kernel = found[0].kernel
+
+    def seconds(spec):
+        return comparison.contender(spec, found).points[kernel].seconds
+
+    assert (seconds("box@torch"), seconds("box@torch-2.0.1"), seconds("box@numpy")) == (
+        2.0,
+        3.0,
+        1.0,
+    )
+    with pytest.raises(DeepbenchError, match="write one of box@numpy, box@torch"):
+        comparison.contender("box", found)
+    with pytest.raises(DeepbenchError, match=r"torch-2\.13\.0"):
+        comparison.contender("box@torch-2.13.1", found)
+
+
+def test_the_share_of_peak_is_flops_over_time_over_peak():
+    """From the problem's own FLOPs; without a peak for the precision there is no share."""
+    peaks = {"cpu": {"float32": Figure(1e12, "FLOP/s", "measured: x")}}
+    one = comparison.contender("a", [point(seconds=0.5)], Profile("a", peaks=peaks))
+    expected = load("gemm", "training")[0].flops / 0.5 / 1e12
+    assert one.of_peak(next(iter(one.points.values()))) == pytest.approx(expected)
+    assert one.of_peak(point(precision="int8")) is None
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """Two machines with published times, the second twice as fast."""
+    rows = [(1760, n, 1760, "N", "N") for n in (16, 32, 64)]
+    for machine, factor in (("NV_M40", 1.0), ("NV_P100", 0.5)):
+        path = tmp_path / f"2017-07-14__train__DeepBench_{machine}.xlsx"
+        section = workbooks.gemm(*((*row, factor * (i + 1)) for i, row in enumerate(rows)))
+        filing.file(tmp_path / "results", publication.read(workbooks.write(path, section)))
+    releases = tmp_path / "releases.csv"
+    releases.write_text(
+        "framework,version,date,pins,on_request,index\npublished,2017.7.14,2017-07-14,,no,\n"
+    )
+    load_table = table.load
+    monkeypatch.setattr(table, "load", lambda: load_table(releases))
+    return tmp_path / "results"
+
+
+def run(results, *args):
+    return CliRunner().invoke(compare, [*args, "--results", str(results)])
+
+
+def test_published_machines_compare(results):
+    """As a table, Markdown, CSV and JSON, with the shares of the data sheets' peaks."""
+    names = ("nvidia-m40", "nvidia-p100")
+    text = run(results, *names).output
+    assert "nvidia-p100@published-2017.7.14 against nvidia-m40@published-2017.7.14" in text
+    assert "| gemm" in run(results, *names, "--format", "markdown").output
+    [row] = csv.DictReader(io.StringIO(run(results, *names, "--format", "csv").output))
+    assert (row["other / first"], row["both have"]) == ("0.5", "3")
+    [pair] = json.loads(run(results, *names, "--format", "json").output)
+    known = profile.read(results, "nvidia-p100").peaks["cuda"]["float32"].value
+    flops = [problem_of("gemm", f"m1760_n{n}_k1760_NN").flops for n in (16, 32, 64)]
+    shares = [f / (0.0005 * (i + 1)) / known for i, f in enumerate(flops)]
+    [group] = pair["groups"]
+    assert group["other_of_peak"] == pytest.approx(np.exp(np.mean(np.log(shares))))
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("nvidia-m40", "nvidia-p1000"), "nvidia-p100"),
+        (("nvidia-m40", "nvidia-p100@published-2017.7.15"), "published-2017.7.14"),
+    ],
+)
+def test_unknown_names_are_named_with_the_nearest(results, names, expected):
+    """A machine or a release that is not there."""
+    with pytest.raises(DeepbenchError, match=expected):
+        raise run(results, *names).exception
+
+
+def test_one_machine_alone_is_no_comparison(results):
+    """Usage, not a traceback."""
+    assert "name two or more" in run(results, "nvidia-m40").output
+
+
+def test_points_are_what_asv_stored(results):
+    """Every axis of a benchmark is a field of the point."""
+    releases = {release.hash: release for release in table.load()}
+    found = points.load(results, "nvidia-m40", releases)
+    assert [0.001, 0.002, 0.003] == [one.seconds for one in found]
+    assert {(one.family, one.set, one.operation, one.device) for one in found} == {
+        ("gemm", "training", "forward", "cuda")
+    }
+    assert {"published-2017.7.14"} == {one.release.name for one in found}
