@@ -16,6 +16,7 @@ from deepbench_ops.commands.allreduce import allreduce
 from deepbench_ops.commands.check import check
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.commands.config import config
+from deepbench_ops.commands.export import export
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
@@ -46,12 +47,24 @@ def cli() -> None:
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
       deepbench import WORKBOOK.xlsx    published results, beside your own
       deepbench compare A@torch B       machines or releases, side by side
+      deepbench export FILE             results as a workbook or a table
 
     "deepbench COMMAND --help" explains each.
     """
 
 
-for command in (problems, select, check, machine, config, unsteady, allreduce, import_, compare):
+for command in (
+    problems,
+    select,
+    check,
+    machine,
+    config,
+    unsteady,
+    allreduce,
+    import_,
+    compare,
+    export,
+):
     cli.add_command(command)
 
 

@@ -46,7 +46,11 @@ SIZES = {
 
 TIMES = {
     "gemm": {"time": "forward"},
-    "sparse_gemm": {"sparse time": "forward", "dense time": "dense_forward"},
+    "sparse_gemm": {
+        "sparse time": "forward",
+        "dense time": "dense_forward",
+        "conversion time": "conversion",
+    },
     "conv": {
         "forward": "forward",
         "wrt inputs": "backward_data",
@@ -57,10 +61,13 @@ TIMES = {
         "time backward": "backward",
         "time backward wrt inputs": "backward_data",
         "time backward wrt weights": "backward_weights",
+        "time fused forward": "fused_forward",
+        "time fused backward": "fused_backward",
     },
     "all_reduce": {"mean all reduce time": "sum"},
 }
-"""Times by header, without the unit, and the operation each is of."""
+"""Times by header, without the unit, and the operation each is of; the last of the sparse products
+and of the recurrent layers are ours."""
 
 UNITS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
 RATES = {"gigaflops": 1e9, "teraflops": 1e12, "gigabytes/sec": 1e9}

@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.tables import set_name
 from deepbench_ops.published import joining, machines, sheets, timings
 from deepbench_ops.published.machines import PublishedMachine
 from deepbench_ops.published.timings import Timing, Unread
@@ -60,7 +61,8 @@ def read(path: Path, machine: str | None = None, day: date | None = None) -> lis
         found, unread = timings.read(cells)
         if not found:
             raise DeepbenchError("no table of times: see docs/published.md for how one begins")
-        published_set = joining.set_of(found)
+        stated = timings.specs(cells).get(timings.SET)
+        published_set = set_name(stated) if stated else joining.set_of(found)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
     day = day or _day(path)

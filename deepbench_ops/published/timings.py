@@ -19,6 +19,9 @@ from deepbench_ops.published.headings import Columns, Section
 from deepbench_ops.published.sheets import Place, Sheet
 
 SPECS = "Specs"
+SET = "Set"
+"""The spec by which an export says which published set it holds."""
+
 TRUTHS = {"n": False, "t": True, "false": False, "true": True}
 
 ABSENT = ("n/a", "n/a*", "not supported", "not available", "nan", "-", "#value!", "#n/a", "#div/0!")
@@ -139,10 +142,14 @@ def precision_of(sheet: Sheet, family: str) -> str:
     The sheets say it in words: "Float"; "16 bit inputs, 32 bit multiplication, 32 bit addition";
     "GEMM, Conv: Int8 multiplication, 32 bit accumulation", with "Sparse Ops, RNN: single
     precision" below; and beside int8 on devices "Convolution results are still in float". A sheet
-    called FP16 that says Float was made from the other's template.
+    called FP16 that says Float was made from the other's template. Our own exports name bfloat16
+    and tf32 as well.
     """
     words = " ".join(_text(cell) for row in sheet.rows[:2] for cell in row[:8]).lower()
     stated = words if words.startswith("precision") else ""
+    for name in ("bfloat16", "tf32"):
+        if name in stated:
+            return name
     if "int8" in stated:
         excepted = family == "conv" and "convolution results are still in float" in stated
         return "int8" if family in ("gemm", "conv") and not excepted else "float32"

@@ -1,0 +1,159 @@
+"""What is exported comes back: the same numbers from the workbook, every axis in the tidy table."""
+
+import csv
+import json
+from datetime import date
+
+import pytest
+import workbooks
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops.commands.export import export
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import FAMILIES, load
+from deepbench_ops.published import export as workbook
+from deepbench_ops.published import filing, publication, sheets, timings
+from deepbench_ops.published.timings import MIXED
+from deepbench_ops.releases import table
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results.points import Point
+
+RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
+PRECISIONS = {
+    "gemm": list(workbook.PRECISIONS),
+    "conv": list(workbook.PRECISIONS),
+    "rnn": ["float32", "bfloat16", "float16", MIXED],
+    "sparse_gemm": ["float32", "bfloat16"],
+    "all_reduce": ["float32"],
+}
+
+
+@st.composite
+def a_point(draw, published_set):
+    families = [family for family in FAMILIES if load(family, published_set)]
+    family = draw(st.sampled_from(families))
+    problem = draw(st.sampled_from(load(family, published_set)))
+    digits = draw(st.integers(1, 9_999_999))
+    seconds = float(f"{digits}e{draw(st.integers(-12, -4))}")
+    return Point(
+        machine="box",
+        release=RELEASE,
+        family=family,
+        set=published_set,
+        operation=draw(st.sampled_from(problem.operations)),
+        problem_id=problem.id,
+        precision=draw(st.sampled_from(PRECISIONS[family])),
+        ranks=draw(st.sampled_from([2, 4, 32])) if family == "all_reduce" else None,
+        device="cpu",
+        cache="warm",
+        layout="published",
+        seconds=seconds,
+        low=draw(st.none() | st.just(seconds / 2)),
+        high=None,
+        samples=2,
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), published_set=st.sampled_from(["training", "inference_server"]))
+def test_a_workbook_reads_back_to_the_same_numbers(tmp_path_factory, data, published_set):
+    """Whatever kernels, passes and precisions it holds; derived FLOPS agree with the times."""
+    drawn = data.draw(st.lists(a_point(published_set), min_size=1, max_size=12))
+    points = {point.kernel: point for point in drawn}
+    path = tmp_path_factory.mktemp("export") / "box.xlsx"
+    workbook.write(path, list(points.values()), {"CPU Model": "a cpu"})
+    found, _ = timings.read(sheets.read(path))
+    assert {(t.problem.id, t.operation, t.precision, t.ranks): t.seconds for t in found} == {
+        (p.problem_id, p.operation, p.precision, p.ranks): p.seconds for p in points.values()
+    }
+    assert all(timing.agrees for timing in found)
+    [again] = publication.read(path, machine="box", day=date(2026, 11, 21))
+    assert again.published_set == published_set
+    assert again.specs["CPU Model"] == "a cpu"
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A machine with published times of two sets."""
+    training = tmp_path / "2017-07-14__train__DeepBench_NV_P100.xlsx"
+    workbooks.write(training, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
+    server = tmp_path / "2017-07-14__inference_server__DeepBench_NV_P100.xlsx"
+    workbooks.write(server, workbooks.gemm((1024, 700, 512, "N", "N", 0.46)))
+    for path in (training, server):
+        filing.file(tmp_path / "results", publication.read(path))
+    releases = tmp_path / "releases.csv"
+    releases.write_text(
+        "framework,version,date,pins,on_request,index\npublished,2017.7.14,2017-07-14,,no,\n"
+    )
+    load_table = table.load
+    monkeypatch.setattr(table, "load", lambda: load_table(releases))
+    return tmp_path / "results"
+
+
+def run(results, file, *args):
+    path = results.parent / file
+    args = [str(path), "--machine", "nvidia-p100", "--results", str(results), *args]
+    return CliRunner().invoke(export, args), path
+
+
+def read_csv(path):
+    return list(csv.DictReader(path.open()))
+
+
+def read_json(path):
+    return json.loads(path.read_text())
+
+
+def read_parquet(path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    return parquet.read_table(path).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("form", "read"), [("csv", read_csv), ("json", read_json), ("parquet", read_parquet)]
+)
+def test_the_tidy_table_has_a_row_for_each_time(results, form, read):
+    """Seconds with every axis and where they are from, the same in all formats."""
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    done, path = run(results, f"all.{form}")
+    assert done.exit_code == 0, done.output
+    rows = {str(row["set"]): row for row in read(path)}
+    assert set(rows) == {"training", "inference_server"}
+    row = rows["training"]
+    assert float(row["seconds"]) == 5.5e-05
+    assert [row[name] for name in ("machine", "framework", "release", "date", "source")] == [
+        "nvidia-p100",
+        "published",
+        "2017.7.14",
+        "2017-07-14",
+        "published",
+    ]
+
+
+def test_a_workbook_has_one_set(results):
+    """Two are refused with their names; one chosen is written."""
+    refused, path = run(results, "all.xlsx")
+    assert "one set, not inference_server and training" in str(refused.exception)
+    assert not path.exists()
+    done, path = run(results, "all.xlsx", "--set", "training")
+    assert done.exit_code == 0, done.output
+    assert [5.5e-05] == [t.seconds for t in timings.read(sheets.read(path))[0]]
+
+
+@pytest.mark.parametrize(
+    ("file", "args", "expected"),
+    [
+        ("all.txt", (), "its ending names no format"),
+        ("all.xlsx", ("--release", "torch-9"), "nothing to export"),
+        ("all.csv", ("--set", "trainin"), "training"),
+    ],
+)
+def test_what_cannot_be_exported_is_said_in_a_line(results, file, args, expected):
+    """And nothing is written."""
+    refused, path = run(results, file, *args)
+    assert isinstance(refused.exception, DeepbenchError)
+    assert expected in str(refused.exception)
+    assert not path.exists()
