@@ -58,7 +58,7 @@ TIMES = {
     },
     "rnn": {
         "time forward": "forward",
-        # The programs behind this column timed the way back through the steps, no weights' gradient.
+        # The programs of these years timed the way back through the steps and nothing else.
         "time backward": "backward_data",
         "time backward wrt inputs": "backward_data",
         "time backward wrt weights": "backward_weights",
