@@ -22,21 +22,21 @@ def install() -> None:
     if getattr(load, "extends", False):
         return
 
-    def wrapped(cls: type[Benchmarks], conf: Any) -> Benchmarks:
-        return extended(load(cls, conf), conf)
+    def wrapped(cls: type[Benchmarks], conf: Any, regex: Any = None) -> Benchmarks:
+        return extended(load(cls, conf), conf, regex)
 
     wrapped.extends = True  # type: ignore[attr-defined]
     Benchmarks.load = classmethod(wrapped)  # type: ignore[method-assign]
 
 
-def extended(benchmarks: Benchmarks, conf: Any) -> Benchmarks:
-    """Return the benchmarks with all that published results hold."""
+def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
+    """Return the benchmarks with all that published results hold, those that `regex` picks."""
     found = dict(benchmarks)
     for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}.json")):
         stored = Results.load(str(path))
         for name in stored.get_all_result_keys():
             _add(found, name, stored.get_result_params(name))
-    return Benchmarks(conf, found.values()) if found != dict(benchmarks) else benchmarks
+    return Benchmarks(conf, found.values(), regex)
 
 
 def _add(found: dict[str, Any], name: str, params: list[list[str]]) -> None:
