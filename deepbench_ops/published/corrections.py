@@ -1,12 +1,14 @@
 """Which published times a later publication corrected, as opposed to measured again.
 
 A measurement anew changes most times of a benchmark, or comes with other libraries. Where the
-specs stay and few times of a benchmark and precision change, those were slips: a line through
-both would show a change of speed that never was.
+specs stay and few times of a benchmark and precision change, or many within days, those were
+slips: a line through both would show a change of speed that never was.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -17,19 +19,32 @@ from deepbench_ops.published.publication import Key
 FEW = 0.5
 """Share of a benchmark's times below which those that changed are corrections."""
 
+SOON = timedelta(days=14)
+"""Nobody publishes a second measurement with the same libraries so soon, but mends the first."""
 
-def corrected(publications: Sequence[tuple[Values, Stack]]) -> list[set[Key]]:
+
+@dataclass(frozen=True)
+class Dated:
+    """What a machine's publications of a day hold."""
+
+    day: date
+    values: Values
+    stack: Stack
+
+
+def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
     """Return, for each publication of a machine in their order, what a later one corrected."""
     found: list[set[Key]] = [set() for _ in publications]
     standing: dict[Key, list[int]] = {}
-    for now, (values, stack) in enumerate(publications):
-        before = {key: publications[standing[key][-1]] for key in values if key in standing}
-        changed = {key for key, (old, _) in before.items() if old[key] != values[key]}
+    for now, one in enumerate(publications):
+        before = {key: publications[standing[key][-1]] for key in one.values if key in standing}
+        changed = {key for key, old in before.items() if old.values[key] != one.values[key]}
         asked, differing = Counter(map(_group, before)), Counter(map(_group, changed))
-        for key in values:
+        for key in one.values:
             if key in changed:
                 few = differing[_group(key)] < FEW * asked[_group(key)]
-                if few and _libraries(before[key][1]) == _libraries(stack):
+                soon = one.day - before[key].day <= SOON
+                if (few or soon) and _libraries(before[key]) == _libraries(one):
                     for earlier in standing[key]:
                         found[earlier].add(key)
                 standing[key] = []
@@ -41,7 +56,7 @@ def corrected(publications: Sequence[tuple[Values, Stack]]) -> list[set[Key]]:
 def of_machine(folder: Path) -> dict[str, set[Key]]:
     """Return what was corrected later, by the name of the result file that holds the slip."""
     paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}.json"), key=filing.day_of)
-    slips = corrected([filing.load(path) for path in paths])
+    slips = corrected([Dated(filing.day_of(path), *filing.load(path)) for path in paths])
     return {path.name: keys for path, keys in zip(paths, slips, strict=True)}
 
 
@@ -51,5 +66,5 @@ def _group(key: Key) -> tuple[str, str]:
     return name, params[1]
 
 
-def _libraries(stack: Stack) -> Stack:
-    return {name: text for name, text in stack.items() if name != "workbook"}
+def _libraries(one: Dated) -> Stack:
+    return {name: text for name, text in one.stack.items() if name != "workbook"}

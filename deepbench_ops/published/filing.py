@@ -74,9 +74,9 @@ def load(path: Path) -> tuple[Values, Stack]:
     return values, dict(stored._requirements)
 
 
-def day_of(path: Path) -> int:
-    """Return when a filed publication was published, in milliseconds."""
-    return int(Results.load(str(path)).date)
+def day_of(path: Path) -> date:
+    """Return when a filed publication was published."""
+    return datetime.fromtimestamp(Results.load(str(path)).date / 1000, UTC).date()
 
 
 def _merge(values: Values, publication: Publication) -> None:
