@@ -19,7 +19,7 @@ from deepbench_ops.published.publication import Key
 FEW = 0.5
 """Share of a benchmark's times below which those that changed are corrections."""
 
-SOON = timedelta(days=14)
+SOON = timedelta(days=5)
 """Nobody publishes a second measurement with the same libraries so soon, but mends the first."""
 
 
