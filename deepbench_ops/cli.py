@@ -45,7 +45,7 @@ def cli() -> None:
       deepbench check                   compare every kernel with float64, timing none
       deepbench unsteady RELEASE        points worth measuring again
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
-      deepbench import WORKBOOK.xlsx    published results, beside your own
+      deepbench import FILE             published results, beside your own
       deepbench compare A@torch B       machines or releases, side by side
       deepbench export FILE             results as a workbook or a table
 

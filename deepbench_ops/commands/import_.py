@@ -1,4 +1,4 @@
-"""`deepbench import`: published workbooks into results/."""
+"""`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from deepbench_ops.published import publication
 from deepbench_ops.published.publication import Publication
 
 COLUMNS = (
-    "workbook",
+    "file",
     "machine",
     "published",
     "set",
@@ -26,7 +26,7 @@ COLUMNS = (
 
 @click.command("import")
 @click.argument(
-    "workbooks", metavar="WORKBOOK...", nargs=-1, required=True, type=click.Path(path_type=Path)
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @click.option("--machine", metavar="NAME", help="Whose results (default: by the file's name).")
 @click.option(
@@ -54,17 +54,18 @@ COLUMNS = (
     help="How the report is printed.",
 )
 def import_(
-    workbooks: tuple[Path, ...],
+    files: tuple[Path, ...],
     machine: str | None,
     day: datetime | None,
     results: Path,
     cells: bool,
     form: str,
 ) -> None:
-    """Bring workbooks of published results into results/, as asv results of their machines.
+    """Bring published results into results/, as asv results of their machines.
 
-    They are read by their headers, in the style of the workbooks that DeepBench published. Their
-    machines join the pages at the next "asv publish"; a workbook that was imported before changes
+    Workbooks are read by their headers, in the style of those that DeepBench published; the output
+    of DeepBench's programs, nccl-tests, OSU's osu_allreduce and oneDNN's benchdnn by its content.
+    The machines join the pages at the next "asv publish"; a file that was imported before changes
     nothing. A vendor's own needs a name and a day:
 
     \b
@@ -75,7 +76,7 @@ def import_(
 
     found = [
         one
-        for path in workbooks
+        for path in files
         for one in publication.read(path, machine, day.date() if day else None)
     ]
     changed = filing.file(results, found)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.tables import set_name
-from deepbench_ops.published import joining, machines, sheets, timings
+from deepbench_ops.published import joining, logs, machines, sheets, timings
 from deepbench_ops.published.machines import PublishedMachine
 from deepbench_ops.published.timings import Timing, Unread
 
@@ -51,25 +51,26 @@ class Publication:
 
 
 def read(path: Path, machine: str | None = None, day: date | None = None) -> list[Publication]:
-    """Return what a workbook says, machine by machine.
+    """Return what a workbook, or the output of a program, says, machine by machine.
 
     The machine and the day are taken from the name of the file where it is one of DeepBench's.
     Raises DeepbenchError, naming the file, for what cannot be read or placed.
     """
-    cells = sheets.read(path)
+    is_workbook = sheets.is_workbook(path)
+    cells = sheets.read(path) if is_workbook else ()
+    specs = timings.specs(cells)
     try:
-        found, unread = timings.read(cells)
+        found, unread = timings.read(cells) if is_workbook else logs.read(_text(path))
         if not found:
             raise DeepbenchError("no table of times: see docs/published.md for how one begins")
-        stated = timings.specs(cells).get(timings.SET)
+        stated = specs.get(timings.SET)
         published_set = set_name(stated) if stated else joining.set_of(found)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
     day = day or _day(path)
-    places = _machines(path, machine, timings.specs(cells), [t.place.sheet for t in found])
+    places = _machines(path, machine, specs, [timing.place.sheet for timing in found])
     publications = {
-        one.name: Publication(path.name, one, day, published_set, timings.specs(cells))
-        for one in places.values()
+        one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
     }
     for timing in found:
         _take(publications[places[timing.place.sheet].name], timing)
@@ -97,6 +98,12 @@ def _take(publication: Publication, timing: Timing) -> None:
         params.append(repr(timing.ranks))
     key = (benchmark(timing, publication.published_set), tuple(params))
     publication.values.setdefault(key, []).append(timing.seconds)
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > sheets.LARGEST_BYTES:
+        raise DeepbenchError(f"{path.stat().st_size / 1e6:.0f} MB are no output of a program")
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _day(path: Path) -> date:

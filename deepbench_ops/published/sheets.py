@@ -45,6 +45,18 @@ class Sheet:
         return Place(self.name, get_column_letter(column + 1), row + 1)
 
 
+def is_workbook(path: Path) -> bool:
+    """Whether a file begins like a workbook, or like one that cannot be read; DeepbenchError if
+    it cannot be opened at all.
+    """
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(len(ENCRYPTED))
+    except OSError as error:
+        raise DeepbenchError(f"{path}: {error.strerror}") from None
+    return start == ENCRYPTED or start.startswith(b"PK")
+
+
 def read(path: Path) -> tuple[Sheet, ...]:
     """Return the sheets of a workbook.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import Problem
@@ -34,6 +34,13 @@ MIXED = "float32_mixed"
 """float32 operands that the library multiplies in 16 bits; not among the precisions we measure."""
 
 
+class Where(Protocol):
+    """A place in a file: it prints itself, and knows the sheet that it is on."""
+
+    @property
+    def sheet(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Timing:
     """One published time.
@@ -42,7 +49,7 @@ class Timing:
     all-reduce bytes/s, as the sheet prints it beside the time, None where it prints none.
     """
 
-    place: Place
+    place: Where
     problem: Problem
     operation: str
     precision: str
@@ -62,7 +69,7 @@ class Timing:
 class Unread:
     """A cell that should hold a time and gives none."""
 
-    place: Place
+    place: Where
     text: str
     reason: str
 
