@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deepbench_ops.analysis import comparison
+from deepbench_ops.analysis import comparison, points
+from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
@@ -24,8 +25,6 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.published import filing, publication
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import points
-from deepbench_ops.results.points import Point
 
 GEMMS = [p.id for p in load("gemm", "training")]
 OLD = Release("torch", "2.0.1", date(2023, 5, 8))
@@ -141,12 +140,7 @@ def results(tmp_path, monkeypatch):
         path = tmp_path / f"2017-07-14__train__DeepBench_{machine}.xlsx"
         section = workbooks.gemm(*((*row, factor * (i + 1)) for i, row in enumerate(rows)))
         filing.file(tmp_path / "results", publication.read(workbooks.write(path, section)))
-    releases = tmp_path / "releases.csv"
-    releases.write_text(
-        "framework,version,date,pins,on_request,index\npublished,2017.7.14,2017-07-14,,no,\n"
-    )
-    load_table = table.load
-    monkeypatch.setattr(table, "load", lambda: load_table(releases))
+    workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 
 

@@ -10,15 +10,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.published import export as workbook
 from deepbench_ops.published import filing, publication, sheets, timings
 from deepbench_ops.published.timings import MIXED
-from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results.points import Point
 
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 PRECISIONS = {
@@ -83,12 +82,7 @@ def results(tmp_path, monkeypatch):
     workbooks.write(server, workbooks.gemm((1024, 700, 512, "N", "N", 0.46)))
     for path in (training, server):
         filing.file(tmp_path / "results", publication.read(path))
-    releases = tmp_path / "releases.csv"
-    releases.write_text(
-        "framework,version,date,pins,on_request,index\npublished,2017.7.14,2017-07-14,,no,\n"
-    )
-    load_table = table.load
-    monkeypatch.setattr(table, "load", lambda: load_table(releases))
+    workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 
 

@@ -16,9 +16,8 @@ from click.testing import CliRunner
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
-from deepbench_ops.published import filing, machines, publication
+from deepbench_ops.published import filing, machines, publication, suite
 from deepbench_ops.releases import environment, repo, table
-from deepbench_ops.results import suite
 
 NAME = "2017-07-14__train__DeepBench_NV_P100.xlsx"
 A_GEMM = (1760, 16, 1760, "N", "N")

@@ -2,6 +2,8 @@
 
 from openpyxl import Workbook
 
+from deepbench_ops.releases import table
+
 GEMM = ["Dense Matrix Multiplication", None, "M", "N", "K", "A Transpose", "B Transpose", None]
 CONV = [None, None, *"WHCNKRS", "pad_h", "pad_w", "Vertical Stride", "Horizontal Stride"]
 RNN = ["Recurrent Layers - LSTM", None, "Hidden Units", "N", "Timesteps", None]
@@ -58,3 +60,12 @@ def write(path, *sections, sheet="Results FP32", precision="Float", specs=SPECS,
             page.append(row)
     book.save(path)
     return path
+
+
+def with_release_of_2017(folder, monkeypatch):
+    """Make a release table of one day of publication, 2017-07-14, the project's own."""
+    path = folder / "releases.csv"
+    header = ",".join(table.COLUMNS)
+    path.write_text(f"{header}\npublished,2017.7.14,2017-07-14,,no,\n")
+    load = table.load
+    monkeypatch.setattr(table, "load", lambda: load(path))

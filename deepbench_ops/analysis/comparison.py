@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.results.points import Point
 
 CONFIDENCE = 0.95
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from tabulate import tabulate
 
+from deepbench_ops.commands.options import results_folder
+
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group
 
@@ -38,14 +40,7 @@ CHANGE_COLUMNS = ("kernel", "operation", "precision", "first, s", "other, s", "o
     show_default=True,
     help="How many of the widest wins and losses to list.",
 )
-@click.option(
-    "--results",
-    metavar="DIRECTORY",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="The results folder.",
-)
+@results_folder
 @click.option(
     "--format",
     "form",
@@ -85,10 +80,9 @@ def compare(contenders: tuple[str, ...], widest: int, results: Path, form: str) 
 
 
 def _contender(spec: str, results: Path) -> "Contender":
-    from deepbench_ops.analysis import comparison
+    from deepbench_ops.analysis import comparison, points
     from deepbench_ops.machine import profile
     from deepbench_ops.releases import table
-    from deepbench_ops.results import points
 
     machine = spec.partition("@")[0]
     releases = {release.hash: release for release in table.load()}

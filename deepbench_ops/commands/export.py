@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deepbench_ops.commands.options import results_folder
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
-    from deepbench_ops.results.points import Point
+    from deepbench_ops.analysis.points import Point
 
 
 @click.command()
@@ -25,14 +26,7 @@ if TYPE_CHECKING:
     type=click.Choice(["xlsx", "csv", "json", "parquet"]),
     help="What is written (default: by the ending of FILE).",
 )
-@click.option(
-    "--results",
-    metavar="DIRECTORY",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="The results folder.",
-)
+@results_folder
 def export(
     output: Path,
     machine: str,
@@ -50,11 +44,11 @@ def export(
         deepbench export ours.xlsx --machine our-card --release torch-2.13.0 --set training
         deepbench export all.csv --machine our-card
     """
+    from deepbench_ops.analysis import points
     from deepbench_ops.machine import profile
     from deepbench_ops.problems.tables import set_name
     from deepbench_ops.published import export as workbook
     from deepbench_ops.releases import table
-    from deepbench_ops.results import points
 
     releases = {each.hash: each for each in table.load()}
     found = points.load(results, machine, releases)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
+from deepbench_ops.commands.options import results_folder
 from deepbench_ops.published import publication
 from deepbench_ops.published.publication import Publication
 
@@ -36,14 +37,7 @@ COLUMNS = (
     type=click.DateTime(["%Y-%m-%d"]),
     help="When they were published (default: by the file's name).",
 )
-@click.option(
-    "--results",
-    metavar="DIRECTORY",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="The results folder.",
-)
+@results_folder
 @click.option("--cells", is_flag=True, help="List every cell that could not be read, and why.")
 @click.option(
     "--format",

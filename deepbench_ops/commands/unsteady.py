@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from deepbench_ops.commands.options import results_folder
+
 
 @click.command()
 @click.argument("release", metavar="RELEASE")
@@ -17,14 +19,7 @@ import click
     show_default=True,
     help="How far the processes of a point may lie apart: 0.2 is 20 %.",
 )
-@click.option(
-    "--results",
-    metavar="DIRECTORY",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="The results folder.",
-)
+@results_folder
 def unsteady(release: str, machine: str | None, limit: float, results: Path) -> None:
     """Print the pattern that picks the points of RELEASE whose processes disagree.
 

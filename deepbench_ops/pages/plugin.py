@@ -17,6 +17,7 @@ from asv.console import log
 
 from deepbench_ops.pages import local_data, release_list, slips
 from deepbench_ops.pages.publisher import DeepbenchPages
+from deepbench_ops.published import suite
 from deepbench_ops.results import intact
 
 __all__ = ["DeepbenchPages", "install"]
@@ -44,6 +45,7 @@ def install() -> None:
     setattr(run, _MARK, True)
     Publish.run = classmethod(run)
     Publish.iter_results = staticmethod(slips.left_out(Publish.iter_results))
+    suite.install()
 
 
 install()

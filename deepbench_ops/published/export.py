@@ -10,11 +10,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.tables import FAMILIES
 from deepbench_ops.published.headings import SIZES, TIMES
 from deepbench_ops.published.timings import MIXED, SET, SPECS
-from deepbench_ops.results.points import Point
 
 DIGITS = 12
 """Significant digits of a time: more than anybody measures, fewer than arithmetic disturbs."""

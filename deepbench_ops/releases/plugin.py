@@ -19,7 +19,7 @@ from deepbench_ops.backends import answers
 from deepbench_ops.measure import record
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.releases import environment, repo
-from deepbench_ops.results import keep, shown, suite
+from deepbench_ops.results import keep, shown
 from deepbench_ops.runs import watch
 
 __all__ = ["environment", "pages", "repo", "setup"]
@@ -38,7 +38,6 @@ def setup() -> None:
     watch.install(watching)
     keep.install(watching.records)
     shown.install()
-    suite.install()
     run = Run.run.__func__  # type: ignore[attr-defined]
     if not getattr(run, "knows_releases", False):
         Run.run = classmethod(_knowing_releases(run, watching))  # type: ignore[method-assign]
