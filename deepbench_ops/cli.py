@@ -21,6 +21,7 @@ from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.select import select
+from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady
 from deepbench_ops.errors import DeepbenchError
 
@@ -48,6 +49,7 @@ def cli() -> None:
       deepbench import FILE             published results, beside your own
       deepbench compare A@torch B       machines or releases, side by side
       deepbench export FILE             results as a workbook or a table
+      deepbench submit FILE             results in one file, for others to import
 
     "deepbench COMMAND --help" explains each.
     """
@@ -64,6 +66,7 @@ for command in (
     import_,
     compare,
     export,
+    submit,
 ):
     cli.add_command(command)
 

@@ -68,4 +68,4 @@ def with_release_of_2017(folder, monkeypatch):
     header = ",".join(table.COLUMNS)
     path.write_text(f"{header}\npublished,2017.7.14,2017-07-14,,no,\n")
     load = table.load
-    monkeypatch.setattr(table, "load", lambda: load(path))
+    monkeypatch.setattr(table, "load", lambda known=path: load(known))

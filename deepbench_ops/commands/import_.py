@@ -1,15 +1,17 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.published import publication
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.published import publication, submission
 from deepbench_ops.published.publication import Publication
 
 COLUMNS = (
@@ -58,7 +60,8 @@ def import_(
     """Bring published results into results/, as asv results of their machines.
 
     Workbooks are read by their headers, in the style of those that DeepBench published; the output
-    of DeepBench's programs, nccl-tests, OSU's osu_allreduce and oneDNN's benchdnn by its content.
+    of DeepBench's programs, nccl-tests, OSU's osu_allreduce and oneDNN's benchdnn, and what
+    "deepbench submit" packs, by its content.
     The machines join the pages at the next "asv publish"; a file that was imported before changes
     nothing. A vendor's own needs a name and a day:
 
@@ -68,15 +71,20 @@ def import_(
     from deepbench_ops.published import filing
     from deepbench_ops.releases import table
 
+    sent = {path: read for path in files if (read := submission.read(path)) is not None}
     found = [
         one
         for path in files
+        if path not in sent
         for one in publication.read(path, machine, day.date() if day else None)
     ]
+    _take_in(results, sent)
     changed = filing.file(results, found)
     added = table.append(
         table.TABLE, [table.publication_of(day) for day in sorted({one.day for one in found})]
     )
+    if sent and not found:
+        return
     if form == "json":
         click.echo(json.dumps([_row(one) for one in found], indent=1))
     else:
@@ -88,6 +96,25 @@ def import_(
         )
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one)))
+
+
+def _take_in(results: Path, sent: Mapping[Path, Any]) -> None:
+    """Take in submissions, all of which must be fit before the first is."""
+    from deepbench_ops.releases import table
+
+    for path, each in sent.items():
+        try:
+            submission.check(each)
+        except DeepbenchError as wrong:
+            raise DeepbenchError(f"{path}: {wrong}") from None
+    releases = {release.hash: release for release in table.load()}
+    for path, each in sent.items():
+        changed = submission.accept(results, each, releases)
+        table.append(table.TABLE, submission.released_in(each))
+        times = sum(len(result["points"]) for result in each["results"])
+        click.echo(
+            f"{path}: {times} times of {each['machine']['machine']}, {changed} files written"
+        )
 
 
 def _row(one: Publication) -> dict[str, object]:

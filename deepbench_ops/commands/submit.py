@@ -1,0 +1,35 @@
+"""`deepbench submit`: a machine's results in one file."""
+
+import json
+from pathlib import Path
+
+import click
+
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.errors import DeepbenchError
+
+
+@click.command()
+@click.argument("output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--machine", metavar="NAME", required=True, help="Whose results.")
+@results_folder
+def submit(output: Path, machine: str, results: Path) -> None:
+    """Pack a machine's results, profile and conditions into FILE, to be sent on.
+
+    The file is JSON after deepbench_ops/published/submission.schema.json, with a digest over all of
+    it. Whoever gets it takes it in with "deepbench import FILE", which refuses what was changed
+    afterwards, times that the machine's peak does not allow, and kernels that are in it twice.
+    """
+    from deepbench_ops.published import submission
+    from deepbench_ops.releases import table
+
+    packed = submission.pack(results, machine, {each.hash: each for each in table.load()})
+    try:
+        submission.check(packed)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{machine}: nobody would take this in: {wrong}") from None
+    unfinished = output.with_name(output.name + ".partial")
+    unfinished.write_text(json.dumps(packed, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    unfinished.replace(output)
+    times = sum(len(result["points"]) for result in packed["results"])
+    click.echo(f"{times} times of {machine} in {output}")

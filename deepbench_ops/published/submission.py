@@ -1,0 +1,275 @@
+"""Results of a machine in one file, to be sent on and taken in elsewhere.
+
+The file is JSON after submission.schema.json. Merging is the same in any order and however often:
+of two times for one kernel the one with more samples stays, of as many the longer.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from asv.machine import Machine
+from asv.results import Results, iter_results_for_machine
+from asv.util import load_json, write_json
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.releases.table import PUBLISHED, Release
+from deepbench_ops.results import measurements
+
+FORMAT, VERSION = "deepbench-submission", 1
+
+BEYOND_PEAK = 1.05
+BEYOND_MEASURED = 1.3
+BEYOND_CONVOLUTION = 10.0
+"""How many times the peak is impossible: data sheets round, a measured peak was taken on a machine
+that was not quite free, and convolutions can do with a fraction of the direct method's FLOPs."""
+
+Point = dict[str, Any]
+Key = tuple[str, tuple[str, ...]]
+
+
+def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[str, Any]:
+    """Return all results of a machine, `releases` being the release table by hash.
+
+    Raises DeepbenchError for a machine without results, a profile, or a release of the table.
+    """
+    known = profile.read(results, machine)
+    entry = results / machine / "machine.json"
+    if known is None or not entry.is_file():
+        names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
+        raise unknown("machine with a profile", machine, names)
+    described = load_json(str(entry), Machine.api_version)
+    described.pop("version", None)
+    packed = {
+        "format": FORMAT,
+        "version": VERSION,
+        "machine": described,
+        "profile": {"version": profile.VERSION, **asdict(known)},
+        "results": [
+            _packed(stored, results, releases)
+            for stored in iter_results_for_machine(str(results), machine)
+        ],
+    }
+    return {**packed, "digest": _digest(packed)}
+
+
+def check(submission: Any) -> None:
+    """Raise DeepbenchError, with the reason, for what is no honest submission."""
+    from jsonschema import Draft202012Validator
+
+    errors = sorted(Draft202012Validator(_schema()).iter_errors(submission), key=str)
+    if errors:
+        where = "/".join(map(str, errors[0].absolute_path)) or "the file"
+        raise DeepbenchError(f"{where}: {errors[0].message[:200]}")
+    content = {name: value for name, value in submission.items() if name != "digest"}
+    if submission["digest"] != _digest(content):
+        raise DeepbenchError("its digest does not fit: it was changed after it was packed")
+    peaks = submission["profile"]["peaks"]
+    for result in submission["results"]:
+        device = result["variables"].get("DEEPBENCH_DEVICE", "cpu")
+        seen = set()
+        for point in result["points"]:
+            if _key(point) in seen:
+                raise DeepbenchError(f"{_named(result, point)} is in it twice")
+            seen.add(_key(point))
+            _refuse_impossible(result, point, peaks.get(device, {}))
+
+
+def accept(results: Path, submission: Any, releases: Mapping[str, Release]) -> int:
+    """Take in a submission; return how many result files changed.
+
+    Raises DeepbenchError, and writes nothing, for what `check` refuses, for a machine that is
+    described otherwise here, and for a release that the table lacks.
+    """
+    check(submission)
+    machine = submission["machine"]["machine"]
+    entry = results / machine / "machine.json"
+    if entry.is_file():
+        known = load_json(str(entry), Machine.api_version)
+        known.pop("version", None)
+        if known != submission["machine"]:
+            raise DeepbenchError(f"{entry} describes another machine of that name: rename one")
+    merged = {}
+    for result in submission["results"]:
+        release = Release(
+            result["framework"], result["release"], date.fromisoformat(result["date"])
+        )
+        if release.hash not in releases and release.framework != PUBLISHED:
+            raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
+        path = results / machine / f"{release.hash[:8]}-{result['environment']}.json"
+        before = _points(Results.load(str(path))) if path.exists() else {}
+        after = dict(before)
+        for point in result["points"]:
+            standing = after.get(_key(point))
+            after[_key(point)] = max([point, standing] if standing else [point], key=_weight)
+        if after != before:
+            merged[path] = (release, result, after)
+    for path, (release, result, points) in merged.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(results, path, submission["machine"], release, result, points)
+    if merged:
+        write_json(str(entry), submission["machine"], Machine.api_version)
+        if profile.read(results, machine) is None:
+            profile.path_of(results, machine).write_text(
+                json.dumps(submission["profile"], indent=1) + "\n", encoding="utf-8"
+            )
+            profile.read(results, machine)
+    return len(merged)
+
+
+def read(path: Path) -> Any | None:
+    """Return what a submission's file holds, None for a file that is none.
+
+    Raises DeepbenchError where it is one and no JSON.
+    """
+    try:
+        with path.open("rb") as stream:
+            if stream.read(1) != b"{":
+                return None
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DeepbenchError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
+
+
+def released_in(submission: Any) -> list[Release]:
+    """Return the days of publication that a submission's figures are from."""
+    return [
+        Release(PUBLISHED, result["release"], date.fromisoformat(result["date"]))
+        for result in submission["results"]
+        if result["framework"] == PUBLISHED
+    ]
+
+
+def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
+    if stored.commit_hash not in releases:
+        raise DeepbenchError(f"{stored._filename}: its release is not in the release table")
+    release = releases[stored.commit_hash]
+    beside = measurements.beside(results / str(stored._filename))
+    facts = measurements.load(beside)[0] if beside.exists() else {}
+    libraries = dict(stored._requirements)
+    for conditions in facts.values():
+        libraries |= {name: str(text) for name, text in conditions.items()}
+    return {
+        "framework": release.framework,
+        "release": release.version,
+        "date": release.date.isoformat(),
+        "environment": str(stored.env_name),
+        "variables": dict(stored.env_vars),
+        "libraries": libraries,
+        "points": list(_points(stored).values()),
+    }
+
+
+def _points(stored: Results) -> dict[Key, Point]:
+    found: dict[Key, Point] = {}
+    for name in stored.get_all_result_keys():
+        params = stored.get_result_params(name)
+        columns = (
+            stored.get_result_value(name, params),
+            stored.get_result_stats(name, params),
+            stored.get_result_samples(name, params),
+        )
+        for key, value, stats, samples in zip(product(*params), *columns, strict=True):
+            if value is None or math.isnan(value):
+                continue
+            point: Point = {"benchmark": name, "params": list(key), "seconds": value}
+            for bound, column in (("low", "ci_99_a"), ("high", "ci_99_b")):
+                if stats and column in stats:
+                    point[bound] = stats[column]
+            if samples:
+                point["samples"] = list(samples)
+            found[_key(point)] = point
+    return found
+
+
+def _write(
+    results: Path,
+    path: Path,
+    machine: dict[str, str],
+    release: Release,
+    result: dict[str, Any],
+    points: dict[Key, Point],
+) -> None:
+    from datetime import UTC, datetime
+
+    midnight = datetime.combine(release.date, datetime.min.time(), tzinfo=UTC)
+    stored = Results(
+        {**machine, "python": "3" if release.measurable else ""},
+        result["libraries"],
+        release.hash,
+        int(midnight.timestamp()) * 1000,
+        "3" if release.measurable else "",
+        result["environment"],
+        result["variables"],
+    )
+    for name in sorted({name for name, _ in points}):
+        found = {key: point for (of, key), point in sorted(points.items()) if of == name}
+        axes = [list(dict.fromkeys(column)) for column in zip(*found, strict=True)]
+        rows = [found.get(key, {}) for key in product(*axes)]
+        stored._results[name] = [row.get("seconds", math.nan) for row in rows]
+        stored._benchmark_params[name] = axes
+        samples = [row.get("samples") for row in rows]
+        stored._samples[name] = samples if any(samples) else None
+        stored._stats[name] = [
+            {"ci_99_a": row["low"], "ci_99_b": row["high"]} if {"low", "high"} <= set(row) else None
+            for row in rows
+        ]
+        if not any(stored._stats[name]):
+            stored._stats[name] = None
+    unfinished = path.with_suffix(".partial")
+    stored._filename = str(unfinished.relative_to(results))
+    stored.save(str(results))
+    unfinished.replace(path)
+
+
+def _refuse_impossible(
+    result: dict[str, Any], point: Point, peaks: Mapping[str, Mapping[str, Any]]
+) -> None:
+    family, _, kernel = point["benchmark"].split(".")
+    problem_id, precision = (text.strip("'") for text in point["params"][:2])
+    figure = peaks.get(precision, {})
+    peak, how = figure.get("value"), str(figure.get("how", ""))
+    work = problem_of(family, problem_id).flops_of(kernel.removeprefix("kernel_"))
+    factor = BEYOND_MEASURED if how.startswith("measured") else BEYOND_PEAK
+    factor = BEYOND_CONVOLUTION if family == "conv" else factor
+    if peak and work / point["seconds"] > factor * peak:
+        raise DeepbenchError(
+            f"{_named(result, point)} in {point['seconds']:g} s is {work / point['seconds']:.3g}"
+            f" FLOP/s, more than the {peak:.3g} that its profile says the machine can do"
+        )
+
+
+def _named(result: dict[str, Any], point: Point) -> str:
+    where = f"{result['framework']}-{result['release']}"
+    return f"{where} {point['benchmark']}({', '.join(point['params'])})"
+
+
+def _weight(point: Point) -> tuple[int, float, str]:
+    return len(point.get("samples", [])), point["seconds"], json.dumps(point, sort_keys=True)
+
+
+def _key(point: Point) -> Key:
+    return point["benchmark"], tuple(point["params"])
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _schema() -> Any:
+    return json.loads(files(__package__).joinpath("submission.schema.json").read_text("utf-8"))
