@@ -17,6 +17,7 @@ from deepbench_ops.commands.check import check
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.commands.config import config
 from deepbench_ops.commands.export import export
+from deepbench_ops.commands.fastest import fastest
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.problems import problems
@@ -48,6 +49,7 @@ def cli() -> None:
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
       deepbench import FILE             published results, beside your own
       deepbench compare A@torch B       machines or releases, side by side
+      deepbench fastest                 the fastest machine for each kernel
       deepbench export FILE             results as a workbook or a table
       deepbench submit FILE             results in one file, for others to import
 
@@ -65,6 +67,7 @@ for command in (
     allreduce,
     import_,
     compare,
+    fastest,
     export,
     submit,
 ):

@@ -1,0 +1,103 @@
+"""The fastest machine for each kernel, as of any day: what DeepBench's README tables show."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.problems.selections import Selected
+
+PASSES = {
+    "conv": ("forward", "backward_data", "backward_weights"),
+    "rnn": ("forward", "backward_data"),
+    "all_reduce": ("sum",),
+}
+"""What a machine's total is the sum of; elsewhere forward alone. The gradient of a recurrent
+layer's weights, which was published from 2018 on only, is left out."""
+
+Kernel = tuple[str, str, str, int | None]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A kernel's best total on a day, and who holds it.
+
+    seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce bytes/s of
+    all ranks' vectors, as DeepBench counts it.
+    """
+
+    set: str
+    problem_id: str
+    family: str
+    precision: str
+    ranks: int | None
+    machine: str
+    release: str
+    day: date
+    seconds: float
+    rate: float
+
+
+def records(
+    points: Iterable[Point], selected: Sequence[Selected], precision: str, as_of: date | None = None
+) -> list[Record]:
+    """Return the fastest of each selected kernel at a precision, in the selection's order.
+
+    Of each machine its newest times up to `as_of` count.
+    """
+    wanted = {
+        (member.set, member.problem.id, ranks): place
+        for place, member in enumerate(selected)
+        for ranks in member.ranks or (None,)
+    }
+    totals: dict[tuple[str, str, int | None], dict[str, dict[str, Point]]] = {}
+    for point in sorted(points, key=lambda point: point.release.date):
+        key = (point.set, point.problem_id, point.ranks)
+        late = as_of is not None and point.release.date > as_of
+        if key in wanted and point.precision == precision and _counts(point) and not late:
+            holder = f"{point.machine} {point.release.framework}"
+            totals.setdefault(key, {}).setdefault(holder, {})[point.operation] = point
+    found = [_best(list(holders.values())) for holders in totals.values()]
+    return sorted(found, key=lambda r: (wanted[r.set, r.problem_id, r.ranks], r.ranks or 0))
+
+
+def history(
+    points: Sequence[Point], selected: Sequence[Selected], precision: str
+) -> list[list[Record]]:
+    """Return, for each kernel, its records in the order in which they were set."""
+    days = sorted({point.release.date for point in points})
+    lines: dict[tuple[str, str, int | None], list[Record]] = {}
+    for day in days:
+        for record in records(points, selected, precision, day):
+            line = lines.setdefault((record.set, record.problem_id, record.ranks), [])
+            if not line or record.seconds != line[-1].seconds:
+                line.append(record)
+    return list(lines.values())
+
+
+def _counts(point: Point) -> bool:
+    """Whether a pass is part of its kernel's total; a first layer has no way back to the data."""
+    if point.operation == "backward_data" and getattr(point.problem, "first_layer", False):
+        return False
+    return point.operation in PASSES.get(point.family, ("forward",))
+
+
+def _best(holders: Sequence[dict[str, Point]]) -> Record:
+    """Return the holder of the least total, among those that have most of the passes."""
+    most = max(len(passes) for passes in holders if "forward" in passes or "sum" in passes)
+    full = [passes for passes in holders if len(passes) == most]
+    passes = min(full, key=lambda passes: sum(p.seconds for p in passes.values()))
+    first = passes.get("forward") or passes["sum"]
+    ranks = first.ranks or 1
+    return Record(
+        set=first.set,
+        problem_id=first.problem_id,
+        family=first.family,
+        precision=first.precision,
+        ranks=first.ranks,
+        machine=first.machine,
+        release=first.release.name,
+        day=first.release.date,
+        seconds=sum(point.seconds for point in passes.values()),
+        rate=first.rate * ranks,
+    )

@@ -1,0 +1,92 @@
+"""`deepbench fastest`: who is fastest on each kernel, and who was."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.problems.precision import PRECISIONS
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.fastest import Record
+
+COLUMNS = ("set", "kernel", "total, ms", "10^12 FLOP/s or GB/s", "machine", "release")
+
+
+@click.command()
+@click.option("--selection", metavar="NAME", default="headline", show_default=True)
+@click.option("--family", metavar="F", help="Only this family.")
+@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option(
+    "--as-of",
+    metavar="YYYY-MM-DD",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Only what was out on that day.",
+)
+@click.option("--history", is_flag=True, help="Every record a kernel has had, with its day.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "json"]),
+    default="table",
+    show_default=True,
+)
+@results_folder
+def fastest(
+    selection: str,
+    family: str | None,
+    precision: str,
+    as_of: datetime | None,
+    history: bool,
+    form: str,
+    results: Path,
+) -> None:
+    """Print the fastest machine for each kernel of a selection.
+
+    These are the tables of DeepBench's README, of any day: the total of a kernel's published
+    passes (forward and both backward passes, where a machine has them) and the forward pass's
+    FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it.
+
+    \b
+        deepbench fastest --as-of 2017-07-14
+        deepbench fastest --precision float16 --family gemm --history
+    """
+    from deepbench_ops.analysis import fastest as records
+    from deepbench_ops.analysis import points
+    from deepbench_ops.problems.selections import select
+    from deepbench_ops.releases import table
+
+    releases = {release.hash: release for release in table.load()}
+    found = [
+        point
+        for machine in points.machines(results)
+        for point in points.load(results, machine, releases)
+    ]
+    members = select(selection, family)
+    if history:
+        lines = [r for line in records.history(found, members, precision) for r in line]
+    else:
+        lines = records.records(found, members, precision, as_of.date() if as_of else None)
+    if form == "json":
+        click.echo(json.dumps([asdict(r) | {"day": r.day.isoformat()} for r in lines], indent=1))
+    else:
+        style = "github" if form == "markdown" else "simple"
+        click.echo(tabulate([_row(r) for r in lines], COLUMNS, tablefmt=style))
+
+
+def _row(record: "Record") -> list[str]:
+    scale = 1e9 if record.family == "all_reduce" else 1e12
+    ranks = f", {record.ranks} ranks" if record.ranks else ""
+    return [
+        record.set,
+        f"{record.family} {record.problem_id}{ranks}",
+        f"{record.seconds * 1e3:.4g}",
+        f"{record.rate / scale:.3g}",
+        record.machine,
+        record.release,
+    ]
