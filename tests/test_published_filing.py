@@ -118,6 +118,21 @@ def test_sheets_of_two_machines_go_to_both(tmp_path):
     assert found == {"nvidia-gtx-1080-ti": [[0.001]], "nvidia-titan-xp": [[0.002]]}
 
 
+def test_a_measured_machine_keeps_its_description(tmp_path):
+    """Importing a log of one's own machine adds results; entry and measured profile stay."""
+    folder = tmp_path / "results" / "our-box"
+    folder.mkdir(parents=True)
+    entry = dict.fromkeys(("accelerator", "arch", "cpu", "num_cpu", "os", "ram"), "ours")
+    write_json(str(folder / "machine.json"), {"machine": "our-box", **entry}, 1)
+    measured = {"cpu": {"float32": profile.Figure(1e11, "FLOP/s", "measured: here")}}
+    profile.write(tmp_path / "results", profile.Profile("our-box", "2016-01-01", peaks=measured))
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    filed(tmp_path, book(tmp_path / "in"), machine="our-box")
+    assert before == {path: path.read_bytes() for path in before}
+    stored = Results.load(str(result_of(tmp_path, "our-box")), machine_name="our-box")
+    assert stored.params["cpu"] == "ours"
+
+
 @pytest.mark.parametrize(
     ("name", "machine", "day"),
     [

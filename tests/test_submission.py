@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 import workbooks
+from asv.results import Results
+from asv.runner import BenchmarkResult
+from asv.util import write_json
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,6 +115,27 @@ def by_key(sent):
     return {submission._key(point): point for point in sent["results"][0]["points"]}
 
 
+def test_what_asv_knows_of_other_points_stays(tmp_path):
+    """A file that was measured here keeps versions, dates and statistics of what it had."""
+    results = Results(
+        {**GOOD["machine"], "python": "3"}, {}, RELEASE.hash, 0, "3", "release-py3", {}
+    )
+    benchmark = {"name": NAME, "version": "1", "params": [[KERNELS[1][0]], [KERNELS[1][1]]]}
+    samples = [[0.1, 0.11, 0.12]]
+    outcome = BenchmarkResult([True], samples, [1], 0, "", None)
+    results.add_result(benchmark, outcome, record_samples=True)
+    results.save(str(tmp_path))
+    write_json(str(tmp_path / "box" / "machine.json"), GOOD["machine"], 1)
+    [path] = (tmp_path / "box").glob("*-release-py3.json")
+    params = benchmark["params"]
+    before = Results.load(str(path)).get_result_stats(NAME, params)
+    assert 1 == submission.accept(tmp_path, GOOD, RELEASES)
+    after = Results.load(str(path))
+    assert before == after.get_result_stats(NAME, params)
+    assert "1" == after.benchmark_version[NAME]
+    assert {key[1][0] for key in submission._points(after)} == {KERNELS[0][0], KERNELS[1][0]}
+
+
 GOOD = made([(KERNELS[0], 0.5, [0.5, 0.6])])
 
 
@@ -141,6 +165,14 @@ def another_folder(content):
     content["machine"]["machine"] = "../elsewhere"
 
 
+def profile_of_another(content):
+    content["profile"]["machine"] = "another"
+
+
+def torn_profile(content):
+    del content["profile"]["date"]
+
+
 def without_points(content):
     content["results"][0]["points"] = []
 
@@ -151,6 +183,8 @@ REFUSED = {
     twice: "is in it twice",
     negative: "results/0/points/0/seconds",
     another_folder: "machine/machine",
+    profile_of_another: "of 'another', another machine",
+    torn_profile: "profile: KeyError",
     without_points: "results/0/points",
 }
 

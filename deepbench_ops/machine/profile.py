@@ -47,6 +47,11 @@ class Profile:
     yardstick_version: str = ""
     yardsticks: dict[str, dict[str, Figure]] = field(default_factory=dict)
 
+    def has_measurements(self) -> bool:
+        """Whether any of its figures was measured on the machine, not copied from a data sheet."""
+        figures = [self.bandwidth, *self.peaks.values(), *self.yardsticks.values()]
+        return any(f.how.startswith("measured") for group in figures for f in group.values())
+
     def nominal(self, threads: int, version: str) -> dict[str, float]:
         """Nominal seconds per unit by kind of yardstick.
 
@@ -67,8 +72,7 @@ def read(results: Path, machine: str) -> Profile | None:
     """The profile of that machine, None when it has none; DeepbenchError when it is broken."""
     path = path_of(results, machine)
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return _profile(stored)
+        return parse(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
@@ -102,7 +106,8 @@ def refuse_another(known: Profile | None, processor: str) -> None:
         )
 
 
-def _profile(stored: dict[str, Any]) -> Profile:
+def parse(stored: dict[str, Any]) -> Profile:
+    """The profile that a file holds; ValueError, KeyError and the like for anything else."""
     if stored["version"] != VERSION:
         raise ValueError(f"version {stored['version']}, not {VERSION}")
     return Profile(

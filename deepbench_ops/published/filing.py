@@ -14,7 +14,7 @@ from pathlib import Path
 
 from asv.machine import Machine
 from asv.results import Results
-from asv.util import write_json
+from asv.util import load_json, write_json
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
@@ -96,7 +96,8 @@ def _path(results: Path, machine: str, release: Release) -> Path:
 
 def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publication) -> None:
     machine, release = one.machine, publication_of(one.day)
-    entry = machine.entry()
+    described = path.with_name("machine.json")
+    entry = entry_of(described) or machine.entry()
     midnight = datetime.combine(release.date, datetime.min.time(), tzinfo=UTC)
     variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
     params = {**entry, "python": ""}
@@ -105,7 +106,8 @@ def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publica
     for name in sorted({name for name, _ in values}):
         _add(stored, name, {key: v for (found, key), v in values.items() if found == name})
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(str(path.parent / "machine.json"), entry, Machine.api_version)
+    if not described.exists():
+        write_json(str(described), entry, Machine.api_version)
     unfinished = path.with_suffix(".partial")
     stored._filename = str(unfinished.relative_to(results))
     stored.save(str(results))
@@ -122,10 +124,21 @@ def _add(stored: Results, name: str, values: dict[tuple[str, ...], list[float]])
     stored._stats[name] = None
 
 
+def entry_of(described: Path) -> dict[str, str] | None:
+    """Return what a machine.json says, None where there is none."""
+    if not described.is_file():
+        return None
+    entry = load_json(str(described), Machine.api_version)
+    return {name: str(text) for name, text in entry.items() if name != "version"}
+
+
 def _describe(results: Path, publications: list[Publication]) -> None:
-    """Write the machine's profile, with the specs that were published last."""
+    """Write the machine's profile, with the specs that were published last.
+
+    One with figures that were measured on the machine stays as it is.
+    """
     last = max(publications, key=lambda publication: publication.day)
     known = profile.read(results, last.machine.name)
     day = last.day.isoformat()
-    if known is None or known.date <= day:
+    if known is None or (known.date <= day and not known.has_measurements()):
         profile.write(results, last.machine.profile(last.specs, day))

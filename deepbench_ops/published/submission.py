@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -18,12 +18,14 @@ from typing import Any
 
 from asv.machine import Machine
 from asv.results import Results, iter_results_for_machine
-from asv.util import load_json, write_json
+from asv.util import write_json
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Figure
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.published.filing import entry_of
 from deepbench_ops.releases.table import PUBLISHED, Release
 from deepbench_ops.results import measurements
 
@@ -45,12 +47,10 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
     Raises DeepbenchError for a machine without results, a profile, or a release of the table.
     """
     known = profile.read(results, machine)
-    entry = results / machine / "machine.json"
-    if known is None or not entry.is_file():
+    described = entry_of(results / machine / "machine.json")
+    if known is None or described is None:
         names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
         raise unknown("machine with a profile", machine, names)
-    described = load_json(str(entry), Machine.api_version)
-    described.pop("version", None)
     packed = {
         "format": FORMAT,
         "version": VERSION,
@@ -75,7 +75,12 @@ def check(submission: Any) -> None:
     content = {name: value for name, value in submission.items() if name != "digest"}
     if submission["digest"] != _digest(content):
         raise DeepbenchError("its digest does not fit: it was changed after it was packed")
-    peaks = submission["profile"]["peaks"]
+    try:
+        known = profile.parse(submission["profile"])
+    except (ValueError, TypeError, KeyError, AttributeError) as wrong:
+        raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
+    if known.machine != submission["machine"]["machine"]:
+        raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
     for result in submission["results"]:
         device = result["variables"].get("DEEPBENCH_DEVICE", "cpu")
         seen = set()
@@ -83,7 +88,7 @@ def check(submission: Any) -> None:
             if _key(point) in seen:
                 raise DeepbenchError(f"{_named(result, point)} is in it twice")
             seen.add(_key(point))
-            _refuse_impossible(result, point, peaks.get(device, {}))
+            _refuse_impossible(result, point, known.peaks.get(device, {}))
 
 
 def accept(results: Path, submission: Any, releases: Mapping[str, Release]) -> int:
@@ -95,11 +100,8 @@ def accept(results: Path, submission: Any, releases: Mapping[str, Release]) -> i
     check(submission)
     machine = submission["machine"]["machine"]
     entry = results / machine / "machine.json"
-    if entry.is_file():
-        known = load_json(str(entry), Machine.api_version)
-        known.pop("version", None)
-        if known != submission["machine"]:
-            raise DeepbenchError(f"{entry} describes another machine of that name: rename one")
+    if entry_of(entry) not in (None, submission["machine"]):
+        raise DeepbenchError(f"{entry} describes another machine of that name: rename one")
     merged = {}
     for result in submission["results"]:
         release = Release(
@@ -108,23 +110,22 @@ def accept(results: Path, submission: Any, releases: Mapping[str, Release]) -> i
         if release.hash not in releases and release.framework != PUBLISHED:
             raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
         path = results / machine / f"{release.hash[:8]}-{result['environment']}.json"
-        before = _points(Results.load(str(path))) if path.exists() else {}
+        standing_there = Results.load(str(path)) if path.exists() else None
+        before = _points(standing_there) if standing_there else {}
         after = dict(before)
         for point in result["points"]:
             standing = after.get(_key(point))
             after[_key(point)] = max([point, standing] if standing else [point], key=_weight)
         if after != before:
-            merged[path] = (release, result, after)
-    for path, (release, result, points) in merged.items():
+            stored = standing_there or _empty(submission["machine"], release, result)
+            merged[path] = (stored, before, after)
+    for path, (stored, before, after) in merged.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(results, path, submission["machine"], release, result, points)
+        _write(results, path, stored, before, after)
     if merged:
         write_json(str(entry), submission["machine"], Machine.api_version)
         if profile.read(results, machine) is None:
-            profile.path_of(results, machine).write_text(
-                json.dumps(submission["profile"], indent=1) + "\n", encoding="utf-8"
-            )
-            profile.read(results, machine)
+            profile.write(results, profile.parse(submission["profile"]))
     return len(merged)
 
 
@@ -195,53 +196,61 @@ def _points(stored: Results) -> dict[Key, Point]:
     return found
 
 
-def _write(
-    results: Path,
-    path: Path,
-    machine: dict[str, str],
-    release: Release,
-    result: dict[str, Any],
-    points: dict[Key, Point],
-) -> None:
-    from datetime import UTC, datetime
-
+def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) -> Results:
+    """Return a result file of asv's without times."""
     midnight = datetime.combine(release.date, datetime.min.time(), tzinfo=UTC)
-    stored = Results(
-        {**machine, "python": "3" if release.measurable else ""},
-        result["libraries"],
-        release.hash,
-        int(midnight.timestamp()) * 1000,
-        "3" if release.measurable else "",
-        result["environment"],
-        result["variables"],
+    python = "3" if release.measurable else ""
+    day = int(midnight.timestamp()) * 1000
+    of_run = (result["environment"], result["variables"])
+    return Results(
+        {**machine, "python": python}, result["libraries"], release.hash, day, python, *of_run
     )
-    for name in sorted({name for name, _ in points}):
-        found = {key: point for (of, key), point in sorted(points.items()) if of == name}
+
+
+def _write(
+    results: Path, path: Path, stored: Results, before: dict[Key, Point], after: dict[Key, Point]
+) -> None:
+    """Write a result file with new points; what asv knows of those that stay is kept."""
+    renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
+    for name in sorted(renewed):
+        known = _known_stats(stored, name)
+        found = {key: point for (of, key), point in sorted(after.items()) if of == name}
         axes = [list(dict.fromkeys(column)) for column in zip(*found, strict=True)]
-        rows = [found.get(key, {}) for key in product(*axes)]
+        keys = list(product(*axes))
+        rows = [found.get(key, {}) for key in keys]
+        samples = [row.get("samples") for row in rows]
+        stats = [
+            known.get(key) if before.get((name, key)) == row else _interval(row)
+            for key, row in zip(keys, rows, strict=True)
+        ]
         stored._results[name] = [row.get("seconds", math.nan) for row in rows]
         stored._benchmark_params[name] = axes
-        samples = [row.get("samples") for row in rows]
         stored._samples[name] = samples if any(samples) else None
-        stored._stats[name] = [
-            {"ci_99_a": row["low"], "ci_99_b": row["high"]} if {"low", "high"} <= set(row) else None
-            for row in rows
-        ]
-        if not any(stored._stats[name]):
-            stored._stats[name] = None
+        stored._stats[name] = stats if any(stats) else None
     unfinished = path.with_suffix(".partial")
     stored._filename = str(unfinished.relative_to(results))
     stored.save(str(results))
     unfinished.replace(path)
 
 
-def _refuse_impossible(
-    result: dict[str, Any], point: Point, peaks: Mapping[str, Mapping[str, Any]]
-) -> None:
+def _known_stats(stored: Results, name: str) -> dict[tuple[str, ...], Any]:
+    if name not in stored._results:
+        return {}
+    params = stored.get_result_params(name)
+    return dict(zip(product(*params), stored.get_result_stats(name, params), strict=True))
+
+
+def _interval(row: Point) -> dict[str, float] | None:
+    if not {"low", "high"} <= set(row):
+        return None
+    return {"ci_99_a": row["low"], "ci_99_b": row["high"]}
+
+
+def _refuse_impossible(result: dict[str, Any], point: Point, peaks: Mapping[str, Figure]) -> None:
     family, _, kernel = point["benchmark"].split(".")
     problem_id, precision = (text.strip("'") for text in point["params"][:2])
-    figure = peaks.get(precision, {})
-    peak, how = figure.get("value"), str(figure.get("how", ""))
+    figure = peaks.get(precision)
+    peak, how = (figure.value, figure.how) if figure else (None, "")
     work = problem_of(family, problem_id).flops_of(kernel.removeprefix("kernel_"))
     factor = BEYOND_MEASURED if how.startswith("measured") else BEYOND_PEAK
     factor = BEYOND_CONVOLUTION if family == "conv" else factor
