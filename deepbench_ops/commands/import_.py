@@ -39,6 +39,11 @@ COLUMNS = (
     type=click.DateTime(["%Y-%m-%d"]),
     help="When they were published (default: by the file's name).",
 )
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda", "rocm"]),
+    help="Where the kernels of --machine ran (default: as the workbook's specs say, else cpu).",
+)
 @results_folder
 @click.option("--cells", is_flag=True, help="List every cell that could not be read, and why.")
 @click.option(
@@ -53,6 +58,7 @@ def import_(
     files: tuple[Path, ...],
     machine: str | None,
     day: datetime | None,
+    device: str | None,
     results: Path,
     cells: bool,
     form: str,
@@ -67,6 +73,7 @@ def import_(
 
     \b
         deepbench import ours.xlsx --machine our-card --date 2026-11-21
+        deepbench import gemm.log --machine our-card --date 2026-11-21 --device cuda
     """
     from deepbench_ops.published import filing
     from deepbench_ops.releases import table
@@ -76,7 +83,7 @@ def import_(
         one
         for path in files
         if path not in sent
-        for one in publication.read(path, machine, day.date() if day else None)
+        for one in publication.read(path, machine, day.date() if day else None, device)
     ]
     _take_in(results, sent)
     changed = filing.file(results, found)

@@ -94,10 +94,11 @@ def machines_of(path: Path, sheets: list[str]) -> dict[str, PublishedMachine]:
     return found
 
 
-def named(name: str, specs: dict[str, str]) -> PublishedMachine:
+def named(name: str, specs: dict[str, str], device: str | None = None) -> PublishedMachine:
     """Return the machine of that name, a new one from its specs where the table has none.
 
-    Raises DeepbenchError for a name that could not be a folder's.
+    Its kernels ran on `device`, or where the specs let suppose. Raises DeepbenchError for a name
+    that could not be a folder's.
     """
     for machine in table():
         if machine.name == name:
@@ -109,7 +110,7 @@ def named(name: str, specs: dict[str, str]) -> PublishedMachine:
         workbook="",
         name=name,
         accelerator=accelerator,
-        device="cpu" if accelerator == "none" else _device(specs),
+        device=device or ("cpu" if accelerator == "none" else _device(specs)),
         arch="",
         cpu=specs.get("CPU Model", specs.get("CPU", "")),
         peaks={},

@@ -50,10 +50,13 @@ class Publication:
         return sum(len(found) for found in self.values.values())
 
 
-def read(path: Path, machine: str | None = None, day: date | None = None) -> list[Publication]:
+def read(
+    path: Path, machine: str | None = None, day: date | None = None, device: str | None = None
+) -> list[Publication]:
     """Return what a workbook, or the output of a program, says, machine by machine.
 
-    The machine and the day are taken from the name of the file where it is one of DeepBench's.
+    The machine and the day are taken from the name of the file where it is one of DeepBench's;
+    `device` is where a `machine` given by name ran its kernels, if its specs do not say it.
     Raises DeepbenchError, naming the file, for what cannot be read or placed.
     """
     is_workbook = sheets.is_workbook(path)
@@ -68,7 +71,8 @@ def read(path: Path, machine: str | None = None, day: date | None = None) -> lis
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
     day = day or _day(path)
-    places = _machines(path, machine, specs, [timing.place.sheet for timing in found])
+    given = None if machine is None else machines.named(machine, specs, device)
+    places = _machines(path, given, [timing.place.sheet for timing in found])
     publications = {
         one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
     }
@@ -117,12 +121,12 @@ def _day(path: Path) -> date:
 
 
 def _machines(
-    path: Path, name: str | None, specs: dict[str, str], used: Iterable[str]
+    path: Path, given: PublishedMachine | None, used: Iterable[str]
 ) -> dict[str, PublishedMachine]:
     """Return the machine of each sheet."""
     names = list(dict.fromkeys(used))
-    if name is not None:
-        return dict.fromkeys(names, machines.named(name, specs))
+    if given is not None:
+        return dict.fromkeys(names, given)
     found = machines.machines_of(path, names)
     if set(found) != set(names):
         raise DeepbenchError(f"{path}: its name is no published machine's: give --machine NAME")
