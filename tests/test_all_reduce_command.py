@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import uuid
+from functools import partial
 
 import pytest
 from processes import MARK, eventually_gone, living
@@ -105,13 +106,18 @@ def test_an_interrupted_command_leaves_no_process(how, monkeypatch):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background, a shell has made them ignore it.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
-    for line in running.stdout:
-        if line.startswith("problem"):
-            break
-    time.sleep(1)
-    assert len(living(mark)) > 2
-    running.send_signal(how)
-    running.communicate(timeout=30)
+    try:
+        for line in running.stdout:
+            if line.startswith("problem"):
+                break
+        time.sleep(1)
+        assert len(living(mark)) > 2
+        running.send_signal(how)
+        running.communicate(timeout=30)
+    finally:
+        running.kill()
     assert 0 != running.returncode
     assert eventually_gone(mark)
