@@ -17,13 +17,10 @@ from asv.results import Results, iter_results_for_machine
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.table import Release
 
-SETS = {
-    "Training": "training",
-    "InferenceServer": "inference_server",
-    "InferenceDevice": "inference_device",
-}
+SETS = {kind: name for name, kind in CLASSES.items()}
 
 
 @dataclass(frozen=True)

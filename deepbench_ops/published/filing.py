@@ -98,16 +98,20 @@ def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publica
     machine, release = one.machine, publication_of(one.day)
     described = path.with_name("machine.json")
     entry = entry_of(described) or machine.entry()
-    midnight = datetime.combine(release.date, datetime.min.time(), tzinfo=UTC)
     variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
     params = {**entry, "python": ""}
-    day = int(midnight.timestamp()) * 1000
-    stored = Results(params, stack, release.hash, day, "", ENVIRONMENT, variables)
+    about = (release.hash, release.milliseconds, "", ENVIRONMENT, variables)
+    stored = Results(params, stack, *about)
     for name in sorted({name for name, _ in values}):
         _add(stored, name, {key: v for (found, key), v in values.items() if found == name})
     path.parent.mkdir(parents=True, exist_ok=True)
     if not described.exists():
         write_json(str(described), entry, Machine.api_version)
+    save(results, path, stored)
+
+
+def save(results: Path, path: Path, stored: Results) -> None:
+    """Write a result file, whole or not at all."""
     unfinished = path.with_suffix(".partial")
     stored._filename = str(unfinished.relative_to(results))
     stored.save(str(results))

@@ -10,16 +10,11 @@ from datetime import date
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import set_name
 from deepbench_ops.published import joining, logs, machines, sheets, timings
 from deepbench_ops.published.machines import PublishedMachine
 from deepbench_ops.published.timings import Timing, Unread
-
-CLASSES = {
-    "training": "Training",
-    "inference_server": "InferenceServer",
-    "inference_device": "InferenceDevice",
-}
 
 Key = tuple[str, tuple[str, ...]]
 """A benchmark and its parameters, as asv spells them."""

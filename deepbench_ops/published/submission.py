@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -25,7 +25,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.published.filing import entry_of
+from deepbench_ops.published.filing import entry_of, save
 from deepbench_ops.releases.table import PUBLISHED, Release
 from deepbench_ops.results import measurements
 
@@ -198,13 +198,10 @@ def _points(stored: Results) -> dict[Key, Point]:
 
 def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) -> Results:
     """Return a result file of asv's without times."""
-    midnight = datetime.combine(release.date, datetime.min.time(), tzinfo=UTC)
     python = "3" if release.measurable else ""
-    day = int(midnight.timestamp()) * 1000
+    about = (release.hash, release.milliseconds, python)
     of_run = (result["environment"], result["variables"])
-    return Results(
-        {**machine, "python": python}, result["libraries"], release.hash, day, python, *of_run
-    )
+    return Results({**machine, "python": python}, result["libraries"], *about, *of_run)
 
 
 def _write(
@@ -227,10 +224,7 @@ def _write(
         stored._benchmark_params[name] = axes
         stored._samples[name] = samples if any(samples) else None
         stored._stats[name] = stats if any(stats) else None
-    unfinished = path.with_suffix(".partial")
-    stored._filename = str(unfinished.relative_to(results))
-    stored.save(str(results))
-    unfinished.replace(path)
+    save(results, path, stored)
 
 
 def _known_stats(stored: Results, name: str) -> dict[tuple[str, ...], Any]:

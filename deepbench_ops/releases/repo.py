@@ -15,7 +15,6 @@ Releases marked on request are large. They are measured when named or when insid
 ``asv run``, ``ALL``, ``NEW`` and ``TAGS`` leave them out unless DEEPBENCH_ON_REQUEST=1.
 """
 
-import datetime
 import difflib
 import os
 import re
@@ -108,10 +107,7 @@ class ReleaseRepo(Repo):
 
     def get_date(self, hash: str) -> int:
         """Midnight UTC of the release's day, in the milliseconds of a JavaScript date."""
-        day = datetime.datetime.combine(
-            self.release(hash).date, datetime.time(), tzinfo=datetime.UTC
-        )
-        return int(day.timestamp()) * 1000
+        return self.release(hash).milliseconds
 
     def get_date_from_name(self, name: str) -> int:
         return self.get_date(name)

@@ -44,6 +44,12 @@ class Release:
     """A further package index that holds this release; empty for pip's own configuration."""
 
     @property
+    def milliseconds(self) -> int:
+        """Midnight UTC of the release's day, as asv and JavaScript count dates."""
+        day = datetime.datetime.combine(self.date, datetime.time(), tzinfo=datetime.UTC)
+        return int(day.timestamp()) * 1000
+
+    @property
     def measurable(self) -> bool:
         """Whether there is anything to install: not so for published figures."""
         return self.framework != PUBLISHED
