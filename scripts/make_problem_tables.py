@@ -8,7 +8,8 @@ openpyxl; this script is how anybody with the files can check the tables or make
 FACTS is a folder with problem_lists/*.csv and workbooks/*.xlsx. The lists give the problems;
 the kernel-list workbooks name the application that each comes from (the `Source` column), a
 later workbook overruling an earlier one, and a kernel list every result workbook. Problems
-whose application nobody states are counted at the end.
+whose application nobody states are counted at the end. What a result workbook times, with FLOPS
+that fit, and no list has, is added in no set, with a note that names the workbooks.
 """
 
 import argparse
@@ -22,9 +23,11 @@ from re import fullmatch
 
 from deepbench_ops.problems import FAMILIES, SETS, Problem
 from deepbench_ops.problems.tables import SEPARATOR, TYPES
+from deepbench_ops.published import sheets, timings
 from deepbench_ops.published.headings import SIZES, Section, required, section, words_and_unit
 
 LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
+WORKBOOK_SOURCE = "baidu-research/DeepBench result workbooks"
 NO_APPLICATION = "no published workbook names the application"
 
 # How the columns of the lists map to ours where the names differ.
@@ -116,15 +119,19 @@ def main() -> None:
 def make(facts: Path, out: Path) -> None:
     """Write the five tables into `out`, and to stdout a line on each."""
     statements = read_workbooks(facts / "workbooks")
+    timed = read_timed(facts / "workbooks")
     for family in FAMILIES:
         lines = list(family_lines(family, facts / "problem_lists", statements))
+        lines += published_only(family, lines, timed, statements)
         write(out / f"{family}.csv", lines)
         rows = sum(int(line[name]) for line in lines for name in SETS)
+        only = sum(line["source"].startswith(WORKBOOK_SOURCE) for line in lines)
         bare = sum(not line["application"] for line in lines)
-        print(f"{family}: {rows} rows, {len(lines)} distinct, {bare} without application")
-        known = {line["id"] for line in lines} | {
-            alias for line in lines for alias in line["aliases"].split(SEPARATOR)
-        }
+        print(
+            f"{family}: {rows} rows, {len(lines) - only} distinct, {only} published only,"
+            f" {bare} without application"
+        )
+        known = ids_of(lines)
         for problem_id in sorted({key[1] for key in statements if key[0] == family} - known):
             print(f"  {problem_id} is in a workbook, in no list")
 
@@ -137,22 +144,58 @@ def family_lines(
     for problem, listed in read_list(family, lists / f"{family}.csv"):
         counts.setdefault(problem, dict.fromkeys(SETS, 0))[listed] += 1
     for problem, rows in counts.items():
-        aliases, notes = slips(problem)
-        applications, workbooks, doubts = describe(problem, aliases, rows, statements)
-        if not applications:
-            notes.append(NO_APPLICATION)
-        source = LIST_SOURCE
-        if workbooks:
-            source += "; application from " + ", ".join(workbooks)
-        yield {
-            "id": problem.id,
-            **{name: text(value) for name, value in problem.sizes().items()},
-            **{name: str(count) for name, count in rows.items()},
-            "application": SEPARATOR.join(applications),
-            "source": source,
-            "note": SEPARATOR.join(notes + doubts),
-            "aliases": SEPARATOR.join(aliases),
-        }
+        yield line_of(problem, rows, LIST_SOURCE, [], statements)
+
+
+def published_only(
+    family: str,
+    listed: list[dict[str, str]],
+    timed: dict[Problem, dict[str, list[str]]],
+    statements: dict[tuple[str, str, str], Statement],
+) -> list[dict[str, str]]:
+    """The lines of what workbooks time and no list has, in no set."""
+    known = ids_of(listed)
+    return [
+        line_of(
+            problem,
+            dict.fromkeys(SETS, 0),
+            WORKBOOK_SOURCE,
+            [f"published only: in no program list, but timed in {spans(workbooks)}"],
+            statements,
+        )
+        for problem, workbooks in timed.items()
+        if problem.family == family and problem.id not in known
+    ]
+
+
+def line_of(
+    problem: Problem,
+    rows: dict[str, int],
+    source: str,
+    notes: list[str],
+    statements: dict[tuple[str, str, str], Statement],
+) -> dict[str, str]:
+    """The line of one problem, on which the sets spend so many rows."""
+    aliases, slip_notes = slips(problem)
+    applications, workbooks, doubts = describe(problem, aliases, rows, statements)
+    missing = [] if applications else [NO_APPLICATION]
+    if workbooks:
+        source += "; application from " + ", ".join(workbooks)
+    return {
+        "id": problem.id,
+        **{name: text(value) for name, value in problem.sizes().items()},
+        **{name: str(count) for name, count in rows.items()},
+        "application": SEPARATOR.join(applications),
+        "source": source,
+        "note": SEPARATOR.join([*notes, *slip_notes, *missing, *doubts]),
+        "aliases": SEPARATOR.join(aliases),
+    }
+
+
+def ids_of(lines: list[dict[str, str]]) -> set[str]:
+    """Every id that finds one of the lines."""
+    aliases = {alias for line in lines for alias in line["aliases"].split(SEPARATOR)}
+    return {line["id"] for line in lines} | aliases
 
 
 def read_list(family: str, path: Path) -> Iterator[tuple[Problem, str]]:
@@ -200,6 +243,8 @@ def describe(
     applications = list(dict.fromkeys(name for each in found for name in each.applications))
     workbooks = list(dict.fromkeys(each.workbook for each in found))
     listed = {PLATFORMS[name] for name in SETS if rows[name] and name in PLATFORMS}
+    if not any(rows.values()):
+        return applications, workbooks, []
     doubts = [
         f"{each.workbook} says {'/'.join(sorted(each.platforms, reverse=True))}, "
         f"the lists have it for {'/'.join(sorted(listed, reverse=True)).lower()} only"
@@ -238,6 +283,30 @@ def read_workbook(path: Path) -> dict[tuple[str, str, str], Statement]:
             statement.applications.append(application)
         statement.platforms |= platforms
     return statements
+
+
+def read_timed(folder: Path) -> dict[Problem, dict[str, list[str]]]:
+    """The problems that result workbooks time, with the days on which each workbook did.
+
+    A size whose printed FLOPS do not fit its time is not taken for one that was run.
+    """
+    found: dict[Problem, dict[str, list[str]]] = {}
+    for path in sorted(folder.glob("*.xlsx")):
+        published, kind, name = path.stem.split("__")[:3]
+        if kind == "kernel_list":
+            continue
+        for timing in timings.read(sheets.read(path))[0]:
+            if timing.agrees:
+                found.setdefault(timing.problem, {}).setdefault(name, []).append(published)
+    return found
+
+
+def spans(workbooks: dict[str, list[str]]) -> str:
+    """The workbooks by name, with their first and last days."""
+    return ", ".join(
+        f"{name} {' to '.join(dict.fromkeys([min(days), max(days)]))}"
+        for name, days in workbooks.items()
+    )
 
 
 def read_sheets(path: Path) -> Iterator[tuple[Problem, str, set[str]]]:

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -33,6 +34,22 @@ def test_json_holds_every_distinct_problem():
     printed = json.loads(output("problems", "--format", "json"))
     assert 243 + 191 + 124 + 24 + 7 == len(printed)
     assert len(printed) == len({(one["family"], one["id"]) for one in printed})
+
+
+def test_what_only_workbooks_time_is_listed_when_asked_for():
+    """The flag lists it, an id finds it, a set has nothing of it."""
+    only = json.loads(output("problems", "--published-only", "--format", "json"))
+    assert {"gemm": 3, "rnn": 12} == Counter(one["family"] for one in only)
+    for one in only:
+        found = json.loads(output("problems", one["id"], "--format", "json"))
+        assert [one] == found
+        assert [] == json.loads(
+            output("problems", one["id"], "--set", "training", "--format", "json")
+        )
+    one_family = output("problems", "--published-only", "--family", "gemm", only[0]["id"])
+    assert only[0]["id"] in one_family
+    status, _, complaint = deepbench("problems", "--published-only", "--set", "training")
+    assert (2, 1) == (status, complaint.count("\n"))
 
 
 def test_json_is_what_the_problems_say():

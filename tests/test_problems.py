@@ -29,7 +29,7 @@ from deepbench_ops.problems import (
 from deepbench_ops.problems.all_reduce import bus_factor
 from deepbench_ops.problems.precision import TABLE, groups, precision
 from deepbench_ops.problems.selections import CLASSES, HEADLINE
-from deepbench_ops.problems.tables import TYPES, from_line
+from deepbench_ops.problems.tables import TYPES, from_line, published_only
 
 ROOT = Path(__file__).resolve().parents[1]
 FACTS = ROOT.parent / "shared" / "data" / "deepbench"
@@ -119,6 +119,18 @@ def test_published_slips_join_on_what_was_run():
         assert ran == problem.id
         differing = set(re.findall(r"\d+", printed)) ^ set(re.findall(r"\d+", ran))
         assert differing <= set(re.findall(r"\d+", problem.note))
+
+
+@pytest.mark.parametrize(("family", "count"), [("gemm", 3), ("rnn", 12), ("conv", 0)])
+def test_what_only_workbooks_time_is_in_no_set(family, count):
+    """It is found by its id, with a note that names the workbooks, and nothing measures it."""
+    only = published_only(family)
+    assert count == len(only)
+    assert not set(only) & set(load(family))
+    for problem in only:
+        assert problem is find(family, problem.id)
+        assert problem.note.startswith("published only: in no program list, but timed in DeepBench")
+        assert ((), ()) == (problem.sets, problem.rows)
 
 
 def test_every_problem_says_where_it_is_from():

@@ -259,10 +259,10 @@ def test_slips_join_what_was_run(family):
 
 
 def test_a_size_of_no_list_keeps_its_own_id():
-    """Layers of 25 steps, which one early workbook timed, are nobody's slip."""
-    layer = Rnn("vanilla", 1760, 16, 25)
-    assert joining.join(layer) is layer
-    assert not joining.is_listed(layer)
+    """Layers of 25 steps, which two early workbooks timed, are nobody's slip; nor is a new size."""
+    for layer in (Rnn("vanilla", 1760, 16, 25), Rnn("vanilla", 1760, 16, 26)):
+        assert layer.id == joining.join(layer).id
+        assert not joining.is_listed(layer)
 
 
 @given(data=st.data())

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import click
 from tabulate import tabulate
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.selections import select
-from deepbench_ops.problems.tables import SEPARATOR, set_name
+from deepbench_ops.problems.tables import SEPARATOR, family_name, named, published_only, set_name
 
 SHORT = {"training": "train", "inference_server": "server", "inference_device": "device"}
 
@@ -22,6 +23,12 @@ SHORT = {"training": "train", "inference_server": "server", "inference_device": 
 @click.option("--family", metavar="F", help=f"Only this family: {', '.join(FAMILIES)}.")
 @click.option("--set", "listed", metavar="S", help=f"Only what this set lists: {', '.join(SETS)}.")
 @click.option("--selection", metavar="NAME", help=f"Only a selection: {', '.join(SELECTIONS)}.")
+@click.option(
+    "--published-only",
+    "unlisted",
+    is_flag=True,
+    help="What result workbooks time and no list has, instead of the lists.",
+)
 @click.option(
     "--format",
     "form",
@@ -35,6 +42,7 @@ def problems(
     family: str | None,
     listed: str | None,
     selection: str | None,
+    unlisted: bool,
     form: str,
 ) -> None:
     """List what is measured: the kernels of the published DeepBench lists.
@@ -43,7 +51,9 @@ def problems(
     that one pass cannot avoid moving and the FLOPs per byte (both at each precision), the
     application that it comes from and the sets that list it. With IDs, only these.
     """
-    found = chosen(ids, family, listed, selection)
+    if unlisted and (listed or selection):
+        raise DeepbenchError("--published-only names what no set or selection has: leave them out")
+    found = timed_only(ids, family) if unlisted else chosen(ids, family, listed, selection)
     if form == "json":
         click.echo(json.dumps([as_json(problem) for problem in found], indent=1))
     elif form == "csv":
@@ -71,9 +81,18 @@ def chosen(
         families = FAMILIES if family is None else (family,)
         pool = [problem for each in families for problem in load(each, name)]
     if ids:
-        named = [find_anywhere(id, family) for id in ids]
-        pool = [one for one in named if one in pool]
+        asked = [find_anywhere(id, family) for id in ids]
+        free = listed is None and selection is None
+        pool = [one for one in asked if one in pool or (free and not one.sets)]
     return list(dict.fromkeys(pool))
+
+
+def timed_only(ids: Sequence[str], family: str | None) -> list[Problem]:
+    """The problems that result workbooks time and no list has, or those of them asked for."""
+    families = FAMILIES if family is None else (family_name(family),)
+    found = [problem for each in families for problem in published_only(each)]
+    asked = [find_anywhere(id, family) for id in ids]
+    return [problem for problem in found if not ids or problem in asked]
 
 
 def find_anywhere(id: str, family: str | None) -> Problem:
@@ -83,15 +102,10 @@ def find_anywhere(id: str, family: str | None) -> Problem:
     """
     if family is not None:
         return find(family, id)
-    everything = {name: each for each in FAMILIES for one in load(each) for name in names(one)}
+    everything = {name: each for each in FAMILIES for name in named(each)}
     if id not in everything:
         raise unknown("problem", id, everything)
     return find(everything[id], id)
-
-
-def names(problem: Problem) -> tuple[str, ...]:
-    """Every id that finds the problem."""
-    return (problem.id, *problem.aliases)
 
 
 def as_json(problem: Problem) -> dict[str, object]:

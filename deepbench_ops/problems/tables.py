@@ -1,7 +1,8 @@
 """Reads the published lists that ship with the project, one CSV file per family.
 
-A line is a distinct problem: its sizes, how many rows each published set spends on it, the
-application, and where all that comes from. scripts/make_problem_tables.py writes the files.
+A line is a distinct problem: its sizes, how many rows each published set spends on it (none where
+only a result workbook has it), the application, and where all that comes from.
+scripts/make_problem_tables.py writes the files.
 """
 
 import csv
@@ -29,13 +30,22 @@ def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
     """The distinct problems of a family, or of one set of it, as first listed.
 
     Names may be written with dashes for underscores. DeepbenchError for an unknown family
-    or set; a family of which the set has nothing gives ().
+    or set; a family of which the set has nothing gives (). What no set lists is left out: see
+    `published_only`.
     """
-    problems = _table(family_name(family))
+    problems = tuple(problem for problem in _table(family_name(family)) if problem.sets)
     if set is None:
         return problems
     wanted = set_name(set)
     return tuple(problem for problem in problems if wanted in problem.sets)
+
+
+def published_only(family: str) -> tuple[Problem, ...]:
+    """The problems of a family that result workbooks time and no list has.
+
+    They can be looked up by id like the others, and are in no set.
+    """
+    return tuple(problem for problem in _table(family_name(family)) if not problem.sets)
 
 
 def find(family: str, id: str) -> Problem:
@@ -52,7 +62,7 @@ def find(family: str, id: str) -> Problem:
 @cache
 def named(family: str) -> Mapping[str, Problem]:
     """The problems of a family by id, and by the ids that the sheets print by a slip."""
-    problems = load(family)
+    problems = _table(family_name(family))
     by_id = {alias: problem for problem in problems for alias in problem.aliases}
     return by_id | {problem.id: problem for problem in problems}
 
