@@ -13,6 +13,7 @@ except ModuleNotFoundError:
 
 from deepbench_ops import __version__
 from deepbench_ops.commands.allreduce import allreduce
+from deepbench_ops.commands.bisect import bisect
 from deepbench_ops.commands.check import check
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.commands.config import config
@@ -20,10 +21,12 @@ from deepbench_ops.commands.export import export
 from deepbench_ops.commands.fastest import fastest
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
+from deepbench_ops.commands.noise import noise
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.select import select
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady
+from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 
 USAGE_ERROR = 2
@@ -45,6 +48,9 @@ def cli() -> None:
       asv publish                       make the web pages in html/
       deepbench problems                list every kernel with FLOPs and bytes
       deepbench check                   compare every kernel with float64, timing none
+      deepbench verdict                 what became slower or faster, and whether it repeats
+      deepbench bisect ID FROM..TO      the first release on which a kernel is slow
+      deepbench noise                   how small a change this machine can show, and why
       deepbench unsteady RELEASE        points worth measuring again
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
       deepbench import FILE             published results, beside your own
@@ -63,6 +69,9 @@ for command in (
     check,
     machine,
     config,
+    verdict,
+    bisect,
+    noise,
     unsteady,
     allreduce,
     import_,

@@ -180,3 +180,18 @@ def test_help_names_the_choices():
     assert ", ".join(SETS) in told
     assert ", ".join(PRECISIONS) in " ".join(output("select", "--help").split())
     assert {"machine", "problems", "select"} <= set(output("--help").split())
+
+
+def test_the_headline_is_the_published_passes():
+    """Frameworks' own recurrent layers are in the headline on request, in the sets unless not."""
+    fused = "rnn.Training.kernel_fused_forward('lstm_h1024_n128_t25', 'float32')"
+    plain = fused.replace("fused_", "")
+    for arguments, found in (
+        (["headline"], False),
+        (["headline", "--fused"], True),
+        (["training"], True),
+        (["training", "--no-fused"], False),
+    ):
+        pattern = output("select", *arguments).strip()
+        assert re.search(pattern, plain)
+        assert found == bool(re.search(pattern, fused))

@@ -298,6 +298,19 @@ def test_asv_itself_picks_the_selection():
     assert [5, 4, 3] == [len(picked.benchmark_selection[name["name"]]) for name in suite]
 
 
+def test_regex_leaves_fused_layers_out_when_asked():
+    """The published passes stay, those of frameworks' own layers go."""
+    (layer,) = [p for p in load("rnn", "inference_device") if p.id == "vanilla_h32_n1_t672"]
+    texts = {
+        name: f"rnn.InferenceDevice.kernel_{name}({layer.id!r}, 'float32')"
+        for name in ("forward", "backward", "fused_forward", "fused_backward")
+    }
+    members = select("inference-device", "rnn")
+    for fused, expected in ((True, set(texts)), (False, {"forward", "backward"})):
+        pattern = bench_regex(members, ["float32"], fused)
+        assert expected == {name for name, text in texts.items() if re.search(pattern, text)}
+
+
 def test_regex_of_nothing_matches_nothing():
     """An empty selection picks no benchmark rather than every one."""
     assert not any(re.search(bench_regex([]), text) for text in benchmark_names().values())

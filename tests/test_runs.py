@@ -107,11 +107,11 @@ def test_the_end_of_a_run_says_where_the_time_went():
     clock = Clock()
     progress = Progress(Counter([POINT]), clock)
     clock.now = 100.0
-    spent = {"kernel": 60.0, "measuring": 80.0}
+    spent = {"preparing": 9.0, "kernel": 60.0, "measuring": 80.0, "checking": 4.0}
     progress.end(POINT, 100.0, [{"spent": spent}, {"skipped": "too long"}])
     expected = (
         "1 of 1 points in 1 min 40 s: 60% in the kernels, 20% in yardsticks and waiting, "
-        "20% outside (processes, imports, inputs, checks)"
+        "20% outside (9% preparing, 4% checking outputs, 7% processes and skips)"
     )
     assert expected == progress.summary()
 

@@ -6,6 +6,7 @@ setup once per process, slices beside a yardstick, samples back in seconds.
 """
 
 import re
+import time
 from typing import Any
 
 from asv_runner.benchmarks.time import TimeBenchmark
@@ -24,6 +25,7 @@ class KernelBenchmark(TimeBenchmark):
         """Prepare the kernel; return whether it is skipped, leaving the reason on record."""
         if tuple(self._current_params) in self._skip_tuples:
             return True
+        started = time.monotonic()
         try:
             for setup in self._setups:
                 setup(*self._build_params())
@@ -32,13 +34,14 @@ class KernelBenchmark(TimeBenchmark):
             kernel_run.skipped(self.name, self._current_params, str(reason))
             print(f"asv: skipped: {reason}")
             return True
+        self._preparing = time.monotonic() - started
         self._load_vars()
         return False
 
     def run(self, *param: Any) -> dict[str, object]:
         """Return ``{"samples": [...], "number": n}`` for one problem and precision."""
         quick = self.repeat == 1  # what `asv run --quick` asks for
-        return kernel_run.timed(self._prepared, self.name, param, quick)
+        return kernel_run.timed(self._prepared, self.name, param, quick, self._preparing)
 
     def do_profile(self, filename: str | None = None) -> None:
         """Profile one call of the kernel, not the method that only hands it over."""

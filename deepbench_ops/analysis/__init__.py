@@ -1,1 +1,13 @@
-"""What results say: derived figures and comparisons; nothing here measures or draws."""
+"""What results say: derived figures, comparisons, verdicts; nothing here measures or draws."""
+
+from deepbench_ops.analysis.changes import Change, detect_changes
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs, compare_samples, corrected
+
+__all__ = [
+    "Change",
+    "Verdict",
+    "compare_pairs",
+    "compare_samples",
+    "corrected",
+    "detect_changes",
+]

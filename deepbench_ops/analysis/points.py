@@ -12,13 +12,14 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 
-from asv.results import Results, iter_results_for_machine
+from asv.results import Results, get_filename, iter_results_for_machine
 
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.table import Release
+from deepbench_ops.results import measurements
 
 SETS = {kind: name for name, kind in CLASSES.items()}
 
@@ -46,6 +47,9 @@ class Point:
     low: float | None
     high: float | None
     samples: int
+    rounds: tuple[float, ...] = ()
+    """The level of every process that measured it, in seconds; none for published figures, and
+    where nobody asked for them."""
 
     @cached_property
     def problem(self) -> Problem:
@@ -77,22 +81,43 @@ def machines(results: Path) -> list[str]:
     return sorted(path.parent.name for path in results.glob("*/machine.json"))
 
 
-def load(results: Path, machine: str, releases: dict[str, Release]) -> list[Point]:
+def load(
+    results: Path, machine: str, releases: dict[str, Release], rounds: bool = False
+) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
-    Raises DeepbenchError for a machine that has none.
+    `rounds` asks for their rounds too, which takes a look at every raw sample. Raises
+    DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
     found = [
         point
         for stored in iter_results_for_machine(str(results), machine)
-        for point in _points(stored, machine, releases)
+        for point in _points(
+            stored, machine, releases, _rounds(results, machine, stored) if rounds else {}
+        )
     ]
     return sorted(found, key=lambda point: point.release.date)
 
 
-def _points(stored: Results, machine: str, releases: dict[str, Release]) -> Iterator[Point]:
+Rounds = dict[tuple[str, tuple[str, ...]], list[float]]
+
+
+def _rounds(results: Path, machine: str, stored: Results) -> Rounds:
+    """Return the levels of a result's processes by benchmark and parameters."""
+    path = measurements.beside(results / get_filename(machine, stored.commit_hash, stored.env_name))
+    found: Rounds = {}
+    for entry in measurements.load(path)[1] if path.exists() else ():
+        if not measurements.is_less(entry):
+            key = entry["benchmark"], tuple(map(str, entry["params"]))
+            found.setdefault(key, []).append(measurements.level(entry))
+    return found
+
+
+def _points(
+    stored: Results, machine: str, releases: dict[str, Release], rounds: Rounds
+) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
     conditions = stored.env_vars
     for name in stored.get_all_result_keys():
@@ -104,7 +129,8 @@ def _points(stored: Results, machine: str, releases: dict[str, Release]) -> Iter
         for key, value, stat, several in zip(product(*params), values, stats, samples, strict=True):
             if value is None or math.isnan(value):
                 continue
-            problem_id, precision, *ranks = (text.strip("'") for text in key)
+            plain = tuple(text.strip("'") for text in key)
+            problem_id, precision, *ranks = plain
             yield Point(
                 machine=machine,
                 release=release,
@@ -121,6 +147,7 @@ def _points(stored: Results, machine: str, releases: dict[str, Release]) -> Iter
                 low=(stat or {}).get("ci_99_a"),
                 high=(stat or {}).get("ci_99_b"),
                 samples=len(several or [value]),
+                rounds=tuple(rounds.get((name, plain), ())),
             )
 
 

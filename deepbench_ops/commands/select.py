@@ -4,6 +4,7 @@ import click
 
 from deepbench_ops.problems import FAMILIES, PRECISIONS, bench_regex
 from deepbench_ops.problems.selections import select as members
+from deepbench_ops.problems.selections import selection_name
 
 
 @click.command()
@@ -16,7 +17,12 @@ from deepbench_ops.problems.selections import select as members
     multiple=True,
     help=f"Only this precision; may be repeated: {', '.join(PRECISIONS)}.",
 )
-def select(name: str, family: str | None, precisions: tuple[str, ...]) -> None:
+@click.option(
+    "--fused/--no-fused",
+    default=None,
+    help="Whether to pick frameworks' own recurrent layers too; in the headline they are not.",
+)
+def select(name: str, family: str | None, precisions: tuple[str, ...], fused: bool | None) -> None:
     """Print the regular expression that picks a selection's benchmarks.
 
     NAME is headline (the problems that DeepBench's README shows), training, inference-server
@@ -25,4 +31,6 @@ def select(name: str, family: str | None, precisions: tuple[str, ...]) -> None:
     \b
         asv run --bench "$(deepbench select headline --precision float32)"
     """
-    click.echo(bench_regex(members(name, family), precisions))
+    if fused is None:
+        fused = selection_name(name) != "headline"
+    click.echo(bench_regex(members(name, family), precisions, fused))

@@ -178,9 +178,15 @@ def nominal(kind: str, thread_count: int) -> float | None:
 
 
 def timed(
-    prepared: Prepared, benchmark: str, params: Sequence[str], quick: bool = False
+    prepared: Prepared,
+    benchmark: str,
+    params: Sequence[str],
+    quick: bool = False,
+    preparing: float = 0.0,
 ) -> dict[str, object]:
     """Time a prepared kernel, record all about it, and return what asv wants.
+
+    preparing: the seconds that it took to prepare the kernel, for the record.
 
     Returns ``{"samples": seconds per call, "number": calls per sample}``: calibrated seconds
     where the device has a yardstick and the profile its nominal reading, raw seconds otherwise.
@@ -191,10 +197,21 @@ def timed(
     pinned: list[str] = []
     measurement = measure(prepared.kernel, ruler, rules, lambda: pinned.append(prepared.pin()))
     # After a slice of one call the output is already that of a single run.
+    timed_until = time.monotonic()
     check.verify_output(prepared.kernel, run=measurement.number > 1)
+    spent = {
+        "preparing": rounded(preparing),
+        "kernel": rounded(measurement.kernel_seconds),
+        "measuring": rounded(measurement.spent_seconds),
+        "checking": rounded(time.monotonic() - timed_until),
+    }
     reference = ruler.nominal if ruler is not None else None
     samples = [rounded(s) for s in measurement.calibrated(reference)]
-    entry = _record(prepared, benchmark, params, measurement, reference, started, pinned)
+    entry = {
+        **_identity(benchmark, params, started),
+        **_record(prepared, measurement, reference, pinned),
+        "spent": spent,
+    }
     record.write({**entry, "quick": True} if quick else entry)
     return {"samples": samples, "number": measurement.number}
 
@@ -214,19 +231,12 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 
 
 def _record(
-    prepared: Prepared,
-    benchmark: str,
-    params: Sequence[str],
-    measurement: Measurement,
-    reference: float | None,
-    started: float,
-    pinned: list[str],
+    prepared: Prepared, measurement: Measurement, reference: float | None, pinned: list[str]
 ) -> dict[str, object]:
     conditions = fingerprint.stable(
         {**prepared.backend.versions(), **yardstick.versions()}, prepared.threads
     )
     return {
-        **_identity(benchmark, params, started),
         "number": measurement.number,
         "seconds": [rounded(s) for s in measurement.seconds],
         "yardstick": [rounded(s) for s in measurement.yardstick],
@@ -234,10 +244,6 @@ def _record(
         "nominal": reference,
         "put_aside": [[rounded(s), rounded(y)] for s, y in measurement.put_aside],
         "disturbed": measurement.disturbed,
-        "spent": {
-            "kernel": rounded(measurement.kernel_seconds),
-            "measuring": rounded(measurement.spent_seconds),
-        },
         "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
         "target_reached": measurement.target_reached,
         "notes": {**prepared.kernel.notes, "threads": "; ".join(pinned) or "not pinned"},

@@ -128,13 +128,17 @@ def selection_name(name: str) -> str:
     return spelt
 
 
-def bench_regex(selected: Sequence[Selected], precisions: Sequence[str] = ()) -> str:
+def bench_regex(
+    selected: Sequence[Selected], precisions: Sequence[str] = (), fused: bool = True
+) -> str:
     """A regular expression for `asv run --bench` that picks exactly these members.
 
     asv searches it in `gemm.Training.kernel_forward('m1760_n128_k1760_NN', 'float32')`: the
-    benchmark's name, then the repr of each parameter. Every pass of a problem is picked, and
-    every precision when none is named. It never picks the same id in another set.
+    benchmark's name, then the repr of each parameter. Every pass of a problem is picked, a
+    framework's own fused layers where `fused`, and every precision when none is named. It never
+    picks the same id in another set.
     """
+    passes = r"kernel_\w+" if fused else r"kernel_(?!fused)\w+"
     kinds = "|".join(re.escape(precision(name).name) for name in precisions) or r"\w+"
     ids: dict[tuple[str, str], list[str]] = {}
     for listed, problem, ranks in selected:
@@ -144,7 +148,7 @@ def bench_regex(selected: Sequence[Selected], precisions: Sequence[str] = ()) ->
     if not ids:
         return "(?!)"
     places = "|".join(
-        rf"{place}\.kernel_\w+\('(?:{'|'.join(names)})', '(?:{kinds})'{end}"
+        rf"{place}\.{passes}\('(?:{'|'.join(names)})', '(?:{kinds})'{end}"
         for (place, end), names in ids.items()
     )
     return rf"^(?:{places})"

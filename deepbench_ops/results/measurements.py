@@ -7,6 +7,7 @@ not called ``.json`` because asv takes every such file for a result.
 """
 
 import json
+import statistics
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -48,6 +49,15 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     return facts, found
 
 
+def level(entry: Record) -> float:
+    """Return what one process found: the median of its calibrated seconds, of raw ones where it
+    had no yardstick."""
+    if not entry["yardstick"]:
+        return statistics.median(entry["seconds"])
+    ratios = [s / y for s, y in zip(entry["seconds"], entry["yardstick"], strict=True)]
+    return statistics.median(ratios) * (entry["nominal"] or 1.0)
+
+
 def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     """File new records.
 
@@ -55,7 +65,7 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     appending samples to the earlier ones. A skip or a quick look replaces only its like.
     """
     facts, kept = load(path) if path.exists() else ({}, [])
-    measured = {_key(entry) for entry in kept if not _is_less(entry)}
+    measured = {_key(entry) for entry in kept if not is_less(entry)}
     records = list(_once(entry for entry in records if not _idle(entry, measured)))
     if not records:
         return
@@ -65,7 +75,7 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
         if _key(entry) not in renewed:
             return True
         joins = appending or entry["started_at"] >= _process_started
-        return joins and not _is_less(entry)
+        return joins and not is_less(entry)
 
     kept = [entry for entry in kept if stays(entry)]
     for entry in records:
@@ -86,10 +96,10 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
 
 
 def _idle(entry: Record, measured: set[tuple[str, tuple[str, ...]]]) -> bool:
-    return _is_less(entry) and _key(entry) in measured
+    return is_less(entry) and _key(entry) in measured
 
 
-def _is_less(entry: Record) -> bool:
+def is_less(entry: Record) -> bool:
     return "skipped" in entry or "quick" in entry
 
 

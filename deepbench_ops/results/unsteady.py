@@ -2,7 +2,6 @@
 
 import math
 import re
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,11 +41,9 @@ def spread(entries: Iterable[dict[str, Any]]) -> dict[Point, float]:
     """
     medians: dict[Point, list[float]] = defaultdict(list)
     for entry in entries:
-        if "skipped" in entry or "quick" in entry:
-            continue
-        beside = entry["yardstick"] or [1.0] * len(entry["seconds"])
-        ratios = [s / y for s, y in zip(entry["seconds"], beside, strict=True)]
-        medians[entry["benchmark"], tuple(entry["params"])].append(statistics.median(ratios))
+        if not measurements.is_less(entry):
+            point = entry["benchmark"], tuple(entry["params"])
+            medians[point].append(measurements.level(entry))
     return {
         point: max(found) / min(found) - 1 for point, found in medians.items() if len(found) > 1
     }

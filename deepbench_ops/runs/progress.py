@@ -91,20 +91,27 @@ def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
 
     From the ``spent`` of each record: ``measuring`` seconds in all, of which ``kernel`` in the
     kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a
-    disturbed machine. Outside is all else: processes, imports, inputs, checks.
+    disturbed machine. ``preparing`` is the inputs and the first check, ``checking`` the last one.
+    What no record accounts for goes to starting processes, imports and kernels that were skipped.
     """
     spent = [record["spent"] for record in records if "spent" in record]
     if not spent or elapsed <= 0:
         return ""
-    kernel = sum(part["kernel"] for part in spent)
-    beside = sum(part["measuring"] for part in spent) - kernel
-    outside = max(0.0, elapsed - kernel - beside)
-    parts = (
-        (kernel, "in the kernels"),
-        (beside, "in yardsticks and waiting"),
-        (outside, "outside (processes, imports, inputs, checks)"),
+    kernel, measuring, preparing, checking = (
+        sum(part.get(name, 0.0) for part in spent)
+        for name in ("kernel", "measuring", "preparing", "checking")
     )
-    return ", ".join(f"{seconds / elapsed:.0%} {where}" for seconds, where in parts)
+    outside = max(0.0, elapsed - measuring)
+    rest = max(0.0, outside - preparing - checking)
+
+    def part(seconds: float) -> str:
+        return f"{seconds / elapsed:.0%}"
+
+    return (
+        f"{part(kernel)} in the kernels, {part(measuring - kernel)} in yardsticks and waiting, "
+        f"{part(outside)} outside ({part(preparing)} preparing, {part(checking)} checking outputs, "
+        f"{part(rest)} processes and skips)"
+    )
 
 
 def spoken(seconds: float) -> str:

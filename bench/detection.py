@@ -1,0 +1,303 @@
+"""How much do the detectors find, and how often do they find what is not there?
+
+Series of 80 points with known noise and known changes, fixed seeds, many of each kind. Along a
+series: `analysis.detect_changes` beside asv's own step detection, a threshold against the previous
+run and a z-score against the last twenty runs. Between two
+releases: `compare_samples` and `compare_pairs` on rounds of simulated processes.
+
+    python bench/detection.py [--series 1000] [--write docs/detection.md]
+
+Writes tables in Markdown, into the marked part of a file where one is named.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from asv import step_detect
+from tabulate import tabulate
+
+from deepbench_ops.analysis import compare_pairs, compare_samples, detect_changes
+
+POINTS = 80
+TOLERANCE = 2
+"""A change counts as found so many points beside its place, if its direction is right."""
+
+Noise = Callable[[np.random.Generator, float], np.ndarray]
+Found = list[tuple[int, bool]]
+"""Places of changes, and whether each is upward."""
+
+
+def gaussian(random: np.random.Generator, cv: float) -> np.ndarray:
+    return random.normal(0, cv, POINTS)
+
+
+def spikes(random: np.random.Generator, cv: float) -> np.ndarray:
+    """Three points in a hundred are 15 % up."""
+    return gaussian(random, cv) + np.log(1.15) * (random.random(POINTS) < 0.03)
+
+
+def bimodal(random: np.random.Generator, cv: float) -> np.ndarray:
+    """Three points in ten are in a second mode, four of its own deviations up; `cv` in all."""
+    return 0.48 * gaussian(random, cv) + 1.92 * cv * (random.random(POINTS) < 0.3)
+
+
+def trend(random: np.random.Generator, cv: float, height: float = 1.0) -> np.ndarray:
+    """A straight line that climbs or falls by half to once the noise around it in all."""
+    slope = random.choice([-1, 1]) * random.uniform(0.5, 1) * height * cv
+    return gaussian(random, cv) + slope * np.arange(POINTS) / POINTS
+
+
+def steep_trend(random: np.random.Generator, cv: float) -> np.ndarray:
+    """The same, three times as steep."""
+    return trend(random, cv, 3.0)
+
+
+def wave(random: np.random.Generator, cv: float, height: float = 0.5) -> np.ndarray:
+    """A wave half as high as the noise, its period 60 to 160 points."""
+    turns = np.arange(POINTS) / random.uniform(60, 160) + random.random()
+    return gaussian(random, cv) + height * cv * np.sin(2 * np.pi * turns)
+
+
+def high_wave(random: np.random.Generator, cv: float) -> np.ndarray:
+    """The same, as high as the noise."""
+    return wave(random, cv, 1.0)
+
+
+def autocorrelated(random: np.random.Generator, cv: float) -> np.ndarray:
+    """Half of a point's deviation is handed on to the next; `cv` in all."""
+    kicks = random.normal(0, cv * np.sqrt(1 - 0.5**2), POINTS)
+    kicks[0] = random.normal(0, cv)
+    values = np.empty(POINTS)
+    value = 0.0
+    for place, kick in enumerate(kicks):
+        value = values[place] = 0.5 * value + kick
+    return values
+
+
+NOISES: dict[str, Noise] = {
+    "Gaussian": gaussian,
+    "spikes": spikes,
+    "bimodal": bimodal,
+    "drift, line": trend,
+    "drift, wave": wave,
+    "autocorrelated": autocorrelated,
+    "drift, steep line": steep_trend,
+    "drift, high wave": high_wave,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step in either direction, `after` points before the series' end, in noise of `cv`."""
+
+    size: float
+    after: int
+    cv: float
+
+    def __str__(self) -> str:
+        return f"{self.size:.0%} at CV {self.cv:.0%}, {self.after} after"
+
+
+STEPS = (Step(0.05, 5, 0.01), Step(0.02, 10, 0.01), Step(0.10, 5, 0.03), Step(0.15, 1, 0.03))
+NO_STEPS = (Step(0, 0, 0.01), Step(0, 0, 0.03))
+
+
+def ours(seconds: np.ndarray) -> Found:
+    return [(change.index, change.ratio > 1) for change in detect_changes(seconds)]
+
+
+def asv_steps(seconds: np.ndarray) -> Found:
+    """Every step that asv sees; its page of regressions lists those from 5 % on, upward ones."""
+    found = step_detect.detect_steps(list(seconds))
+    return [(after[0], after[2] > before[2]) for before, after in pairwise(found)]
+
+
+def previous_run(seconds: np.ndarray) -> Found:
+    """More than 7 % beside the run before (TorchBench's threshold)."""
+    ratios = seconds[1:] / seconds[:-1]
+    return [(int(i) + 1, ratios[i] > 1) for i in np.flatnonzero(np.abs(ratios - 1) > 0.07)]
+
+
+def z_score(seconds: np.ndarray) -> Found:
+    """More than three deviations of the last twenty runs beside their mean."""
+    windows = np.lib.stride_tricks.sliding_window_view(seconds, 20)[:-1]
+    z = (seconds[20:] - windows.mean(axis=1)) / windows.std(axis=1, ddof=1)
+    return [(int(i) + 20, z[i] > 0) for i in np.flatnonzero(np.abs(z) > 3)]
+
+
+DETECTORS: dict[str, Callable[[np.ndarray], Found]] = {
+    "deepbench": ours,
+    "asv": asv_steps,
+    "previous run, 7 %": previous_run,
+    "z-score, 3": z_score,
+}
+
+
+def series(random: np.random.Generator, noise: Noise, step: Step) -> tuple[np.ndarray, bool]:
+    """Return seconds, and whether their step is upward."""
+    logs = noise(random, step.cv)
+    upward = bool(random.random() < 0.5)
+    if step.after:
+        logs[-step.after :] += (1 if upward else -1) * np.log1p(step.size)
+    return np.exp(logs), upward
+
+
+def right(found: Found, step: Step, upward: bool) -> int:
+    """Return how many of the changes are the step: one at most."""
+    place = POINTS - step.after
+    return int(
+        step.after > 0 and any(abs(at - place) <= TOLERANCE and way == upward for at, way in found)
+    )
+
+
+def along(count: int, detectors: dict[str, Callable[[np.ndarray], Found]]) -> list[dict[str, str]]:
+    """Return a row for each noise and step, with each detector's answer in percent.
+
+    Without a step: series with an alarm. With one: steps found / changes reported that are it.
+    """
+    rows = []
+    for name, noise in NOISES.items():
+        for step in (*NO_STEPS, *STEPS):
+            random = np.random.default_rng(20161225)
+            hits = dict.fromkeys(detectors, 0)
+            told, alarmed = dict(hits), dict(hits)
+            for _ in range(count):
+                seconds, upward = series(random, noise, step)
+                for label, detector in detectors.items():
+                    found = detector(seconds)
+                    hits[label] += right(found, step, upward)
+                    told[label] += len(found)
+                    alarmed[label] += bool(found)
+            row = {"noise": name, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
+            for label in detectors:
+                if step.after:
+                    precise = f"{100 * hits[label] / told[label]:.0f}" if told[label] else "-"
+                    row[label] = f"{100 * hits[label] / count:.1f} / {precise}"
+                else:
+                    row[label] = f"{100 * alarmed[label] / count:.1f}"
+            rows.append(row)
+    return rows
+
+
+def creep(count: int, detectors: dict[str, Callable[[np.ndarray], Found]]) -> dict[str, str]:
+    """Return the row of a slow creep: 1.00 to 1.21 in eight steps, nine points each, CV 1 %."""
+    random = np.random.default_rng(20161225)
+    climb = np.log1p(0.21 * np.minimum(np.arange(POINTS) // 9, 8) / 8)
+    found = dict.fromkeys(detectors, 0)
+    for _ in range(count):
+        seconds = np.exp(gaussian(random, 0.01) + climb)
+        for label, detector in detectors.items():
+            found[label] += any(upward for _, upward in detector(seconds))
+    return {"noise": "Gaussian", "change": "creep to 1.21 in 8 steps"} | {
+        label: f"{100 * hits / count:.1f}" for label, hits in found.items()
+    }
+
+
+def between(count: int) -> list[dict[str, object]]:
+    """Return, for rounds a side, noise between rounds and change, how often each verdict came."""
+    rows = []
+    for rounds in (2, 3, 5, 10):
+        for noise, change in ((0.01, 0.0), (0.01, 0.02), (0.01, 0.03), (0.03, 0.0), (0.03, 0.1)):
+            random = np.random.default_rng(20161225)
+            kinds = [
+                compare_samples(
+                    _sides(random, rounds, noise, 0), _sides(random, rounds, noise, change)
+                ).kind
+                for _ in range(count)
+            ]
+            rows.append(_verdicts("apart", rounds, noise, change, kinds))
+    for rounds in (2, 3, 10):
+        for noise, change in ((0.015, 0.0), (0.015, 0.02), (0.015, 0.05)):
+            random = np.random.default_rng(20161225)
+            kinds = [
+                compare_pairs(_pairs(random, rounds, noise, change)).kind for _ in range(count)
+            ]
+            rows.append(_verdicts("paired", rounds, noise, change, kinds))
+    return rows
+
+
+def _sides(
+    random: np.random.Generator, rounds: int, noise: float, change: float
+) -> list[np.ndarray]:
+    """Rounds of 10 samples, which scatter by 1 % within a round; some are 15 % up."""
+    levels = random.normal(np.log1p(change), noise, rounds)
+    inside = random.normal(0, 0.01, (rounds, 10)) + 0.14 * (random.random((rounds, 10)) < 0.03)
+    return list(np.exp(levels[:, None] + inside))
+
+
+def _pairs(
+    random: np.random.Generator, rounds: int, noise: float, change: float
+) -> list[list[tuple[float, float]]]:
+    """Rounds of 20 pairs, the machine's speed wandering by 10 % from pair to pair."""
+    found = []
+    for level in random.normal(np.log1p(change), noise, rounds):
+        machine = random.normal(0, 0.1, 20)
+        before = machine + random.normal(0, 0.01, 20)
+        after = machine + level + random.normal(0, 0.01, 20)
+        found.append(list(zip(np.exp(before), np.exp(after), strict=True)))
+    return found
+
+
+def _verdicts(
+    how: str, rounds: int, noise: float, change: float, kinds: Sequence[str]
+) -> dict[str, object]:
+    return {
+        "measured": how,
+        "rounds": rounds,
+        "noise of a round": f"{noise:.1%}",
+        "change": f"{change:.0%}",
+    } | {
+        kind: f"{100 * kinds.count(kind) / len(kinds):.1f}"
+        for kind in ("slower", "faster", "same", "ambiguous")
+    }
+
+
+def speed(count: int = 1000) -> float:
+    """Return the seconds that so many series take, half of them with a step."""
+    random = np.random.default_rng(20161225)
+    many = [series(random, gaussian, (STEPS + NO_STEPS)[i % 2 * 4])[0] for i in range(count)]
+    began = time.perf_counter()
+    for seconds in many:
+        detect_changes(seconds)
+    return time.perf_counter() - began
+
+
+BEGIN, END = "<!-- written by bench/detection.py -->\n", "<!-- end -->\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--series", type=int, default=1000, help="series a cell")
+    parser.add_argument("--alone", action="store_true", help="only our own detector: faster")
+    parser.add_argument("--write", type=Path, help="put the tables into this file")
+    arguments = parser.parse_args()
+    detectors = {"deepbench": ours} if arguments.alone else DETECTORS
+    text = "\n\n".join(
+        [
+            tabulate(
+                [*along(arguments.series, detectors), creep(arguments.series, detectors)],
+                headers="keys",
+                tablefmt="github",
+                disable_numparse=True,
+            ),
+            tabulate(
+                between(arguments.series), headers="keys", tablefmt="github", disable_numparse=True
+            ),
+            f"1000 series of {POINTS} points took {speed():.1f} s of one core.",
+        ]
+    )
+    if arguments.write is None:
+        print(text)
+        return
+    page = arguments.write.read_text()
+    before, rest = page.split(BEGIN)
+    arguments.write.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""What changed together: one line for a release's cause, not one for each of its kernels.
+
+A release that makes all products of a precision slower gives seventy shifts with one cause. They
+are told apart by how much of what was watched has moved: most of all a framework's kernels (then
+it may as well be the machine, its driver or its clock on the day), most of a family's at a
+precision, several of them, or single kernels.
+"""
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from deepbench_ops.analysis.history import Line, Shift
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.releases.table import Release
+
+MOST = 0.5
+"""From this share of its watched kernels on, a family or a framework has changed as one."""
+
+FEW = 3
+"""Fewer kernels than these are told one by one."""
+
+Scope = Literal["framework", "family", "several", "kernel"]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Shifts between the same two releases, in the same direction, on one machine.
+
+    scope: how far they reach; watched: how many kernels of that scope could have shown it.
+    elsewhere: other machines that show the same.
+    """
+
+    machine: str
+    before: Release
+    after: Release
+    slower: bool
+    scope: Scope
+    shifts: tuple[Shift, ...]
+    watched: int
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def ratio(self) -> float:
+        """The geometric mean of after / before."""
+        return math.exp(sum(math.log(s.change.ratio) for s in self.shifts) / len(self.shifts))
+
+    @property
+    def noise(self) -> float:
+        """The middle one of its lines' noises."""
+        return statistics.median(shift.noise for shift in self.shifts)
+
+    @property
+    def name(self) -> str:
+        """What changed, in words."""
+        first = self.shifts[0].after
+        if self.scope == "framework":
+            return f"most kernels of {first.release.framework}"
+        if self.scope != "kernel":
+            return f"{first.family}, {first.precision}"
+        ranks = f", {first.ranks} ranks" if first.ranks else ""
+        where = f"{first.family} {first.set} {first.operation}"
+        return f"{where} {first.problem_id}{ranks}, {first.precision}"
+
+
+def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
+    """Return what changed on the machines of these lines, newest first, the widest reach first.
+
+    Lines too short to judge say nothing and are not counted as watched. `each` tells all kernels
+    one by one.
+    """
+    judged = [line for line in lines if line.judgeable]
+    watched = _watched(judged)
+    together: dict[tuple[str, str, str, bool], list[Shift]] = defaultdict(list)
+    for line in judged:
+        for shift in line.changes():
+            after = shift.after
+            pair = shift.before.release.hash, after.release.hash
+            together[after.machine, *pair, shift.slower].append(shift)
+    found = [cause for shifts in together.values() for cause in _split(shifts, watched, each)]
+    return sorted(_with_elsewhere(found), key=_order)
+
+
+Watched = dict[tuple[object, ...], int]
+
+
+def _watched(lines: Iterable[Line]) -> Watched:
+    """Count the kernels that have a time on each release, by framework and by family."""
+    counted: Watched = defaultdict(int)
+    for line in lines:
+        for point in line.points[1:]:
+            for scope in (_framework(point), _family(point)):
+                counted[scope] += 1
+    return counted
+
+
+def _framework(point: Point) -> tuple[object, ...]:
+    return point.machine, point.release.hash
+
+
+def _family(point: Point) -> tuple[object, ...]:
+    return point.machine, point.release.hash, point.family, point.precision
+
+
+def _split(shifts: list[Shift], watched: Watched, each: bool) -> list[Cause]:
+    """Return the causes of shifts between two releases in one direction."""
+    if each:
+        return [_cause("kernel", [shift], 1) for shift in shifts]
+    whole = watched[_framework(shifts[0].after)]
+    if _is_most(len(shifts), whole):
+        return [_cause("framework", shifts, whole)]
+    families: dict[tuple[object, ...], list[Shift]] = defaultdict(list)
+    for shift in shifts:
+        families[_family(shift.after)].append(shift)
+    found = []
+    for key, members in families.items():
+        if _is_most(len(members), watched[key]):
+            found.append(_cause("family", members, watched[key]))
+        elif len(members) >= FEW:
+            found.append(_cause("several", members, watched[key]))
+        else:
+            found += [_cause("kernel", [shift], 1) for shift in members]
+    return found
+
+
+def _is_most(number: int, whole: int) -> bool:
+    return number >= FEW and number >= MOST * whole
+
+
+def _cause(scope: Scope, shifts: Sequence[Shift], watched: int) -> Cause:
+    first = shifts[0]
+    return Cause(
+        first.after.machine,
+        first.before.release,
+        first.after.release,
+        first.slower,
+        scope,
+        tuple(shifts),
+        watched,
+    )
+
+
+def _with_elsewhere(found: Sequence[Cause]) -> list[Cause]:
+    machines: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    for cause in found:
+        machines[_anywhere(cause)].add(cause.machine)
+    return [
+        replace(cause, elsewhere=tuple(sorted(machines[_anywhere(cause)] - {cause.machine})))
+        for cause in found
+    ]
+
+
+def _anywhere(cause: Cause) -> tuple[object, ...]:
+    """Return what makes a cause the same on another machine."""
+    return cause.before.hash, cause.after.hash, cause.slower, cause.scope, cause.name
+
+
+def _order(cause: Cause) -> tuple[object, ...]:
+    reach = ("framework", "family", "several", "kernel").index(cause.scope)
+    day = -cause.after.date.toordinal()
+    return day, cause.machine, reach, not cause.slower, -abs(math.log(cause.ratio)), cause.name

@@ -1,0 +1,101 @@
+"""The lines of a machine: one kernel over the releases of one framework, and where it changed.
+
+A line's points are the processes that measured it, two or more a release, in the order of the
+releases; a published figure is a point of its own. So a release that was measured twice says how
+far processes lie apart, which is the noise that a change has to stand out of.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+
+from deepbench_ops.analysis.changes import Change, detect_changes
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.releases.table import Release
+
+FEWEST_PROCESSES = 11
+"""A line of fewer says nothing (see `detect_changes`)."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One kernel on one machine over the releases of a framework, oldest first."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def levels(self) -> list[float]:
+        """The seconds of every process, release by release."""
+        return [seconds for point in self.points for seconds in _levels(point)]
+
+    @property
+    def judgeable(self) -> bool:
+        """Whether it is long enough to say anything about."""
+        return len(self.levels) >= FEWEST_PROCESSES
+
+    @property
+    def noise(self) -> float:
+        """How far processes of a release lie apart: the standard deviation of their logs, NaN
+        where every release has one."""
+        offs = [np.log(_levels(point)) for point in self.points]
+        freedom = sum(len(logs) - 1 for logs in offs)
+        squares = sum(float(np.sum((logs - logs.mean()) ** 2)) for logs in offs)
+        return math.sqrt(squares / freedom) if freedom else math.nan
+
+    def changes(self) -> "list[Shift]":
+        """Return its changes of level, oldest first, at most one for each release."""
+        ends = list(accumulate(len(_levels(point)) for point in self.points))
+        found: dict[int, Shift] = {}
+        for change in detect_changes(self.levels):
+            # A process inside a release is moved to the release's nearer end.
+            place = min(range(len(ends) - 1), key=lambda i: abs(ends[i] - change.index))
+            kept = found.get(place)
+            if kept is None or change.confidence > kept.change.confidence:
+                moved = replace(change, index=place + 1)
+                before, after = self.points[place : place + 2]
+                found[place] = Shift(before, after, moved, self.noise)
+        return [found[place] for place in sorted(found)]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A kernel that became slower or faster between two releases that stand next to each other.
+
+    noise: of its line, see there.
+    """
+
+    before: Point
+    after: Point
+    change: Change
+    noise: float
+
+    @property
+    def slower(self) -> bool:
+        return self.change.ratio > 1
+
+
+def lines(points: Iterable[Point], order: Sequence[Release]) -> list[Line]:
+    """Return the lines that points make; `order` is the release table, oldest first.
+
+    Points of other releases are left out, as are lines of a single release.
+    """
+    place = {release.hash: number for number, release in enumerate(order)}
+    found: dict[tuple[object, ...], list[Point]] = defaultdict(list)
+    for point in points:
+        if point.release.hash in place:
+            conditions = point.device, point.cache
+            key = point.machine, point.release.framework, point.kernel, conditions
+            found[key].append(point)
+    return [
+        Line(tuple(sorted(each, key=lambda point: place[point.release.hash])))
+        for each in found.values()
+        if len(each) > 1
+    ]
+
+
+def _levels(point: Point) -> tuple[float, ...]:
+    return point.rounds or (point.seconds,)

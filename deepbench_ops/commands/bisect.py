@@ -1,0 +1,121 @@
+"""`deepbench bisect`: the first release on which a kernel is slow."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from deepbench_ops.commands.problems import find_anywhere
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import precision as precision_named
+
+if TYPE_CHECKING:
+    from deepbench_ops.paired.bisect import Step
+    from deepbench_ops.releases.table import Release
+
+NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
+
+
+@click.command()
+@click.argument("problem", metavar="PROBLEM")
+@click.argument("span", metavar="FROM..TO")
+@click.option("--family", metavar="F", help="The problem's family, where several have its id.")
+@click.option("--precision", metavar="P", default="float32", show_default=True)
+@click.option("--operation", metavar="O", default="forward", show_default=True)
+@click.option(
+    "--wheel",
+    "wheels",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A nightly's wheel, instead of the listed releases in between; give them in order.",
+)
+@click.option(
+    "--rounds",
+    "most",
+    metavar="N",
+    type=click.IntRange(min=3),
+    default=20,
+    show_default=True,
+    help="The most pairs of processes to start for one comparison.",
+)
+def bisect(
+    problem: str,
+    span: str,
+    family: str | None,
+    precision: str,
+    operation: str,
+    wheels: tuple[Path, ...],
+    most: int,
+) -> None:
+    """Find the first release from FROM to TO on which PROBLEM is slow.
+
+    \b
+        deepbench bisect m3072_n1_k128_NN numpy-1.24.4..numpy-2.4.6
+
+    Every release asked about is measured against FROM, in pairs of live processes, until it is
+    sure on which side it is. The exit status is 1 where one was found, 0 where TO is not slower
+    than FROM, and 2 where it cannot be told.
+    """
+    from deepbench_ops.measure import pairs
+    from deepbench_ops.paired.bisect import bisect as search
+    from deepbench_ops.releases import side
+
+    wanted = find_anywhere(problem, family)
+    if operation not in wanted.operations:
+        raise unknown(f"{wanted.family} operation", operation, wanted.operations)
+    task = pairs.Task(wanted.family, wanted.id, precision_named(precision).name, operation)
+
+    def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:
+        return pairs.run_rounds(side.launch(before), side.launch(after), [task], rounds)[task]
+
+    found = search(_candidates(span, wheels), measure, most, _say)
+    for name, reason in found.left_out.items():
+        click.echo(f"left out: {name}: {reason}", err=True)
+    if found.first_slow is None:
+        click.echo("not slower" if found.sure else f"cannot be told within {most} rounds")
+        sys.exit(NOT_SLOWER if found.sure else UNSURE)
+    assert found.last_good is not None
+    if found.sure:
+        click.echo(f"first slow: {found.first_slow.name}; last good: {found.last_good.name}")
+    else:
+        click.echo(
+            f"between {found.last_good.name} and {found.first_slow.name}: closer cannot be told"
+            f" within {most} rounds"
+        )
+    sys.exit(FOUND if found.sure else UNSURE)
+
+
+def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
+    from deepbench_ops.releases import table, wheel
+
+    releases = [release for release in table.load() if release.measurable]
+    names = {release.name: release for release in releases}
+    ends = span.split("..")
+    if len(ends) != 2 or not all(ends):
+        raise DeepbenchError(f"{span} is no span of releases: write numpy-1.26.4..numpy-2.2.6")
+    for name in ends:
+        if name not in names:
+            raise unknown("release", name, names)
+    first, last = names[ends[0]], names[ends[1]]
+    if first.framework != last.framework:
+        raise DeepbenchError(f"{span}: both ends must be releases of one framework")
+    of_framework = [release for release in releases if release.framework == first.framework]
+    low, high = of_framework.index(first), of_framework.index(last)
+    if low >= high:
+        raise DeepbenchError(f"{span}: the older release comes first")
+    if wheels:
+        return [first, *(wheel.read(path, last) for path in wheels), last]
+    return [first, *of_framework[low + 1 : high], last]
+
+
+def _say(step: "Step") -> None:
+    verdict = step.verdict
+    told = {True: "slow", False: "not slow", None: "cannot be told"}[step.slow]
+    click.echo(
+        f"{step.release.name}: {verdict.ratio:.3f} ({verdict.low:.3f} .. {verdict.high:.3f}) times"
+        f" the first, {verdict.rounds} rounds: {told}",
+        err=True,
+    )

@@ -1,0 +1,116 @@
+"""`deepbench noise`: how small a change this machine can show, kernel by kernel, and why."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.commands.problems import find_anywhere
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import precision as precision_named
+from deepbench_ops.problems.selections import HEADLINE
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.verdict import Verdict
+    from deepbench_ops.releases.table import Release
+
+GOAL = 0.05
+COLUMNS = ("kernel", "against itself", "99 % interval", "a change seen from", "rounds for 5 %")
+
+
+@click.command()
+@click.argument("release", metavar="[RELEASE]", required=False)
+@click.option(
+    "--problem",
+    "ids",
+    metavar="ID",
+    multiple=True,
+    help="A kernel to try; may be repeated (default: the headline's products).",
+)
+@click.option("--precision", metavar="P", default="float32", show_default=True)
+@click.option(
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(min=3),
+    default=5,
+    show_default=True,
+    help="Pairs of processes for each kernel.",
+)
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+def noise(
+    release: str | None, ids: tuple[str, ...], precision: str, rounds: int, form: str
+) -> None:
+    """Measure RELEASE against itself in pairs, and say what this machine can resolve.
+
+    The newest numpy of the release table unless another is named. A change seen from 3 % is one
+    that so many rounds would find 95 times in 100. Below the table stands what can be mended:
+    governor, turbo, other load, too few rounds.
+    """
+    from deepbench_ops.analysis.verdict import compare_pairs
+    from deepbench_ops.machine import advice
+    from deepbench_ops.measure import fingerprint, pairs
+    from deepbench_ops.releases import side
+
+    wanted = precision_named(precision).name
+    problems = [find_anywhere(text, None) for text in ids or _headline()]
+    tasks = [pairs.Task(each.family, each.id, wanted) for each in problems]
+    launch = side.launch(_release(release))
+    load, before = os.getloadavg()[0], advice.processor_time()
+    taken = pairs.run_rounds(launch, launch, tasks, rounds)
+    told = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
+    verdicts = {task.problem: compare_pairs(found) for task, found in taken.items()}
+    told += _too_few(list(verdicts.values()), rounds)
+    if form == "json":
+        figures = {id: asdict(verdict) for id, verdict in verdicts.items()}
+        click.echo(json.dumps({"kernels": figures, "advice": told}, indent=1))
+        return
+    rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
+    click.echo(tabulate(rows, COLUMNS, disable_numparse=True))
+    click.echo("\n" + "\n".join(told or ["Nothing to mend was found."]))
+
+
+def _headline() -> list[str]:
+    ids = [*HEADLINE["gemm", "training"], *HEADLINE["gemm", "inference_server"]]
+    return [id for id in dict.fromkeys(ids) if "n9124" not in id]  # one that takes a second
+
+
+def _release(name: str | None) -> "Release":
+    from deepbench_ops.releases import table
+
+    releases = [release for release in table.load() if release.measurable]
+    if name is None:
+        return [release for release in releases if release.framework == "numpy"][-1]
+    by_name = {release.name: release for release in releases}
+    if name not in by_name:
+        raise unknown("release", name, by_name)
+    return by_name[name]
+
+
+def _row(id: str, verdict: "Verdict", rounds: int) -> list[str]:
+    return [
+        id,
+        f"{verdict.ratio:.4f}",
+        f"{verdict.low:.4f} .. {verdict.high:.4f}",
+        f"{verdict.detectable:.1%}",
+        str(_needed(verdict, rounds)),
+    ]
+
+
+def _needed(verdict: "Verdict", rounds: int) -> int:
+    """Return about how many rounds would show a change of GOAL: noise falls with their root."""
+    return max(3, round(rounds * (verdict.detectable / GOAL) ** 2))
+
+
+def _too_few(verdicts: "Sequence[Verdict]", rounds: int) -> list[str]:
+    short = [verdict for verdict in verdicts if verdict.detectable > GOAL]
+    if not short:
+        return []
+    most = max(_needed(verdict, rounds) for verdict in short)
+    return [
+        f"{len(short)} of {len(verdicts)} kernels cannot show {GOAL:.0%} in {rounds} rounds."
+        f" Mend: up to {most} rounds"
+    ]

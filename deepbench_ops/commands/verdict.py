@@ -1,0 +1,263 @@
+"""`deepbench verdict`: what became slower or faster, release by release, and whether it repeats."""
+
+import json
+import math
+import sys
+import xml.etree.ElementTree as xml
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.errors import DeepbenchError
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.causes import Cause
+    from deepbench_ops.analysis.history import Line
+    from deepbench_ops.paired.confirm import Confirmed
+    from deepbench_ops.releases.table import Release
+
+COLUMNS = (
+    "release",
+    "after",
+    "verdict",
+    "what",
+    "kernels",
+    "ratio",
+    "from .. to",
+    "noise",
+    "also on",
+)
+NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
+
+
+@click.command()
+@click.option("--machine", metavar="NAME", help="Only this machine (default: every measured one).")
+@click.option(
+    "--since", metavar="RELEASE", help="Only what changed after this one, such as numpy-2.0.2."
+)
+@click.option("--each", is_flag=True, help="Tell every kernel by itself.")
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="Measure the slower and faster kernels again on this machine, old and new in pairs, and"
+    " keep what repeats.",
+)
+@click.option(
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(min=3),
+    default=10,
+    show_default=True,
+    help="Pairs of processes that --confirm starts for each kernel.",
+)
+@results_folder
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "json", "junit"]),
+    default="table",
+    show_default=True,
+    help="How it is printed.",
+)
+def verdict(
+    machine: str | None,
+    since: str | None,
+    each: bool,
+    confirm: bool,
+    rounds: int,
+    results: Path,
+    form: str,
+) -> None:
+    """List what became slower or faster on each machine, newest release first.
+
+    A line is one cause: most kernels of a framework, most or several of a family at a precision,
+    or one kernel. Published figures are not judged: a workbook holds one time of each kernel.
+
+    The exit status is 0 where nothing became slower, 1 where --confirm found that something did,
+    and 2 where that cannot be said: no line of releases is long enough, or nobody has confirmed
+    what looks slower.
+    """
+    from deepbench_ops.analysis.causes import causes
+
+    lines = _lines(results, machine)
+    found = [cause for cause in causes(lines, each) if _is_since(cause.after, since)]
+    confirmed = _confirm(found, machine, rounds) if confirm else None
+    if confirmed is not None:
+        found = [cause for cause in found if confirmed.repeats(cause)]
+    echo = {"json": _json, "junit": _junit}.get(form)
+    if echo is not None:
+        click.echo(echo(lines, found, confirmed))
+    else:
+        click.echo(_text(lines, found, confirmed, "github" if form == "markdown" else "simple"))
+    sys.exit(_status(lines, found, confirmed))
+
+
+def _lines(results: Path, machine: str | None) -> "list[Line]":
+    from deepbench_ops.analysis import history, points
+    from deepbench_ops.releases import table
+
+    order = [release for release in table.load() if release.measurable]
+    releases = {release.hash: release for release in order}
+    chosen = points.machines(results) if machine is None else [machine]
+    if not chosen:
+        raise DeepbenchError(f"{results}: no machine has results there")
+    return [
+        line
+        for name in chosen
+        for line in history.lines(points.load(results, name, releases, rounds=True), order)
+    ]
+
+
+def _is_since(release: "Release", since: str | None) -> bool:
+    if since is None:
+        return True
+    from deepbench_ops.problems.nearest import unknown
+    from deepbench_ops.releases import table
+
+    by_name = {one.name: one for one in table.load()}
+    if since not in by_name:
+        raise unknown("release", since, by_name)
+    return release.date > by_name[since].date
+
+
+def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":
+    from deepbench_ops.machine import entry
+    from deepbench_ops.paired.confirm import confirm
+
+    here = entry.default_name()
+    if machine not in (None, here):
+        raise DeepbenchError(f"{machine} is not this machine, which is {here}: confirm there")
+    suspects = [cause for cause in found if cause.machine == here]
+    return confirm(suspects, rounds, lambda line: click.echo(line, err=True))
+
+
+def _status(
+    lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confirmed | None"
+) -> int:
+    if not any(line.judgeable for line in lines):
+        return UNKNOWN
+    slower = [cause for cause in found if cause.slower]
+    if confirmed is None:
+        return UNKNOWN if slower else NOTHING
+    if any(confirmed.of(cause) for cause in slower):
+        return REGRESSION
+    return UNKNOWN if slower else NOTHING
+
+
+def _text(
+    lines: "Sequence[Line]",
+    found: "Sequence[Cause]",
+    confirmed: "Confirmed | None",
+    style: str,
+) -> str:
+    judged = [line for line in lines if line.judgeable]
+    told = [f"{len(judged)} of {len(lines)} lines are long enough to be judged."]
+    for name in dict.fromkeys(line.points[0].machine for line in judged):
+        rows = [_row(cause, confirmed) for cause in found if cause.machine == name]
+        told += ["", f"{name}:" if rows else f"{name}: nothing changed"]
+        if rows:
+            columns = [*COLUMNS, *(["in pairs"] if confirmed is not None else [])]
+            told += ["", tabulate(rows, columns, tablefmt=style, disable_numparse=True)]
+    return "\n".join(told)
+
+
+def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:
+    ratios = sorted(shift.change.ratio for shift in cause.shifts)
+    row = [
+        cause.after.name,
+        cause.before.name,
+        "slower" if cause.slower else "faster",
+        cause.name,
+        f"{len(cause.shifts)} of {cause.watched}" if cause.scope != "kernel" else "1",
+        f"{cause.ratio:.3g}",
+        f"{ratios[0]:.3g} .. {ratios[-1]:.3g}" if len(ratios) > 1 else _interval(cause),
+        "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
+        ", ".join(cause.elsewhere),
+    ]
+    return [*row, "; ".join(confirmed.told(cause))] if confirmed is not None else row
+
+
+def _interval(cause: "Cause") -> str:
+    change = cause.shifts[0].change
+    return f"{change.low:.3g} .. {change.high:.3g} (99 %)"
+
+
+def _json(lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confirmed | None") -> str:
+    return json.dumps(
+        {
+            "lines": len(lines),
+            "judged": sum(line.judgeable for line in lines),
+            "changes": [_as_json(cause, confirmed) for cause in found],
+        },
+        indent=1,
+    )
+
+
+def _as_json(cause: "Cause", confirmed: "Confirmed | None") -> dict[str, Any]:
+    return {
+        "machine": cause.machine,
+        "before": cause.before.name,
+        "after": cause.after.name,
+        "verdict": "slower" if cause.slower else "faster",
+        "scope": cause.scope,
+        "what": cause.name,
+        "watched": cause.watched,
+        "ratio": cause.ratio,
+        "elsewhere": list(cause.elsewhere),
+        "kernels": [
+            {
+                "family": shift.after.family,
+                "set": shift.after.set,
+                "operation": shift.after.operation,
+                "problem": shift.after.problem_id,
+                "precision": shift.after.precision,
+                "ranks": shift.after.ranks,
+                "ratio": shift.change.ratio,
+                "low": shift.change.low,
+                "high": shift.change.high,
+                "confidence": shift.change.confidence,
+                "noise": None if math.isnan(shift.noise) else shift.noise,
+            }
+            for shift in cause.shifts
+        ],
+        **({} if confirmed is None else {"in_pairs": confirmed.told(cause)}),
+    }
+
+
+def _junit(lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confirmed | None") -> str:
+    """A suite for each machine: a case for each line judged, failed where it became slower."""
+    root = xml.Element("testsuites")
+    judged = [line for line in lines if line.judgeable]
+    for name in dict.fromkeys(line.points[0].machine for line in judged):
+        slower = {
+            shift.after.kernel: (cause, shift)
+            for cause in reversed(found)
+            if cause.machine == name and cause.slower
+            for shift in cause.shifts
+        }
+        mine = [line.points[-1] for line in judged if line.points[0].machine == name]
+        suite = xml.SubElement(root, "testsuite", name=name, tests=str(len(mine)))
+        failures = 0
+        for point in mine:
+            ranks = f", {point.ranks} ranks" if point.ranks else ""
+            case = xml.SubElement(
+                suite,
+                "testcase",
+                classname=f"{point.family}.{point.set}.{point.operation}",
+                name=f"{point.problem_id}, {point.precision}{ranks}",
+            )
+            if point.kernel in slower:
+                failures += 1
+                cause, shift = slower[point.kernel]
+                message = (
+                    f"{shift.change.ratio:.3g} times as slow since {cause.after.name}"
+                    f" ({shift.change.low:.3g} .. {shift.change.high:.3g})"
+                )
+                xml.SubElement(case, "failure", message=message)
+        suite.set("failures", str(failures))
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode")

@@ -1,0 +1,67 @@
+"""What makes a machine noisy, and what to do about it, in words."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+STOLEN = 0.01
+"""Share of processor time taken by a hypervisor from which it is worth a word."""
+
+
+def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[str]:
+    """Return a line for each thing that can be mended.
+
+    facts: the fingerprint's. load: processes that wanted a processor before anything was
+    measured. stolen: share of processor time that went to other tenants meanwhile, None where
+    nothing tells.
+    """
+    found = []
+    governor = facts.get("governor", "")
+    if governor and governor != "performance":
+        found.append(
+            f"The frequency governor is {governor!r}: clocks follow the load."
+            " Mend: cpupower frequency-set -g performance"
+        )
+    if not governor:
+        found.append(
+            "No frequency governor is visible, as in most virtual machines: what the clock does"
+            " is decided elsewhere. Pairs and the yardstick are the only remedy."
+        )
+    if facts.get("boost") == "1":
+        found.append(
+            "Turbo is on: clocks fall as the processor warms up."
+            " Mend: echo 0 > /sys/devices/system/cpu/cpufreq/boost"
+        )
+    if facts.get("smt") == "1":
+        found.append(
+            "Two hardware threads share a core: whatever runs on the other one takes from this."
+            " Mend: leave the other threads idle, or echo off > /sys/devices/system/cpu/smt/control"
+        )
+    if load > 0.5:
+        found.append(f"{load:.1f} processes were running before this one. Mend: stop them, or wait")
+    if stolen is not None and stolen > STOLEN:
+        found.append(
+            f"{stolen:.0%} of the processor time went to other tenants of this host."
+            " Mend: another hour, or a machine that is not shared"
+        )
+    return found
+
+
+def processor_time(path: Path = Path("/proc/stat")) -> tuple[float, float] | None:
+    """Return (stolen, all) processor time since the start, None where nothing tells."""
+    try:
+        name, *ticks = path.read_text().splitlines()[0].split()
+    except (OSError, IndexError, ValueError):
+        return None
+    if name != "cpu" or len(ticks) < 8:
+        return None
+    # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already
+    values = [float(tick) for tick in ticks[:8]]
+    return values[7], sum(values)
+
+
+def stolen_since(before: tuple[float, float] | None) -> float | None:
+    """Return the share of processor time stolen since an earlier reading, None if unknown."""
+    now = processor_time()
+    if before is None or now is None or now[1] <= before[1]:
+        return None
+    return (now[0] - before[0]) / (now[1] - before[1])

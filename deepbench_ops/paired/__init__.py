@@ -1,0 +1,1 @@
+"""Two releases measured side by side, when the timeline alone cannot tell."""

@@ -1,0 +1,116 @@
+"""Which release was the first slow one? Halving, every comparison in pairs, until it is sure.
+
+All are compared with the first release. Whether one is slow already is decided half-way (by the
+ratio) between the first and the last, as soon as the interval of 99 % lies on one side of it.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.pairs import Pair
+from deepbench_ops.releases.table import Release
+
+BATCH = 5
+"""Rounds between two looks at the verdict."""
+
+Rounds = list[list[Pair]]
+Measure = Callable[[Release, Release, int], Rounds]
+"""Returns so many rounds of (before, after) pairs; DeepbenchError where one cannot be measured."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was found out about one release: its ratio to the first one, and what follows."""
+
+    release: Release
+    verdict: Verdict
+    slow: bool | None
+    """None where it could not be told within the rounds allowed."""
+
+
+@dataclass
+class Found:
+    """first_slow: None where the last release is not slower, or it cannot be told.
+
+    sure: whether every step was. left_out: releases that could not be measured, and why.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    last_good: Release | None = None
+    first_slow: Release | None = None
+
+    @property
+    def sure(self) -> bool:
+        return all(step.slow is not None for step in self.steps)
+
+
+def bisect(
+    releases: Sequence[Release],
+    measure: Measure,
+    most: int,
+    say: Callable[[Step], object] = lambda step: None,
+) -> Found:
+    """Return the first release that is slow, among releases in order, oldest first.
+
+    `most` is the largest number of rounds for a comparison. Raises DeepbenchError where there
+    are fewer than two releases, or the first or the last cannot be measured.
+    """
+    if len(releases) < 2:
+        raise DeepbenchError("two releases or more are needed, the older one first")
+    found = Found()
+    first, *others = releases
+    whole = _compare(first, others[-1], measure, most, 1.0)
+    slow = {"slower": True, "faster": False, "same": False}.get(whole.kind)
+    _note(found, Step(others[-1], whole, slow), say)
+    if not slow:
+        return found
+    found.last_good, found.first_slow = first, others.pop()
+    while others:
+        middle = others.pop(len(others) // 2)
+        place = releases.index(middle)
+        halfway = math.sqrt(whole.ratio)
+        try:
+            verdict = _compare(first, middle, measure, most, halfway)
+        except DeepbenchError as reason:
+            found.left_out[middle.name] = str(reason)
+            continue
+        side = _side(verdict, halfway)
+        _note(found, Step(middle, verdict, side), say)
+        if side is None:
+            break
+        if side:
+            found.first_slow = middle
+            others = [one for one in others if releases.index(one) < place]
+        else:
+            found.last_good = middle
+            others = [one for one in others if releases.index(one) > place]
+    return found
+
+
+def _compare(
+    before: Release, after: Release, measure: Measure, most: int, boundary: float
+) -> Verdict:
+    """Return the verdict on two releases, with as many rounds as it takes to be sure."""
+    rounds: Rounds = []
+    while True:
+        rounds += measure(before, after, min(BATCH, most - len(rounds)))
+        verdict = compare_pairs(rounds)
+        settled = _side(verdict, boundary) is not None or verdict.kind == "same"
+        if settled or len(rounds) >= most:
+            return verdict
+
+
+def _side(verdict: Verdict, boundary: float) -> bool | None:
+    """Return whether the interval lies above the boundary, None where it holds it."""
+    if verdict.low > boundary:
+        return True
+    return False if verdict.high < boundary else None
+
+
+def _note(found: Found, step: Step, say: Callable[[Step], object]) -> None:
+    found.steps.append(step)
+    say(step)

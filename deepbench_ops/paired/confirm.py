@@ -1,0 +1,103 @@
+"""Does it repeat? Suspects measured again, the release before against the one after, in pairs.
+
+Lines of releases were measured on different days. A pair is measured in the same milliseconds, so
+that what was the machine's does not repeat (see `measure.pairs`).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.history import Shift
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import pairs
+from deepbench_ops.releases import side
+
+EACH = 3
+"""Kernels of a cause that are measured: those that changed most."""
+
+
+@dataclass
+class Confirmed:
+    """Verdicts in pairs on kernels of causes, and why others have none."""
+
+    verdicts: dict[tuple[str, str, Point], Verdict] = field(default_factory=dict)
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def of(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
+        """Return the kernels of a cause that were measured again."""
+        found = ((shift, self.verdicts.get(_key(shift))) for shift in cause.shifts)
+        return [(shift, verdict) for shift, verdict in found if verdict is not None]
+
+    def repeats(self, cause: Cause) -> bool:
+        """Whether one of its kernels changed again, or none could be measured."""
+        again = self.of(cause)
+        kind = "slower" if cause.slower else "faster"
+        return not again or any(verdict.kind == kind for _, verdict in again)
+
+    def told(self, cause: Cause) -> list[str]:
+        """Return what pairs said of each kernel, or why they said nothing."""
+        again = self.of(cause)
+        if not again:
+            return [self.reasons.get((cause.before.name, cause.after.name), "not measured here")]
+        return [
+            f"{verdict.kind} {verdict.ratio:.3g} ({verdict.low:.3g} .. {verdict.high:.3g})"
+            for _, verdict in again
+        ]
+
+
+def confirm(
+    causes: Sequence[Cause], rounds: int, say: Callable[[str], object], folder: Path = side.FOLDER
+) -> Confirmed:
+    """Measure the kernels that changed most of each cause, and return what pairs say of them.
+
+    `folder` holds the releases' environments, which are made where they are missing.
+    """
+    confirmed = Confirmed()
+    together: dict[tuple[str, str], list[Cause]] = {}
+    for cause in causes:
+        together.setdefault((cause.before.name, cause.after.name), []).append(cause)
+    taken: list[tuple[Shift, list[list[pairs.Pair]]]] = []
+    for names, members in together.items():
+        shifts = [shift for cause in members for shift in _most_changed(cause)]
+        if not shifts:
+            confirmed.reasons[names] = "cannot be measured in pairs"
+            continue
+        say(f"{names[0]} against {names[1]}: {len(shifts)} kernels, {rounds} rounds")
+        try:
+            before = side.launch(members[0].before, folder)
+            after = side.launch(members[0].after, folder)
+            tasks = {_task(shift.after): shift for shift in shifts}
+            measured = pairs.run_rounds(before, after, tasks, rounds)
+        except DeepbenchError as reason:
+            confirmed.reasons[names] = str(reason)
+            say(str(reason))
+            continue
+        taken += [(tasks[task], found) for task, found in measured.items()]
+    verdicts = corrected([compare_pairs(found) for _, found in taken])
+    for (shift, _), verdict in zip(taken, verdicts, strict=True):
+        confirmed.verdicts[_key(shift)] = verdict
+    return confirmed
+
+
+def _key(shift: Shift) -> tuple[str, str, Point]:
+    return shift.before.release.name, shift.after.release.name, shift.after
+
+
+def _most_changed(cause: Cause) -> list[Shift]:
+    """Return the kernels of a cause to measure: in one process, warm, in the published layout."""
+    fit = [
+        shift
+        for shift in cause.shifts
+        if shift.after.ranks is None
+        and (shift.after.cache, shift.after.layout) == ("warm", "published")
+    ]
+    return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))[:EACH]
+
+
+def _task(point: Point) -> pairs.Task:
+    return pairs.Task(point.family, point.problem_id, point.precision, point.operation)

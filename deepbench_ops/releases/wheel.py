@@ -1,0 +1,39 @@
+"""A wheel on disk as a release: a nightly, or a build of one's own, that no table lists."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases.table import Release
+
+
+@dataclass(frozen=True)
+class Wheel(Release):
+    """A release that is installed from a file."""
+
+    path: Path = Path()
+
+    @property
+    def requirement(self) -> str:
+        """What pip is asked for: the file itself."""
+        return f"{self.framework} @ {self.path.resolve().as_uri()}"
+
+
+def read(path: Path, like: Release) -> Wheel:
+    """Return the wheel of that file, with the companions of a listed release.
+
+    Raises DeepbenchError for what is no wheel of the same framework.
+    """
+    try:
+        name, version, _, _ = parse_wheel_filename(path.name)
+    except InvalidWheelFilename:
+        raise DeepbenchError(f"{path} is not named like a wheel") from None
+    if name != canonicalize_name(like.framework):
+        raise DeepbenchError(f"{path} is a wheel of {name}, not of {like.framework}")
+    if not path.is_file():
+        raise DeepbenchError(f"{path}: no such file")
+    day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date()
+    return Wheel(like.framework, str(version), day, like.pins, path=path)

@@ -1,0 +1,105 @@
+"""`deepbench noise`: what a machine can resolve, and the advice that goes with it."""
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("asv", reason="releases are installed by asv's means")
+from deepbench_ops.commands.noise import noise
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import advice
+from deepbench_ops.measure import pairs
+from deepbench_ops.measure.pairs import Launch
+from deepbench_ops.releases import side
+
+CALM = {"governor": "performance", "boost": "0", "smt": "0"}
+
+
+def test_a_calm_machine_gets_no_advice():
+    assert [] == advice.advice(CALM, 0.1, 0.0)
+    assert [] == advice.advice(CALM, 0.1, None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "load", "stolen", "word"),
+    [
+        ({"governor": "powersave"}, 0.0, 0.0, "'powersave'"),
+        ({"governor": ""}, 0.0, 0.0, "virtual"),
+        ({"boost": "1"}, 0.0, 0.0, "Turbo"),
+        ({"smt": "1"}, 0.0, 0.0, "hardware threads"),
+        ({}, 2.5, 0.0, "2.5 processes"),
+        ({}, 0.0, 0.07, "7%"),
+    ],
+)
+def test_every_fault_has_its_line(changed, load, stolen, word):
+    """One line each, naming what was found."""
+    (line,) = advice.advice({**CALM, **changed}, load, stolen)
+    assert word in line
+
+
+def test_stolen_time_is_read_from_the_kernel(tmp_path):
+    """Steal is the eighth figure; guests are counted in the first already."""
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  100 0 50 800 10 0 5 35 20 0\ncpu0 1 2 3\n")
+    assert (35.0, 1000.0) == advice.processor_time(stat)
+    stat.write_text("intr 1 2 3\n")
+    assert advice.processor_time(stat) is None
+    assert advice.processor_time(tmp_path / "none") is None
+    assert advice.stolen_since(None) is None
+
+
+def run(*arguments):
+    return CliRunner().invoke(noise, list(arguments))
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """Pairs whose rounds scatter by one per cent for most kernels, by ten for one."""
+    random = np.random.default_rng(3)
+
+    def run_rounds(before, after, tasks, rounds):
+        assert before == after
+        return {
+            task: [
+                [(1.0, math.exp(random.normal(0, 0.1 if task.problem.startswith("m35") else 0.01)))]
+                * 20
+                for _ in range(rounds)
+            ]
+            for task in tasks
+        }
+
+    monkeypatch.setattr(side, "launch", lambda release: Launch(release.name))
+    monkeypatch.setattr(pairs, "run_rounds", run_rounds)
+
+
+def test_the_table_says_what_can_be_seen(simulated):
+    """The noisy kernel needs more rounds, and is counted below the table."""
+    done = run("--rounds", "8", "--format", "json")
+    told = json.loads(done.output)
+    noisy = told["kernels"]["m35_n700_k2048_NN"]
+    quiet = told["kernels"]["m1760_n128_k1760_NN"]
+    assert quiet["detectable"] < 0.05 < noisy["detectable"]
+    assert any("cannot show 5% in 8 rounds" in line for line in told["advice"])
+    printed = run("--problem", "m1760_n128_k1760_NN", "--rounds", "8").output
+    assert "m1760_n128_k1760_NN" in printed
+    assert "cannot show" not in printed
+
+
+def test_it_really_measures_a_release_against_itself(monkeypatch):
+    """Three live pairs of one product of this interpreter's numpy."""
+    here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    monkeypatch.setattr(side, "launch", lambda release: here)
+    done = run("--problem", "m35_n700_k2048_NN", "--rounds", "3", "--format", "json")
+    (figures,) = json.loads(done.output)["kernels"].values()
+    assert (3, True) == (figures["rounds"], 0.7 < figures["ratio"] < 1.4)
+
+
+@pytest.mark.parametrize("arguments", [["numpy-9"], ["--problem", "m9"], ["--precision", "half"]])
+def test_wrong_names_get_a_line(arguments):
+    done = run(*arguments)
+    assert isinstance(done.exception, DeepbenchError)
+    assert arguments[-1] in str(done.exception)

@@ -1,0 +1,308 @@
+"""`deepbench verdict` on recorded results: lines, causes, what is printed, what repeats."""
+
+import json
+import math
+import shutil
+import sys
+import xml.etree.ElementTree as xml
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("asv", reason="results are read by asv")
+from deepbench_ops.analysis import causes, history, points
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.commands.verdict import verdict
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.pairs import Launch
+from deepbench_ops.paired import confirm
+from deepbench_ops.problems import load
+from deepbench_ops.releases import table
+from deepbench_ops.releases.table import Release
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+GEMMS = [problem.id for problem in load("gemm", "training")]
+RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(8)]
+
+
+def point(release, rounds, problem=GEMMS[0], machine="here", **changed):
+    """A point of one kernel whose processes took these seconds."""
+    return replace(
+        Point(
+            machine=machine,
+            release=release,
+            family="gemm",
+            set="training",
+            operation="forward",
+            problem_id=problem,
+            precision="float32",
+            ranks=None,
+            device="cpu",
+            cache="warm",
+            layout="published",
+            seconds=float(np.median(rounds)),
+            low=None,
+            high=None,
+            samples=len(rounds),
+            rounds=tuple(rounds),
+        ),
+        **changed,
+    )
+
+
+def line(levels, seed=0, **about):
+    """The points of one kernel, two processes a release, at these levels and 1 % noise."""
+    random = np.random.default_rng(seed)
+    return [
+        point(release, level * np.exp(random.normal(0, 0.01, 2)), **about)
+        for release, level in zip(RELEASES, levels, strict=True)
+    ]
+
+
+STEP = (1, 1, 1, 1, 1.2, 1.2, 1.2, 1.2)
+FLAT = (1,) * 8
+
+
+def test_a_change_lies_between_two_releases():
+    """Sixteen processes of eight releases tell which of them was the first slow one."""
+    (found,) = history.lines(line(STEP), RELEASES)
+    (shift,) = found.changes()
+    assert (RELEASES[3], RELEASES[4]) == (shift.before.release, shift.after.release)
+    assert shift.slower
+    assert shift.change.low < 1.2 < shift.change.high
+
+
+def test_a_line_needs_eleven_processes():
+    """Five releases of two are too few to judge, six are enough; figures count as one each."""
+    full = line(STEP)
+    assert [False, True] == [
+        history.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)
+    ]
+    published = [replace(one, rounds=()) for one in full]
+    assert not history.lines(published, RELEASES)[0].judgeable
+
+
+def test_points_of_one_line_share_everything_but_the_release():
+    """Another machine, precision, device, cache or number of ranks is another line."""
+    others = [
+        {"machine": "there"},
+        {"precision": "int8"},
+        {"device": "cuda"},
+        {"cache": "cold"},
+        {"ranks": 2},
+        {"problem": GEMMS[1]},
+    ]
+    both = line(FLAT)
+    for about in others:
+        both += line(FLAT, **about)
+    assert 1 + len(others) == len(history.lines(both, RELEASES))
+
+
+def test_releases_go_in_the_order_of_the_table():
+    """The order is that of the releases given, however the points come."""
+    (found,) = history.lines(line(STEP)[::-1], RELEASES)
+    assert RELEASES == [one.release for one in found.points]
+
+
+def several(levels, count, seed=100, **about):
+    """Lines of so many kernels at the same levels."""
+    found = []
+    for number, problem in enumerate(GEMMS[:count]):
+        found += line(levels, seed=seed + number, problem=problem, **about)
+    return found
+
+
+def judged(given):
+    return causes.causes(history.lines(given, RELEASES))
+
+
+def test_most_of_a_framework_is_one_cause():
+    """Ten of twelve kernels that change together are told in one line."""
+    (cause,) = judged(several(STEP, 10) + several(FLAT, 12)[10 * 8 :])
+    assert ("framework", 10, 12, True) == (
+        cause.scope,
+        len(cause.shifts),
+        cause.watched,
+        cause.slower,
+    )
+    assert cause.ratio == pytest.approx(1.2, abs=0.02)
+
+
+def test_most_of_a_family_and_single_kernels():
+    """All of one precision is a family; two of another are told one by one."""
+    (family, *single) = judged(
+        several(STEP, 6)
+        + several(FLAT, 20, precision="int8")[2 * 8 :]
+        + several(STEP, 2, precision="int8")
+    )
+    assert ("family", "gemm, float32", 6) == (family.scope, family.name, family.watched)
+    assert ["kernel", "kernel"] == [cause.scope for cause in single]
+    assert GEMMS[0] in single[0].name + single[1].name
+
+
+def test_the_same_elsewhere():
+    """A change that another machine shows as well is said to be there too."""
+    here, there = judged(several(STEP, 5) + several(STEP, 5, machine="there"))
+    assert (("there",), ("here",)) == (here.elsewhere, there.elsewhere)
+
+
+def recorded(machine="epyc-9004-2core"):
+    """The lines of a machine in results/."""
+    order = [release for release in table.load() if release.measurable]
+    known = {release.hash: release for release in order}
+    return history.lines(points.load(RESULTS, machine, known, rounds=True), order)
+
+
+def test_two_machines_saw_numpy_2_become_slower():
+    """A product with one column is slower since numpy 2.0.2 on both machines in results/."""
+    lines = recorded() + recorded("epyc-9005-2core")
+    found = [
+        cause
+        for cause in causes.causes(lines, each=True)
+        if "m3072_n1_k128_NN" in cause.name and cause.name.endswith("float32")
+    ]
+    assert 2 == len(found)
+    for cause in found:
+        assert ("numpy-1.26.4", "numpy-2.0.2") == (cause.before.name, cause.after.name)
+        assert 1.5 < cause.ratio < 2.2
+        assert 1 == len(cause.elsewhere)
+
+
+def run(*arguments):
+    """The command's exit status and output, on the recorded results."""
+    done = CliRunner().invoke(verdict, ["--results", str(RESULTS), *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit | DeepbenchError)
+    return done
+
+
+def test_the_table_names_release_and_kernel():
+    done = run("--machine", "epyc-9005-2core", "--each", "--since", "numpy-1.26.4")
+    rows = [text for text in done.output.splitlines() if "m3072_n1_k128_NN" in text]
+    assert any("numpy-2.0.2" in row and "slower" in row for row in rows)
+    assert "epyc-9004-2core:" not in done.output
+    assert "numpy-1.25.2" not in done.output
+
+
+def test_suspicions_are_not_confirmed():
+    """What looks slower and nobody has measured again ends in status 2."""
+    assert 2 == run("--machine", "epyc-9005-2core").exit_code
+
+
+def test_a_machine_without_lines_cannot_be_judged():
+    """One release of a framework has no history: status 2 again."""
+    done = run("--machine", "nvidia-v100")
+    assert 2 == done.exit_code
+    assert done.output.startswith("0 of 0 lines")
+
+
+def test_json_holds_every_kernel():
+    told = json.loads(run("--machine", "epyc-9005-2core", "--format", "json").output)
+    assert told["judged"] == len(recorded("epyc-9005-2core"))
+    assert told["changes"]
+    for change in told["changes"]:
+        assert change["verdict"] == ("slower" if change["ratio"] > 1 else "faster")
+        for kernel in change["kernels"]:
+            assert kernel["low"] <= kernel["ratio"] <= kernel["high"]
+
+
+def test_junit_fails_what_became_slower():
+    """A case for each line judged; failures are those of the table."""
+    root = xml.fromstring(run("--machine", "epyc-9005-2core", "--format", "junit").output)
+    (suite,) = root.findall("testsuite")
+    failed = [
+        case.get("name") for case in suite.findall("testcase") if case.find("failure") is not None
+    ]
+    assert int(suite.get("tests")) == len(recorded("epyc-9005-2core"))
+    assert int(suite.get("failures")) == len(failed)
+    assert "m3072_n1_k128_NN, float32" in failed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "offender"),
+    [
+        (["--machine", "epyc"], "epyc"),
+        (["--since", "numpy-9"], "numpy-9"),
+        (["--machine", "nvidia-v100", "--confirm"], "nvidia-v100"),
+        (["--results", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_names_get_a_line(arguments, offender):
+    done = run(*arguments)
+    assert isinstance(done.exception, DeepbenchError)
+    assert offender in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_a_torn_file_of_samples_is_named(tmp_path):
+    """The line of the file that is no measurement, and nothing else."""
+    shutil.copytree(RESULTS / "epyc-9005-2core", tmp_path / "epyc-9005-2core")
+    torn = min((tmp_path / "epyc-9005-2core").glob("*.jsonl"))
+    torn.write_text(torn.read_text()[:-100])
+    done = CliRunner().invoke(verdict, ["--results", str(tmp_path)])
+    assert isinstance(done.exception, DeepbenchError)
+    assert torn.name in str(done.exception)
+
+
+@pytest.fixture
+def same_release(monkeypatch):
+    """Whatever releases a pair is of, both sides are this interpreter's numpy."""
+    here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    monkeypatch.setattr(confirm.side, "launch", lambda release, folder: here)
+
+
+def test_what_does_not_repeat_is_dropped(same_release):
+    """A release against itself, in live pairs: the suspicion of 20 % goes."""
+    (cause,) = judged(line(STEP, problem="m35_n8457_k1760_NN"))
+    told = []
+    found = confirm.confirm([cause], 3, told.append)
+    ((_, judgement),) = found.of(cause)
+    assert judgement.kind in ("same", "ambiguous")
+    assert judgement.ratio == pytest.approx(1, abs=0.15)
+    assert not found.repeats(cause)
+    assert 1 == len(told)
+
+
+def test_what_repeats_is_kept(same_release, monkeypatch):
+    """Verdicts in the cause's own direction keep it, the other direction does not."""
+    (cause,) = judged(line(STEP))
+    for ratio, kept in ((1.2, True), (0.8, False)):
+        rounds = [[(1.0, ratio * (1 + noise))] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
+        monkeypatch.setattr(
+            confirm.pairs, "run_rounds", lambda *args, taken=rounds: dict.fromkeys(args[2], taken)
+        )
+        found = confirm.confirm([cause], 4, str)
+        assert kept == found.repeats(cause)
+        assert found.told(cause)[0].startswith("slower" if kept else "faster")
+
+
+def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch):
+    """An install that fails, or an all-reduce: the reason is told, and nothing is dropped."""
+    (cause,) = judged(line(STEP))
+    (ranks,) = judged(line(STEP, ranks=2))
+
+    def fails(release, folder):
+        raise DeepbenchError("no network")
+
+    monkeypatch.setattr(confirm.side, "launch", fails)
+    found = confirm.confirm([cause], 3, str)
+    assert (["no network"], True) == (found.told(cause), found.repeats(cause))
+    found = confirm.confirm([ranks], 3, str)
+    assert (["cannot be measured in pairs"], True) == (found.told(ranks), found.repeats(ranks))
+
+
+def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypatch):
+    """Three of a cause, whichever moved furthest."""
+    (cause,) = judged(several(STEP, 6))
+    asked = []
+    monkeypatch.setattr(
+        confirm.pairs,
+        "run_rounds",
+        lambda before, after, tasks, rounds: asked.extend(tasks) or {},
+    )
+    confirm.confirm([cause], 3, str)
+    furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]
+    assert {shift.after.problem_id for shift in furthest} == {task.problem for task in asked}
