@@ -288,3 +288,12 @@ def test_every_local_link_resolves(page: Any, site: str, html: Path) -> None:
     }
     assert {"releases.html", "regressions.xml", "deepbench.js"} <= local
     assert [name for name in local if name and not (html / name).is_file()] == []
+
+
+def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
+    """From the navigation to our verdicts, and on to asv's own list."""
+    open_page(page, site, "", "#nav-li-verdicts")
+    page.click("#nav-li-verdicts a")
+    page.wait_for_selector("h1:text('What became slower or faster')")
+    page.click("text=asv's own detector")
+    page.wait_for_selector("#regressions-body")

@@ -93,7 +93,22 @@ def extended(page: str, project: str, named: bool) -> str:
                 "deepbench_ops/pages does not know this asv's page"
             )
         page = page.replace(end, addition + end)
-    return page
+    return with_verdicts(page) if named else page
+
+
+def with_verdicts(page: str) -> str:
+    """`page` with a way to our verdicts, asv's own regressions beside it as a second opinion.
+
+    Raises PagesError where asv's navigation is not known.
+    """
+    entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
+    if page.count(entry) != 1:
+        raise PagesError(
+            "asv's index.html has no entry for regressions in its navigation: "
+            "deepbench_ops/pages does not know this asv's page"
+        )
+    ours = '<li id="nav-li-verdicts"><a href="verdicts.html">Verdicts</a></li>'
+    return page.replace(entry, f"{ours}\n\t{entry.replace('Regressions', 'asv regressions')}")
 
 
 def write(html_dir: Path, project: str, named: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from asv.graph import make_summary_graph
 from asv.publishing import OutputPublisher
 
-from deepbench_ops.pages import page_index, release_list
+from deepbench_ops.pages import page_index, release_list, verdict_page
 
 
 class DeepbenchPages(OutputPublisher):
@@ -27,6 +27,8 @@ class DeepbenchPages(OutputPublisher):
         page_index.write(html_dir, conf.project, release_list.named(conf))
         releases = release_list.collect(repo, graphs, revisions)
         release_list.write(html_dir, conf.project, releases)
+        if release_list.named(conf):
+            verdict_page.write(html_dir, conf.project, Path(conf.results_dir), repo.timeline)
         one_framework_summaries(conf, repo, benchmarks, graphs)
 
 

@@ -137,6 +137,8 @@ _PAGE = """<!doctype html>
         cannot do the operation, or that it was not measured.</li>
       <li>Hover over a point for its time and release; drag sideways to zoom; click a point to
         come to its row below.</li>
+      <li><a href="verdicts.html">Verdicts</a> tells what became slower or faster, with interval
+        and noise; what asv's own detector finds is listed beside it.</li>
       <li>The small graphs of the benchmark grid show the geometric mean over all problems of the
         first framework that has results.</li>
     </ul>

@@ -61,6 +61,11 @@ class ReleaseRepo(Repo):
     def checkout(self, path: str, commit_hash: str) -> None:
         """A release has no working tree: its environment holds it."""
 
+    @property
+    def timeline(self) -> tuple[Release, ...]:
+        """All releases of the table, oldest first."""
+        return self._timeline
+
     def release(self, name: str) -> Release:
         """Find a release by any of its names.
 

@@ -1,0 +1,153 @@
+"""verdicts.html: what became slower or faster, machine by machine, with interval and noise.
+
+It takes the place of asv's list of regressions, which stays beside it as a second opinion.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from asv.console import log
+
+from deepbench_ops.analysis import history, points
+from deepbench_ops.analysis.causes import Cause, causes
+from deepbench_ops.analysis.history import Line, Shift
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.releases.table import Release
+
+PAGE = "verdicts.html"
+
+
+def write(html_dir: Path, project: str, results: Path, timeline: Sequence[Release]) -> None:
+    """Write html_dir/verdicts.html from results; a machine whose samples are torn is told."""
+    order = [release for release in timeline if release.measurable]
+    known = {release.hash: release for release in order}
+    lines: list[Line] = []
+    torn: list[str] = []
+    for machine in points.machines(results):
+        try:
+            found = points.load(results, machine, known, rounds=True)
+        except DeepbenchError as reason:
+            log.error(str(reason))
+            torn.append(f"{machine}: {reason}")
+            continue
+        lines += history.lines(found, order)
+    (html_dir / PAGE).write_text(page(project, lines, torn), "utf-8")
+
+
+def page(project: str, lines: Sequence[Line], torn: Iterable[str] = ()) -> str:
+    """The whole of verdicts.html."""
+    judged = [line for line in lines if line.judgeable]
+    found = causes(lines)
+    parts = [f'<p class="deepbench-torn">{html.escape(text)}</p>' for text in torn]
+    for machine in dict.fromkeys(line.points[0].machine for line in judged):
+        mine = [cause for cause in found if cause.machine == machine]
+        parts.append(f"<h1>{html.escape(machine)}</h1>")
+        parts.append(_table(mine) if mine else "<p>Nothing changed.</p>")
+    return (
+        _PAGE.replace("{project}", html.escape(project))
+        .replace("{judged}", str(len(judged)))
+        .replace("{lines}", str(len(lines)))
+        .replace("{machines}", "\n".join(parts))
+    )
+
+
+def _table(found: Sequence[Cause]) -> str:
+    rows = "\n".join(_row(cause) for cause in found)
+    return f"<table>\n<thead>{_HEAD}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+
+
+def _row(cause: Cause) -> str:
+    kind = "slower" if cause.slower else "faster"
+    ratios = sorted(shift.change.ratio for shift in cause.shifts)
+    reach = f"{len(cause.shifts)} of {cause.watched} kernels" if cause.scope != "kernel" else ""
+    between = f"{ratios[0]:.3g} to {ratios[-1]:.3g}" if len(ratios) > 1 else ""
+    cells = [
+        f"{_name(cause.after)}<br><small>{cause.after.date.isoformat()}</small>",
+        _name(cause.before),
+        f'<strong class="deepbench-{kind}">{kind}</strong>',
+        f"{cause.ratio:.3g}<br><small>{between}</small>",
+        _what(cause, reach),
+        "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
+        html.escape(", ".join(cause.elsewhere)),
+    ]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _what(cause: Cause, reach: str) -> str:
+    kernels = "".join(f"<li>{_kernel(shift)}</li>" for shift in _widest_first(cause.shifts))
+    if cause.scope == "kernel":
+        return _kernel(cause.shifts[0])
+    summary = f"{html.escape(cause.name)}: {reach}"
+    return f"<details><summary>{summary}</summary><ul>{kernels}</ul></details>"
+
+
+def _widest_first(shifts: Sequence[Shift]) -> list[Shift]:
+    return sorted(shifts, key=lambda shift: -abs(math.log(shift.change.ratio)))
+
+
+def _kernel(shift: Shift) -> str:
+    """A kernel with its ratio and interval, linked to its graph at the change."""
+    point, change = shift.after, shift.change
+    benchmark = f"{point.family}.{CLASSES.get(point.set, point.set)}.kernel_{point.operation}"
+    chosen = {
+        "machine": point.machine,
+        "branch": point.release.framework,
+        "p-problem": repr(point.problem_id),
+        "p-precision": repr(point.precision),
+        **({"p-ranks": str(point.ranks)} if point.ranks is not None else {}),
+        "commits": f"{shift.before.release.hash[:8]}-{point.release.hash[:8]}",
+    }
+    query = "&".join(f"{key}={quote(value, safe='')}" for key, value in chosen.items())
+    ranks = f", {point.ranks} ranks" if point.ranks is not None else ""
+    text = f"{point.problem_id}{ranks}, {point.precision}"
+    where = f"{point.family} {point.set.replace('_', ' ')} {point.operation}"
+    return (
+        f'<a href="index.html#{benchmark}?{html.escape(query)}">{html.escape(text)}</a> '
+        f"<small>{html.escape(where)}: {change.ratio:.3g}, "
+        f"{change.low:.3g} to {change.high:.3g}</small>"
+    )
+
+
+def _name(release: Release) -> str:
+    return html.escape(f"{release.framework} {release.version}")
+
+
+_HEAD = (
+    "<tr><th>release</th><th>after</th><th>verdict</th><th>ratio</th><th>what</th>"
+    "<th>noise</th><th>also on</th></tr>"
+)
+
+_PAGE = """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>{project}: what became slower or faster</title>
+    <link rel="shortcut icon" href="swallow.ico"/>
+    <link href="deepbench.css" rel="stylesheet" type="text/css"/>
+  </head>
+  <body class="deepbench-page deepbench-wide">
+    <p><a href="index.html">Back to the benchmarks</a> &middot;
+      <a href="index.html#/regressions">asv's own detector, as a second opinion</a></p>
+    <h1>What became slower or faster</h1>
+    <ul>
+      <li>{judged} of {lines} lines are long enough to be judged: a line is one kernel over the
+        releases of a framework, and eleven processes must have measured it.</li>
+      <li><em>ratio</em> is seconds after / before, 2 being twice as slow; behind a kernel stand its
+        own ratio and the interval of 99 % of it.</li>
+      <li><em>noise</em> is how far processes of one release lie apart on that line, as standard
+        deviation: a change of this size would go unnoticed.</li>
+      <li>What changed together is told once. <em>also on</em> names other machines that show the
+        same change.</li>
+      <li><code>deepbench verdict --confirm</code> measures old against new side by side, on the
+        machine itself, and keeps what repeats.</li>
+    </ul>
+{machines}
+  </body>
+</html>
+"""

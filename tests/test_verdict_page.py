@@ -1,0 +1,112 @@
+"""verdicts.html: what it tells, of whom, and where its links lead."""
+
+import html
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import published_site
+import pytest
+
+pytest.importorskip("asv", reason="pages are written by asv publish")
+from deepbench_ops.analysis import history, points
+from deepbench_ops.pages import page_index, verdict_page
+from deepbench_ops.releases import table
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page of two recorded machines and a published one."""
+    folder = tmp_path_factory.mktemp("results")
+    for machine in ("epyc-9005-2core", "epyc-9004-2core", "nvidia-t4"):
+        shutil.copytree(RESULTS / machine, folder / machine)
+    site = tmp_path_factory.mktemp("html")
+    verdict_page.write(site, "deepbench <ops>", folder, table.load())
+    return (site / verdict_page.PAGE).read_text("utf-8")
+
+
+def test_machines_with_a_history_are_told(page):
+    """A heading for each machine with lines to judge, none for single published figures."""
+    assert ["epyc-9004-2core", "epyc-9005-2core"] == re.findall(r"<h1>(epyc.*?)</h1>", page)
+    assert "nvidia-t4" not in page
+    assert "deepbench &lt;ops&gt;" in page
+
+
+def test_a_kernel_has_ratio_interval_and_a_way_to_its_graph(page):
+    """Its link names machine, framework, problem, precision and the two releases."""
+    kernel = re.compile(
+        r'<a href="index\.html#(?P<bench>[\w.]+)\?(?P<query>[^"]+)">(?P<text>[^<]+)</a>'
+        r" <small>[^:]+: (?P<ratio>[\d.]+), (?P<low>[\d.e-]+) to (?P<high>[\d.e-]+)</small>"
+    )
+    found = [m for m in kernel.finditer(page) if m["text"] == "m3072_n1_k128_NN, float32"]
+    assert 2 == len(found)
+    for match in found:
+        assert "gemm.InferenceDevice.kernel_forward" == match["bench"]
+        pairs = html.unescape(match["query"]).split("&")
+        chosen = dict(pair.split("=") for pair in map(unquote, pairs))
+        assert ("numpy", "'m3072_n1_k128_NN'", "'float32'") == (
+            chosen["branch"],
+            chosen["p-problem"],
+            chosen["p-precision"],
+        )
+        hashes = {release.name: release.hash[:8] for release in table.load()}
+        assert f"{hashes['numpy-1.26.4']}-{hashes['numpy-2.0.2']}" == chosen["commits"]
+        assert float(match["low"]) < float(match["ratio"]) < float(match["high"])
+
+
+def test_every_row_has_a_verdict_and_noise(page):
+    """Slower or faster in words, not in colour alone."""
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", page)
+    assert rows
+    for row in rows:
+        assert re.search(r'<strong class="deepbench-(slower|faster)">\1</strong>', row)
+        assert re.search(r"<td>[\d.]+%</td>", row)
+
+
+def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):
+    """One machine's broken file does not take the page from the others."""
+    for machine in ("epyc-9005-2core", "epyc-9004-2core"):
+        shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
+    torn = min((tmp_path / "results" / "epyc-9004-2core").glob("*.jsonl"))
+    torn.write_text(torn.read_text()[:-50])
+    verdict_page.write(tmp_path, "deepbench", tmp_path / "results", table.load())
+    written = (tmp_path / verdict_page.PAGE).read_text("utf-8")
+    assert torn.name in re.search(r'<p class="deepbench-torn">(.*?)</p>', written)[1]
+    assert ["epyc-9005-2core"] == re.findall(r"<h1>(epyc.*?)</h1>", written)
+
+
+def test_a_hostile_machine_is_text(tmp_path):
+    """A machine's name is never markup."""
+    site = published_site.publish(tmp_path)
+    written = (site / verdict_page.PAGE).read_text("utf-8")
+    assert published_site.HOSTILE not in written
+    known = {release.hash: release for release in table.load(tmp_path / "releases.csv")}
+    given = points.load(tmp_path / "results", published_site.HOSTILE, known)
+    numbers = history.lines(given, list(known.values()))
+    longer = [
+        history.Line(tuple(_measured(point) for point in line.points))
+        for line in numbers
+        if line.points[0].release.framework == "numpy"
+    ]
+    shown = verdict_page.page("deepbench", longer)
+    assert html.escape(published_site.HOSTILE) in shown
+    assert published_site.HOSTILE not in shown
+
+
+def _measured(point):
+    """The point as two processes would have measured it."""
+    return replace(point, rounds=(point.seconds * 0.999, point.seconds * 1.001))
+
+
+def test_the_navigation_leads_there():
+    """Verdicts come before asv's own list, which stays; an unknown navigation is noticed."""
+    entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
+    found = page_index.with_verdicts(f"<ul>{entry}</ul>")
+    assert found.index("verdicts.html") < found.index("#/regressions")
+    assert "asv regressions" in found
+    with pytest.raises(page_index.PagesError, match="navigation"):
+        page_index.with_verdicts("<ul></ul>")
