@@ -6,18 +6,23 @@ run and a z-score against the last twenty runs. Between two
 releases: `compare_samples` and `compare_pairs` on rounds of simulated processes.
 
     python bench/detection.py [--series 1000] [--write docs/detection.md]
+    python bench/detection.py --physical [--framework torch] [--repeats 30] [--write ...]
 
-Writes tables in Markdown, into the marked part of a file where one is named.
+Writes tables in Markdown, into the marked part of a file where one is named. --physical asks the
+machine instead of a random generator (see physical.py); nothing else should run meanwhile.
 """
 
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import physical
 from asv import step_detect
 from tabulate import tabulate
 
@@ -155,46 +160,49 @@ def right(found: Found, step: Step, upward: bool) -> int:
     )
 
 
-def along(count: int, detectors: dict[str, Callable[[np.ndarray], Found]]) -> list[dict[str, str]]:
+def along(count: int, names: Sequence[str]) -> list[dict[str, str]]:
     """Return a row for each noise and step, with each detector's answer in percent.
 
     Without a step: series with an alarm. With one: steps found / changes reported that are it.
     """
-    rows = []
-    for name, noise in NOISES.items():
-        for step in (*NO_STEPS, *STEPS):
-            random = np.random.default_rng(20161225)
-            hits = dict.fromkeys(detectors, 0)
-            told, alarmed = dict(hits), dict(hits)
-            for _ in range(count):
-                seconds, upward = series(random, noise, step)
-                for label, detector in detectors.items():
-                    found = detector(seconds)
-                    hits[label] += right(found, step, upward)
-                    told[label] += len(found)
-                    alarmed[label] += bool(found)
-            row = {"noise": name, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
-            for label in detectors:
-                if step.after:
-                    precise = f"{100 * hits[label] / told[label]:.0f}" if told[label] else "-"
-                    row[label] = f"{100 * hits[label] / count:.1f} / {precise}"
-                else:
-                    row[label] = f"{100 * alarmed[label] / count:.1f}"
-            rows.append(row)
-    return rows
+    cells = [(name, step) for name in NOISES for step in (*NO_STEPS, *STEPS)]
+    with ProcessPoolExecutor() as pool:
+        return list(pool.map(partial(row, count, names), *zip(*cells, strict=True)))
 
 
-def creep(count: int, detectors: dict[str, Callable[[np.ndarray], Found]]) -> dict[str, str]:
+def row(count: int, names: Sequence[str], noise: str, step: Step) -> dict[str, str]:
+    """Return one of them."""
+    random = np.random.default_rng(20161225)
+    hits = dict.fromkeys(names, 0)
+    told, alarmed = dict(hits), dict(hits)
+    for _ in range(count):
+        seconds, upward = series(random, NOISES[noise], step)
+        for name in names:
+            found = DETECTORS[name](seconds)
+            hits[name] += right(found, step, upward)
+            told[name] += len(found)
+            alarmed[name] += bool(found)
+    cells = {"noise": noise, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
+    for name in names:
+        if step.after:
+            precise = f"{100 * hits[name] / told[name]:.0f}" if told[name] else "-"
+            cells[name] = f"{100 * hits[name] / count:.1f} / {precise}"
+        else:
+            cells[name] = f"{100 * alarmed[name] / count:.1f}"
+    return cells
+
+
+def creep(count: int, names: Sequence[str]) -> dict[str, str]:
     """Return the row of a slow creep: 1.00 to 1.21 in eight steps, nine points each, CV 1 %."""
     random = np.random.default_rng(20161225)
     climb = np.log1p(0.21 * np.minimum(np.arange(POINTS) // 9, 8) / 8)
-    found = dict.fromkeys(detectors, 0)
+    found = dict.fromkeys(names, 0)
     for _ in range(count):
         seconds = np.exp(gaussian(random, 0.01) + climb)
-        for label, detector in detectors.items():
-            found[label] += any(upward for _, upward in detector(seconds))
+        for name in names:
+            found[name] += any(upward for _, upward in DETECTORS[name](seconds))
     return {"noise": "Gaussian", "change": "creep to 1.21 in 8 steps"} | {
-        label: f"{100 * hits / count:.1f}" for label, hits in found.items()
+        name: f"{100 * hits / count:.1f}" for name, hits in found.items()
     }
 
 
@@ -267,36 +275,57 @@ def speed(count: int = 1000) -> float:
     return time.perf_counter() - began
 
 
-BEGIN, END = "<!-- written by bench/detection.py -->\n", "<!-- end -->\n"
+def simulated(count: int, names: Sequence[str]) -> str:
+    """Return the tables on series and rounds that a random generator made."""
+    rows = [*along(count, names), creep(count, names)]
+    took = f"1000 series of {POINTS} points took {speed():.1f} s of one core."
+    return f"{_markdown(rows)}\n\n{took}\n\n{_markdown(between(count))}"
+
+
+def measured(framework: str, repeats: int, saved: Path | None) -> str:
+    """Return the table on kernels of this machine."""
+    found = [
+        case
+        for extra in physical.EXTRAS
+        for case in physical.cases(framework, extra, repeats, physical.headline())
+    ]
+    if saved is not None:
+        physical.save(saved, found)
+    about = f"{framework}, {physical.ROUNDS} rounds of pairs, {repeats} repetitions of each kernel"
+    return f"{about}:\n\n{_markdown(physical.table(found))}"
+
+
+def _markdown(rows: Sequence[dict[str, object]]) -> str:
+    return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True)
+
+
+def put(text: str, page: Path, part: str) -> None:
+    """Replace the part of a page between its two marks."""
+    begin, end = f"<!-- {part}, written by bench/detection.py -->\n", "<!-- end -->\n"
+    before, found, rest = page.read_text().partition(begin)
+    if not found or end not in rest:
+        raise SystemExit(f"{page}: no line {begin.strip()!r}, and an end after it")
+    page.write_text(f"{before}{begin}\n{text}\n\n{end}{rest.partition(end)[2]}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--series", type=int, default=1000, help="series a cell")
     parser.add_argument("--alone", action="store_true", help="only our own detector: faster")
+    parser.add_argument("--physical", action="store_true", help="measure kernels of this machine")
+    parser.add_argument("--framework", default="numpy", help="whose kernels")
+    parser.add_argument("--repeats", type=int, default=30, help="of each kernel")
+    parser.add_argument("--json", type=Path, help="also write every measured case there")
     parser.add_argument("--write", type=Path, help="put the tables into this file")
     arguments = parser.parse_args()
-    detectors = {"deepbench": ours} if arguments.alone else DETECTORS
-    text = "\n\n".join(
-        [
-            tabulate(
-                [*along(arguments.series, detectors), creep(arguments.series, detectors)],
-                headers="keys",
-                tablefmt="github",
-                disable_numparse=True,
-            ),
-            tabulate(
-                between(arguments.series), headers="keys", tablefmt="github", disable_numparse=True
-            ),
-            f"1000 series of {POINTS} points took {speed():.1f} s of one core.",
-        ]
-    )
+    if arguments.physical:
+        text = measured(arguments.framework, arguments.repeats, arguments.json)
+    else:
+        text = simulated(arguments.series, list(DETECTORS)[: 1 if arguments.alone else None])
     if arguments.write is None:
         print(text)
-        return
-    page = arguments.write.read_text()
-    before, rest = page.split(BEGIN)
-    arguments.write.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}")
+    else:
+        put(text, arguments.write, "kernels" if arguments.physical else "series")
 
 
 if __name__ == "__main__":

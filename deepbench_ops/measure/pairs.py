@@ -26,10 +26,11 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start one side: a release's interpreter and the variables that select it."""
+    """How to start one side: a release's interpreter, the variables that select it, what it runs."""
 
     python: str
     environ: Mapping[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = ("-m", "deepbench_ops.measure.worker")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class LiveWorker:
 
     def __init__(self, launch: Launch, cores: set[int]) -> None:
         self._process = subprocess.Popen(
-            [launch.python, "-m", "deepbench_ops.measure.worker"],
+            [launch.python, *launch.program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

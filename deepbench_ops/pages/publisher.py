@@ -24,10 +24,11 @@ class DeepbenchPages(OutputPublisher):
     ) -> None:
         """Complete conf.html_dir. Raises page_index.PagesError where asv's page is not known."""
         html_dir = Path(conf.html_dir)
-        page_index.write(html_dir, conf.project, release_list.named(conf))
+        judged = release_list.named(conf)
+        page_index.write(html_dir, conf.project, judged)
         releases = release_list.collect(repo, graphs, revisions)
-        release_list.write(html_dir, conf.project, releases)
-        if release_list.named(conf):
+        release_list.write(html_dir, conf.project, releases, judged)
+        if judged:
             verdict_page.write(html_dir, conf.project, Path(conf.results_dir), repo.timeline)
         one_framework_summaries(conf, repo, benchmarks, graphs)
 

@@ -105,15 +105,24 @@ def row(release: Release) -> str:
     )
 
 
-def page(project: str, releases: Iterable[Release]) -> str:
-    """The whole of releases.html."""
+def page(project: str, releases: Iterable[Release], judged: bool) -> str:
+    """The whole of releases.html; `judged` says that there is a page of verdicts."""
     rows = "\n".join(row(release) for release in releases)
-    return _PAGE.replace("{project}", html.escape(project)).replace("{rows}", rows)
+    return (
+        _PAGE.replace("{project}", html.escape(project))
+        .replace("{verdicts}", _VERDICTS if judged else "")
+        .replace("{rows}", rows)
+    )
 
 
-def write(html_dir: Path, project: str, releases: Iterable[Release]) -> None:
+def write(html_dir: Path, project: str, releases: Iterable[Release], judged: bool) -> None:
     """Write html_dir/releases.html."""
-    (html_dir / PAGE).write_text(page(project, releases), "utf-8")
+    (html_dir / PAGE).write_text(page(project, releases, judged), "utf-8")
+
+
+_VERDICTS = """
+      <li><a href="verdicts.html">Verdicts</a> tells what became slower or faster, with interval
+        and noise; what asv's own detector finds is listed beside it.</li>"""
 
 
 _PAGE = """<!doctype html>
@@ -136,9 +145,7 @@ _PAGE = """<!doctype html>
       <li>Values are seconds for one operation, so lower is faster. A gap means that this release
         cannot do the operation, or that it was not measured.</li>
       <li>Hover over a point for its time and release; drag sideways to zoom; click a point to
-        come to its row below.</li>
-      <li><a href="verdicts.html">Verdicts</a> tells what became slower or faster, with interval
-        and noise; what asv's own detector finds is listed beside it.</li>
+        come to its row below.</li>{verdicts}
       <li>The small graphs of the benchmark grid show the geometric mean over all problems of the
         first framework that has results.</li>
     </ul>

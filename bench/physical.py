@@ -1,0 +1,110 @@
+"""Real kernels against themselves, and against themselves with a little more to do.
+
+The physical half of detection.py: pairs of live processes on this machine, each judged by
+`compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is a false
+one; with it, *slower* is right. Beside it, plain medians of the same processes, ten before and ten
+after, are judged by asv's own step detection, which is kind to it: the two sides were measured in
+the same minutes.
+"""
+
+import json
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from asv import step_detect
+
+from deepbench_ops.analysis import compare_pairs
+from deepbench_ops.measure import pairs
+from deepbench_ops.problems.selections import HEADLINE
+
+SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
+ROUNDS = 10
+EXTRAS = (0.0, 0.02, 0.05, 0.1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kernel, measured in so many rounds of pairs, its second side doing `extra` more."""
+
+    problem: str
+    extra: float
+    kind: str
+    ratio: float
+    low: float
+    high: float
+    detectable: float
+    asv_found: bool
+
+
+def headline() -> list[str]:
+    """The headline's products of training and server, but for one that takes a second a call."""
+    ids = [*HEADLINE["gemm", "training"], *HEADLINE["gemm", "inference_server"]]
+    return [id for id in dict.fromkeys(ids) if "n9124" not in id]
+
+
+def cases(
+    framework: str, extra: float, repeats: int, problems: Sequence[str], rounds: int = ROUNDS
+) -> Iterator[Case]:
+    """Measure every problem so many times over, and yield what each time gave."""
+    environ = {"DEEPBENCH_FRAMEWORK": framework}
+    plain = pairs.Launch(sys.executable, environ)
+    other = plain
+    if extra:
+        other = pairs.Launch(sys.executable, {**environ, "EXTRA": str(extra)}, (SLOWED,))
+    tasks = [pairs.Task("gemm", problem, "float32") for problem in problems]
+    for _ in range(repeats):
+        for task, found in pairs.run_rounds(plain, other, tasks, rounds).items():
+            verdict = compare_pairs(found)
+            yield Case(
+                task.problem,
+                extra,
+                verdict.kind,
+                verdict.ratio,
+                verdict.low,
+                verdict.high,
+                verdict.detectable,
+                _asv_finds(found),
+            )
+
+
+def _asv_finds(rounds: Sequence[Sequence[pairs.Pair]]) -> bool:
+    """Whether asv's detection sees a step up where the second side's plain medians begin."""
+    before, after = (
+        [statistics.median(pair[side] for pair in taken) for taken in rounds] for side in (0, 1)
+    )
+    steps = step_detect.detect_steps(before + after)
+    return any(
+        abs(second[0] - len(before)) <= 2 and second[2] > first[2]
+        for first, second in pairwise(steps)
+    )
+
+
+def table(found: Sequence[Case]) -> list[dict[str, object]]:
+    """Return a row for each share of extra work."""
+    rows = []
+    for extra in sorted({case.extra for case in found}):
+        mine = [case for case in found if case.extra == extra]
+
+        def share(kind: str, mine: Sequence[Case] = mine) -> str:
+            return f"{100 * sum(case.kind == kind for case in mine) / len(mine):.1f}"
+
+        rows.append(
+            {
+                "extra work": f"{extra:.0%}" if extra else "none",
+                "cases": len(mine),
+                "ratio": f"{statistics.median(case.ratio for case in mine):.4f}",
+                "detectable": f"{statistics.median(case.detectable for case in mine):.1%}",
+                **{kind: share(kind) for kind in ("slower", "faster", "same", "ambiguous")},
+                "asv on plain medians": f"{100 * sum(c.asv_found for c in mine) / len(mine):.1f}",
+            }
+        )
+    return rows
+
+
+def save(path: Path, found: Sequence[Case]) -> None:
+    """Write every case, for whoever wants to look at single kernels."""
+    path.write_text(json.dumps([asdict(case) for case in found], indent=1) + "\n")
