@@ -23,6 +23,10 @@ from deepbench_ops.measure import threads
 
 Pair = tuple[float, float]
 
+FEWEST_PAIRS = 4
+ROUND_SECONDS = 2.0
+"""What a round of one kernel may take beyond its fewest pairs: long calls get fewer than others."""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -103,7 +107,8 @@ def run_rounds(
 ) -> dict[Task, list[list[Pair]]]:
     """Return for every task its rounds, each a list of (before, after) seconds per call.
 
-    One round starts both processes, takes every task in turn, and ends them again.
+    One round starts both processes, takes every task in turn, and ends them again. `pairs` is
+    their number where calls are short.
     """
     tasks = list(tasks)
     results: dict[Task, list[list[Pair]]] = {task: [] for task in tasks}
@@ -134,8 +139,9 @@ def _one_round(
 ) -> list[Pair]:
     call = max(worker.ask(do="prepare", **asdict(task)) for worker in (before, after))
     calls = max(1, round(slice_seconds / call))
+    affordable = int(ROUND_SECONDS / (2 * calls * call)) // 2 * 2  # either order as often
     taken: list[Pair] = []
-    for index in range(pairs):
+    for index in range(max(FEWEST_PAIRS, min(pairs, affordable))):
         order = (before, after) if index % 2 == 0 else (after, before)
         seconds = [worker.ask(do="slice", calls=calls) for worker in order]
         taken.append((seconds[0], seconds[1]) if index % 2 == 0 else (seconds[1], seconds[0]))
