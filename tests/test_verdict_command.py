@@ -279,6 +279,21 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
         assert found.told(cause)[0].startswith("slower" if kept else "faster")
 
 
+def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
+    """Its verdict answers for both."""
+    both = judged(line(STEP) + line(STEP, seed=1, set="inference_server"))
+    asked = []
+
+    def run_rounds(before, after, tasks, rounds):
+        asked.extend(tasks)
+        return dict.fromkeys(tasks, [[(1.0, 1.2)] * 20] * 4)
+
+    monkeypatch.setattr(confirm.pairs, "run_rounds", run_rounds)
+    found = confirm.confirm(both, 4, str)
+    assert (2, 1) == (len(both), len(asked))
+    assert all(found.of(cause) for cause in both)
+
+
 def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch):
     """An install that fails, or an all-reduce: the reason is told, and nothing is dropped."""
     (cause,) = judged(line(STEP))
@@ -301,7 +316,9 @@ def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypat
     monkeypatch.setattr(
         confirm.pairs,
         "run_rounds",
-        lambda before, after, tasks, rounds: asked.extend(tasks) or {},
+        lambda before, after, tasks, rounds: (
+            asked.extend(tasks) or {task: [[(1.0, 1.0)]] for task in tasks}
+        ),
     )
     confirm.confirm([cause], 3, str)
     furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]

@@ -30,7 +30,7 @@ ROUND_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start one side: a release's interpreter, the variables that select it, what it runs."""
+    """How to start one side: a release's interpreter, what selects it, and what it runs."""
 
     python: str
     environ: Mapping[str, str] = field(default_factory=dict)

@@ -71,13 +71,13 @@ def confirm(
         try:
             before = side.launch(members[0].before, folder)
             after = side.launch(members[0].after, folder)
-            tasks = {_task(shift.after): shift for shift in shifts}
-            measured = pairs.run_rounds(before, after, tasks, rounds)
+            measured = pairs.run_rounds(before, after, {_task(s.after) for s in shifts}, rounds)
         except DeepbenchError as reason:
             confirmed.reasons[names] = str(reason)
             say(str(reason))
             continue
-        taken += [(tasks[task], found) for task, found in measured.items()]
+        # Two sets may list one problem: measured once, it answers for both.
+        taken += [(shift, measured[_task(shift.after)]) for shift in shifts]
     verdicts = corrected([compare_pairs(found) for _, found in taken])
     for (shift, _), verdict in zip(taken, verdicts, strict=True):
         confirmed.verdicts[_key(shift)] = verdict
