@@ -1,0 +1,111 @@
+"""Where a series could be split: by the ranks of its points, whole, in parts and in windows.
+
+Seeded binary segmentation (Kovacs, Li, Buehlmann and Munk, Biometrika 2023) with the two-sample
+test of van der Waerden. What it finds are candidates, which `standing` judges.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtr
+from scipy.stats import rankdata
+
+ALARMS = 0.06
+"""Probability of a split by chance that is accepted, over all places of a series together. Nine in
+ten of such splits fail the later tests."""
+
+WINDOW = 20
+"""Points of the shortest window that is searched by itself."""
+
+WINDOW_SHARE = 1 / 8
+"""A window's split has to be that much less probable than one of the whole."""
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The clearest place to split a window, and its probability under no change."""
+
+    place: int
+    probability: float
+
+
+def segments(logs: np.ndarray) -> list[int]:
+    """Return the ends of the segments between splits, 0 and the length included."""
+    ends = [0]
+    parts = [(0, len(logs))]
+    while parts:
+        start, stop = parts.pop()
+        place = _place(logs, start, stop)
+        if place is None:
+            ends.append(stop)
+        else:
+            parts += [(place, stop), (start, place)]
+    return ends
+
+
+def _place(logs: np.ndarray, start: int, stop: int) -> int | None:
+    """Return where to split a part: by the whole of it, else by the clearest of its windows."""
+    level = ALARMS / len(logs)
+    whole = _best_split(logs[start:stop])
+    if whole is not None and whole.probability < level:
+        return start + whole.place
+    found = [
+        _Split(low + split.place, split.probability)
+        for low, high in _windows(start, stop)
+        if (split := _best_split(logs[low:high])) is not None
+        and split.probability < level * WINDOW_SHARE
+    ]
+    return min(found, key=lambda split: split.probability).place if found else None
+
+
+def _windows(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield windows of WINDOW points, twice, four times ... as many, each half over the next."""
+    length = WINDOW
+    while length < stop - start:
+        last = stop - length
+        for low in range(start, last, length // 2):
+            yield low, low + length
+        yield last, stop
+        length *= 2
+
+
+def _best_split(logs: np.ndarray) -> _Split | None:
+    """Return the clearest split of a window into two parts of two points at least."""
+    count = len(logs)
+    if count < 4:
+        return None
+    scores = _scores(logs)
+    power = float(scores @ scores)
+    if power == 0:
+        return None
+    left = np.arange(2, count - 1)
+    shares = np.cumsum(scores)[left - 1] ** 2 * count / (left * (count - left)) / power
+    best = int(np.argmax(shares))
+    return _Split(int(left[best]), chance_of(float(shares[best]), int(left[best]), count))
+
+
+def _scores(logs: np.ndarray) -> np.ndarray:
+    """Return normal scores of the ranks, with mean 0."""
+    scores = ndtri((rankdata(logs) - 0.5) / len(logs))
+    return scores - scores.mean()
+
+
+def share_explained(logs: np.ndarray, left: int) -> float:
+    """Return how much of the scores' variance a split after `left` points explains."""
+    scores = _scores(logs)
+    power = float(scores @ scores)
+    count = len(logs)
+    return float(scores[:left].sum()) ** 2 * count / (left * (count - left)) / power
+
+
+def chance_of(share: float, left: int, count: int, inflation: float = 1.0) -> float:
+    """Return the two-sided probability of a share of variance explained by a split.
+
+    By Student's t, and no less than that of one of all the ways to order so many points.
+    """
+    freedom = count - 2
+    t = math.sqrt(freedom * share / max(1 - share, 1e-12)) / inflation
+    orders = math.lgamma(count + 1) - math.lgamma(left + 1) - math.lgamma(count - left + 1)
+    return max(2 * float(stdtr(freedom, -t)), 2 * math.exp(-orders))
