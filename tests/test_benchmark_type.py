@@ -52,7 +52,7 @@ from deepbench_ops.measure import kernel_run
 from deepbench_ops.measure.sampling import Policy, measure
 
 
-def timed(prepared, name, params, quick=False):
+def timed(prepared, name, params, quick=False, preparing=0.0):
     policy = Policy(budget_seconds=0.05, warmup_seconds=0.01)
     found = measure(prepared, None, policy.quick() if quick else policy)
     return {"samples": found.seconds, "number": found.number}

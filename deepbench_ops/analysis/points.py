@@ -18,6 +18,7 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.tables import FAMILIES
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
@@ -120,7 +121,7 @@ def _points(
 ) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
     conditions = stored.env_vars
-    for name in stored.get_all_result_keys():
+    for name in filter(_is_ours, stored.get_all_result_keys()):
         params = stored.get_result_params(name)
         values = stored.get_result_value(name, params)
         stats = stored.get_result_stats(name, params)
@@ -149,6 +150,12 @@ def _points(
                 samples=len(several or [value]),
                 rounds=tuple(rounds.get((name, plain), ())),
             )
+
+
+def _is_ours(benchmark: str) -> bool:
+    """Whether a benchmark is one of this suite's; an asv suite may have others beside it."""
+    family, _, rest = benchmark.partition(".")
+    return family in FAMILIES and rest.count(".") == 1 and ".kernel_" in rest
 
 
 def _unlisted(stored: Results) -> Release:

@@ -55,7 +55,7 @@ def level(entry: Record) -> float:
     if not entry["yardstick"]:
         return statistics.median(entry["seconds"])
     ratios = [s / y for s, y in zip(entry["seconds"], entry["yardstick"], strict=True)]
-    return statistics.median(ratios) * (entry["nominal"] or 1.0)
+    return statistics.median(ratios) * (entry.get("nominal") or 1.0)
 
 
 def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
