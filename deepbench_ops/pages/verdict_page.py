@@ -141,7 +141,7 @@ _PAGE = """<!doctype html>
       <li><em>ratio</em> is seconds after / before, 2 being twice as slow; behind a kernel stand its
         own ratio and the interval of 99 % of it.</li>
       <li><em>noise</em> is how far processes of one release lie apart on that line, as standard
-        deviation: a change of this size would go unnoticed.</li>
+        deviation: less than this says nothing about a single process.</li>
       <li>What changed together is told once. <em>also on</em> names other machines that show the
         same change.</li>
       <li><code>deepbench verdict --confirm</code> measures old against new side by side, on the
