@@ -150,6 +150,16 @@ def test_the_same_elsewhere():
     assert (("there",), ("here",)) == (here.elsewhere, there.elsewhere)
 
 
+def test_other_kernels_elsewhere_are_not_the_same():
+    """Three of six float32 products are not three others of them."""
+    mine = several(STEP, 3) + several(FLAT, 10)[3 * 8 :]
+    theirs = several(FLAT, 10, machine="there")
+    theirs[4 * 8 : 7 * 8] = several(STEP, 7, machine="there")[4 * 8 :]
+    here, there = judged(mine + theirs)
+    assert ("several", "several") == (here.scope, there.scope)
+    assert ((), ()) == (here.elsewhere, there.elsewhere)
+
+
 def recorded(machine="epyc-9004-2core"):
     """The lines of a machine in results/."""
     order = [release for release in table.load() if release.measurable]

@@ -8,7 +8,7 @@ precision, several of them, or single kernels.
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -31,7 +31,7 @@ class Cause:
     """Shifts between the same two releases, in the same direction, on one machine.
 
     scope: how far they reach; watched: how many kernels of that scope could have shown it.
-    elsewhere: other machines that show the same.
+    elsewhere: other machines on which at least half of these kernels changed in the same way.
     """
 
     machine: str
@@ -146,16 +146,21 @@ def _cause(scope: Scope, shifts: Sequence[Shift], watched: int) -> Cause:
 def _with_elsewhere(found: Sequence[Cause]) -> list[Cause]:
     machines: dict[tuple[object, ...], set[str]] = defaultdict(set)
     for cause in found:
-        machines[_anywhere(cause)].add(cause.machine)
-    return [
-        replace(cause, elsewhere=tuple(sorted(machines[_anywhere(cause)] - {cause.machine})))
-        for cause in found
-    ]
+        for shift in cause.shifts:
+            machines[_anywhere(shift)].add(cause.machine)
+
+    def others(cause: Cause) -> tuple[str, ...]:
+        seen = Counter(name for shift in cause.shifts for name in machines[_anywhere(shift)])
+        enough = MOST * len(cause.shifts)
+        return tuple(sorted(n for n in seen if n != cause.machine and seen[n] >= enough))
+
+    return [replace(cause, elsewhere=others(cause)) for cause in found]
 
 
-def _anywhere(cause: Cause) -> tuple[object, ...]:
-    """Return what makes a cause the same on another machine."""
-    return cause.before.hash, cause.after.hash, cause.slower, cause.scope, cause.name
+def _anywhere(shift: Shift) -> tuple[object, ...]:
+    """Return what makes a shift the same on another machine."""
+    before, after = shift.before.release.hash, shift.after.release.hash
+    return before, after, shift.slower, shift.after.kernel
 
 
 def _order(cause: Cause) -> tuple[object, ...]:

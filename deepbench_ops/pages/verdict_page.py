@@ -142,8 +142,8 @@ _PAGE = """<!doctype html>
         own ratio and the interval of 99 % of it.</li>
       <li><em>noise</em> is how far processes of one release lie apart on that line, as standard
         deviation: less than this says nothing about a single process.</li>
-      <li>What changed together is told once. <em>also on</em> names other machines that show the
-        same change.</li>
+      <li>What changed together is told once. <em>also on</em> names other machines on which half of
+        these kernels or more changed in the same way.</li>
       <li><code>deepbench verdict --confirm</code> measures old against new side by side, on the
         machine itself, and keeps what repeats.</li>
     </ul>
