@@ -295,5 +295,8 @@ def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
     open_page(page, site, "", "#nav-li-verdicts")
     page.click("#nav-li-verdicts a")
     page.wait_for_selector("h1:text('What became slower or faster')")
+    assert page.url == f"{site}verdicts.html"
     page.click("text=asv's own detector")
     page.wait_for_selector("#regressions-body")
+    assert page.is_visible("#regressions-display")
+    assert page.inner_text("#title").startswith("Regressions in")

@@ -216,7 +216,7 @@ def conf(tmp_path, folder, project, pip, monkeypatch):
     """A configuration over local releases, as asv would load it."""
     (tmp_path / "releases.csv").write_text(ROWS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(environment, "_project_root", lambda: project)
+    monkeypatch.setattr(environment, "project_root", lambda: project)
     monkeypatch.setattr(ReleaseEnvironment, "_failures", {})
     monkeypatch.delenv("DEEPBENCH_SPOOL", raising=False)
     return Config.from_json(

@@ -13,7 +13,7 @@ Built for what series of benchmarks really look like:
   its noise, and beyond any excursion that it came back from.
 
 `splits` searches, `standing` judges, `levels` knows noise. `docs/detection.md` shows what is found,
-and what is found falsely, beside other detectors; the constants in these modules come from there.
+and what is found falsely, beside other detectors; such simulations chose the constants.
 """
 
 import math

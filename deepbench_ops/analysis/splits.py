@@ -13,8 +13,8 @@ from scipy.special import ndtri, stdtr
 from scipy.stats import rankdata
 
 ALARMS = 0.06
-"""Probability of a split by chance that is accepted, over all places of a series together. Nine in
-ten of such splits fail the later tests."""
+"""Probability of a split by chance that is accepted, over all places of a series together; few of
+these pass the later tests."""
 
 WINDOW = 20
 """Points of the shortest window that is searched by itself."""

@@ -91,15 +91,11 @@ def bisect(
 def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     from deepbench_ops.releases import table, wheel
 
-    releases = [release for release in table.load() if release.measurable]
-    names = {release.name: release for release in releases}
+    releases = table.measurable()
     ends = span.split("..")
     if len(ends) != 2 or not all(ends):
         raise DeepbenchError(f"{span} is no span of releases: write numpy-1.26.4..numpy-2.2.6")
-    for name in ends:
-        if name not in names:
-            raise unknown("release", name, names)
-    first, last = names[ends[0]], names[ends[1]]
+    first, last = (table.find(name, releases) for name in ends)
     if first.framework != last.framework:
         raise DeepbenchError(f"{span}: both ends must be releases of one framework")
     of_framework = [release for release in releases if release.framework == first.framework]

@@ -10,7 +10,6 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.problems import find_anywhere
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as precision_named
 from deepbench_ops.problems.selections import HEADLINE
 
@@ -81,13 +80,10 @@ def _headline() -> list[str]:
 def _release(name: str | None) -> "Release":
     from deepbench_ops.releases import table
 
-    releases = [release for release in table.load() if release.measurable]
+    releases = table.measurable()
     if name is None:
         return [release for release in releases if release.framework == "numpy"][-1]
-    by_name = {release.name: release for release in releases}
-    if name not in by_name:
-        raise unknown("release", name, by_name)
-    return by_name[name]
+    return table.find(name, releases)
 
 
 def _row(id: str, verdict: "Verdict", rounds: int) -> list[str]:

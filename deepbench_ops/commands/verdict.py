@@ -5,6 +5,7 @@ import math
 import sys
 import xml.etree.ElementTree as xml
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
     from deepbench_ops.analysis.history import Line
     from deepbench_ops.paired.confirm import Confirmed
-    from deepbench_ops.releases.table import Release
 
 COLUMNS = (
     "release",
@@ -83,8 +83,9 @@ def verdict(
     """
     from deepbench_ops.analysis.causes import causes
 
+    earliest = _day(since)
     lines = _lines(results, machine)
-    found = [cause for cause in causes(lines, each) if _is_since(cause.after, since)]
+    found = [cause for cause in causes(lines, each) if cause.after.date > earliest]
     confirmed = _confirm(found, machine, rounds) if confirm else None
     if confirmed is not None:
         found = [cause for cause in found if confirmed.repeats(cause)]
@@ -100,7 +101,7 @@ def _lines(results: Path, machine: str | None) -> "list[Line]":
     from deepbench_ops.analysis import history, points
     from deepbench_ops.releases import table
 
-    order = [release for release in table.load() if release.measurable]
+    order = table.measurable()
     releases = {release.hash: release for release in order}
     chosen = points.machines(results) if machine is None else [machine]
     if not chosen:
@@ -112,16 +113,11 @@ def _lines(results: Path, machine: str | None) -> "list[Line]":
     ]
 
 
-def _is_since(release: "Release", since: str | None) -> bool:
-    if since is None:
-        return True
-    from deepbench_ops.problems.nearest import unknown
+def _day(since: str | None) -> date:
+    """Return the day of the release after which changes count."""
     from deepbench_ops.releases import table
 
-    by_name = {one.name: one for one in table.load()}
-    if since not in by_name:
-        raise unknown("release", since, by_name)
-    return release.date > by_name[since].date
+    return date.min if since is None else table.find(since, table.load()).date
 
 
 def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":

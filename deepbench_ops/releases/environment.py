@@ -15,10 +15,9 @@ from asv.environment import Environment, EnvironmentUnavailable
 from asv.repo import Repo
 from asv.util import UserError
 
-import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import config
-from deepbench_ops.releases.install import Installation, InstallError
+from deepbench_ops.releases.install import Installation, InstallError, project_root
 from deepbench_ops.releases.repo import ReleaseRepo
 from deepbench_ops.releases.table import Release
 
@@ -57,7 +56,7 @@ class ReleaseEnvironment(Environment):
             )
         _refuse_hidden_axes(tagged_env_vars)
         self._release: Release | None = None
-        self._project_root = _project_root()
+        self._project_root = project_root()
         self._requirements: dict[str, str] = {}
         super().__init__(conf, PYTHON, self._requirements, tagged_env_vars)
 
@@ -147,14 +146,3 @@ def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
                 f"be filed under the published layout: unset it, and add {name} to matrix in "
                 "asv.conf.json, whose comments show how"
             )
-
-
-def _project_root() -> Path:
-    """The checkout that this package is imported from, to be installed beside each release."""
-    root = Path(deepbench_ops.__file__).resolve().parents[1]
-    if not (root / "pyproject.toml").is_file():
-        raise UserError(
-            f"{root} is no checkout of this project, so it cannot be installed beside a "
-            "release: run asv from a clone, installed with `pip install -e .`"
-        )
-    return root

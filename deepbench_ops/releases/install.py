@@ -20,6 +20,7 @@ from pathlib import Path
 
 from asv import util
 
+import deepbench_ops
 from deepbench_ops.measure import yardstick
 from deepbench_ops.releases.table import Release
 
@@ -189,3 +190,14 @@ def last_word(output: str) -> str:
     if any(line.startswith("WARNING: Retrying") for line in lines):
         word = f"the package index could not be reached; {word}"
     return word
+
+
+def project_root() -> Path:
+    """The checkout that this package is imported from, to be installed beside each release."""
+    root = Path(deepbench_ops.__file__).resolve().parents[1]
+    if not (root / "pyproject.toml").is_file():
+        raise util.UserError(
+            f"{root} is no checkout of this project, so it cannot be installed beside a "
+            "release: run asv from a clone, installed with `pip install -e .`"
+        )
+    return root

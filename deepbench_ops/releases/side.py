@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-import deepbench_ops
+from asv.util import UserError
+
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.pairs import Launch
-from deepbench_ops.releases.install import Installation, InstallError
+from deepbench_ops.releases.install import Installation, project_root
 from deepbench_ops.releases.table import Release
 
 FOLDER = Path(".asv", "env")
@@ -17,11 +18,10 @@ def launch(release: Release, folder: Path = FOLDER) -> Launch:
 
     Raises DeepbenchError where the release cannot be installed.
     """
-    root = Path(deepbench_ops.__file__).resolve().parents[1]
-    installation = Installation(release, folder.resolve(), root)
     try:
+        installation = Installation(release, folder.resolve(), project_root())
         installation.ensure()
-    except InstallError as error:
+    except UserError as error:
         raise DeepbenchError(str(error)) from None
     return Launch(
         str(installation.python),

@@ -21,6 +21,7 @@ from packaging.version import InvalidVersion, Version
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.nearest import unknown
 
 TABLE = Path(__file__).with_name("releases.csv")
 COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
@@ -86,6 +87,19 @@ def append(path: Path, releases: Iterable[Release]) -> int:
         unfinished.write_text(text + "".join(lines), encoding="utf-8")
         unfinished.replace(path)
     return len(new)
+
+
+def find(name: str, releases: Iterable[Release]) -> Release:
+    """Return the release of that name; DeepbenchError, with the nearest names, for none."""
+    by_name = {release.name: release for release in releases}
+    if name not in by_name:
+        raise unknown("release", name, by_name)
+    return by_name[name]
+
+
+def measurable() -> list[Release]:
+    """Return the listed releases that can be measured, oldest first: no published figures."""
+    return [release for release in load() if release.measurable]
 
 
 def load(path: Path = TABLE) -> tuple[Release, ...]:
