@@ -32,6 +32,9 @@ POINTS = 80
 TOLERANCE = 2
 """A change counts as found so many points beside its place, if its direction is right."""
 
+QUIET = ("same", "ambiguous")
+"""Verdicts that raise no alarm."""
+
 Noise = Callable[[np.random.Generator, float], np.ndarray]
 Found = list[tuple[int, bool]]
 """Places of changes, and whether each is upward."""
@@ -282,16 +285,21 @@ def simulated(count: int, names: Sequence[str]) -> str:
     return f"{_markdown(rows)}\n\n{took}\n\n{_markdown(between(count))}"
 
 
-def measured(framework: str, repeats: int, saved: Path | None) -> str:
-    """Return the table on kernels of this machine."""
-    found = [
-        case
-        for extra in physical.EXTRAS
-        for case in physical.cases(framework, extra, repeats, physical.headline())
-    ]
-    if saved is not None:
-        physical.save(saved, found)
-    about = f"{framework}, {physical.ROUNDS} rounds of pairs, {repeats} repetitions of each kernel"
+def measured(framework: str, repeats: int, slowed: int, saved: Path) -> str:
+    """Return the table on kernels of this machine; saved cases are not measured again."""
+    found = physical.load(saved)
+    problems = physical.headline()
+    for extra in physical.EXTRAS:
+        had = sum(case.extra == extra for case in found) // len(problems)
+        missing = (slowed if extra else repeats) - had
+        for case in physical.cases(framework, extra, missing, problems):
+            found.append(case)
+            physical.save(saved, found)
+    about = (
+        f"{framework}, {len(problems)} kernels, {physical.ROUNDS} rounds of pairs for each case;"
+        f" {sum(case.kind not in QUIET for case in found if not case.extra)} of"
+        f" {sum(not case.extra for case in found)} without extra work are called slower or faster"
+    )
     return f"{about}:\n\n{_markdown(physical.table(found))}"
 
 
@@ -314,12 +322,18 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="only our own detector: faster")
     parser.add_argument("--physical", action="store_true", help="measure kernels of this machine")
     parser.add_argument("--framework", default="numpy", help="whose kernels")
-    parser.add_argument("--repeats", type=int, default=30, help="of each kernel")
-    parser.add_argument("--json", type=Path, help="also write every measured case there")
+    parser.add_argument("--repeats", type=int, default=30, help="of each kernel, as it is")
+    parser.add_argument("--slowed", type=int, default=10, help="of each kernel and extra work")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        default=Path("kernels.json"),
+        help="measured cases, from which an interrupted run goes on",
+    )
     parser.add_argument("--write", type=Path, help="put the tables into this file")
     arguments = parser.parse_args()
     if arguments.physical:
-        text = measured(arguments.framework, arguments.repeats, arguments.json)
+        text = measured(arguments.framework, arguments.repeats, arguments.slowed, arguments.json)
     else:
         text = simulated(arguments.series, list(DETECTORS)[: 1 if arguments.alone else None])
     if arguments.write is None:

@@ -105,6 +105,11 @@ def table(found: Sequence[Case]) -> list[dict[str, object]]:
     return rows
 
 
+def load(path: Path) -> list[Case]:
+    """Return the cases of a file that `save` wrote, none where there is no such file."""
+    return [Case(**case) for case in json.loads(path.read_text())] if path.exists() else []
+
+
 def save(path: Path, found: Sequence[Case]) -> None:
     """Write every case, for whoever wants to look at single kernels."""
     path.write_text(json.dumps([asdict(case) for case in found], indent=1) + "\n")

@@ -14,6 +14,9 @@ class _Conv:
     def kernel_forward(self, problem, precision):
         return prepare("conv", problem, precision, "forward")
 
+    def kernel_first_call(self, problem, precision):
+        return prepare("conv", problem, precision, "first_call")
+
 
 def _params(published_set):
     return ([p.id for p in problems.load("conv", published_set)], list(PRECISIONS))

@@ -14,6 +14,9 @@ class _Gemm:
     def kernel_forward(self, problem, precision):
         return prepare("gemm", problem, precision)
 
+    def kernel_first_call(self, problem, precision):
+        return prepare("gemm", problem, precision, "first_call")
+
 
 def _params(published_set):
     return ([p.id for p in problems.load("gemm", published_set)], list(PRECISIONS))

@@ -22,6 +22,9 @@ class _Forward:
     def kernel_fused_forward(self, problem, precision):
         return prepare("rnn", problem, precision, "fused_forward")
 
+    def kernel_first_call(self, problem, precision):
+        return prepare("rnn", problem, precision, "first_call")
+
 
 def _params(published_set):
     return ([p.id for p in problems.load("rnn", published_set)], list(PRECISIONS))

@@ -20,6 +20,9 @@ class _SparseGemm:
     def kernel_conversion(self, problem, precision):
         return prepare("sparse_gemm", problem, precision, "conversion")
 
+    def kernel_first_call(self, problem, precision):
+        return prepare("sparse_gemm", problem, precision, "first_call")
+
 
 def _params(published_set):
     return ([p.id for p in problems.load("sparse_gemm", published_set)], list(PRECISIONS))

@@ -13,16 +13,19 @@ except ModuleNotFoundError:
 
 from deepbench_ops import __version__
 from deepbench_ops.commands.allreduce import allreduce
+from deepbench_ops.commands.backends import backends
 from deepbench_ops.commands.bisect import bisect
 from deepbench_ops.commands.check import check
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.commands.config import config
 from deepbench_ops.commands.export import export
 from deepbench_ops.commands.fastest import fastest
+from deepbench_ops.commands.frameworks import frameworks
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.noise import noise
 from deepbench_ops.commands.problems import problems
+from deepbench_ops.commands.release import release
 from deepbench_ops.commands.select import select
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady
@@ -48,14 +51,17 @@ def cli() -> None:
       asv publish                       make the web pages in html/
       deepbench problems                list every kernel with FLOPs and bytes
       deepbench check                   compare every kernel with float64, timing none
+      deepbench backends                which framework has which kernel, and why not
       deepbench verdict                 what became slower or faster, and whether it repeats
       deepbench bisect ID FROM..TO      the first release on which a kernel is slow
       deepbench noise                   how small a change this machine can show, and why
       deepbench unsteady RELEASE        points worth measuring again
+      deepbench release add torch==...  a release, nightly or wheel as a point on its line
       deepbench allreduce --ranks 4     sum vectors over four processes, at once
       deepbench import FILE             published results, beside your own
       deepbench compare A@torch B       machines or releases, side by side
       deepbench fastest                 the fastest machine for each kernel
+      deepbench frameworks              one machine's frameworks on the same kernels
       deepbench export FILE             results as a workbook or a table
       deepbench submit FILE             results in one file, for others to import
 
@@ -67,16 +73,19 @@ for command in (
     problems,
     select,
     check,
+    backends,
     machine,
     config,
     verdict,
     bisect,
     noise,
     unsteady,
+    release,
     allreduce,
     import_,
     compare,
     fastest,
+    frameworks,
     export,
     submit,
 ):

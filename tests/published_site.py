@@ -7,11 +7,12 @@ from pathlib import Path
 
 from asv.commands.publish import Publish
 from asv.config import Config
-from asv.results import Results
+from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
 
 import deepbench_ops.pages.plugin
 import deepbench_ops.releases.repo  # noqa: F401  (asv finds what is imported)
+from deepbench_ops.results import measurements
 
 HOSTILE = '<img src=x onerror="window.pwned=1">'
 """A machine's name and a value of its profile, as a stranger might submit them."""
@@ -78,6 +79,20 @@ def write_results(folder: Path) -> None:
                 )
                 results.add_result(benchmark, outcome(seconds))
                 results.save(str(folder))
+                if machine == "lab-1":
+                    write_measurements(folder, results, seconds)
+
+
+def write_measurements(folder: Path, results: Results, seconds: float) -> None:
+    """What two processes found for the first problem, one per cent to either side."""
+    params = [text.strip("'") for text in (PROBLEMS[0], PRECISIONS[0])]
+    path = folder / get_filename("lab-1", results.commit_hash, results.env_name)
+    lines = (
+        {"benchmark": BENCHMARK, "params": params, "seconds": [off * seconds], "yardstick": []}
+        for off in (0.99, 1.01)
+    )
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    measurements.beside(path).write_text(text, "utf-8")
 
 
 def outcome(seconds: float) -> BenchmarkResult:

@@ -7,6 +7,7 @@ import math
 from datetime import date
 
 import numpy as np
+import points as points_of_tests
 import pytest
 import workbooks
 from click.testing import CliRunner
@@ -15,7 +16,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deepbench_ops.analysis import comparison, points
-from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
@@ -26,30 +26,14 @@ from deepbench_ops.published import filing, publication
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
-GEMMS = [p.id for p in load("gemm", "training")]
+GEMMS = points_of_tests.GEMMS
 OLD = Release("torch", "2.0.1", date(2023, 5, 8))
 NEW = Release("torch", "2.13.0", date(2026, 7, 8))
 OTHER = Release("numpy", "2.4.6", date(2026, 5, 18))
 
 
-def point(problem=GEMMS[0], seconds=1.0, release=NEW, machine="box", precision="float32"):
-    return Point(
-        machine=machine,
-        release=release,
-        family="gemm",
-        set="training",
-        operation="forward",
-        problem_id=problem,
-        precision=precision,
-        ranks=None,
-        device="cpu",
-        cache="warm",
-        layout="published",
-        seconds=seconds,
-        low=None,
-        high=None,
-        samples=1,
-    )
+def point(problem=GEMMS[0], seconds=1.0, **said):
+    return points_of_tests.point(problem_id=problem, seconds=seconds, **said)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -300,3 +301,16 @@ def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
     page.wait_for_selector("#regressions-body")
     assert page.is_visible("#regressions-display")
     assert page.inner_text("#title").startswith("Regressions in")
+
+
+def test_a_line_tells_its_noise(page: Any, site: str) -> None:
+    """Below the graph stands how far processes lie apart; of a line of single ones, nothing."""
+    open_page(
+        page, site, f"{GRAPH}numpy&p-problem={published_site.PROBLEMS[0]}", "#deepbench-noise"
+    )
+    told = page.inner_text("#deepbench-noise")
+    assert re.fullmatch(r"Noise \(how far processes of one release lie apart\): .*1\.4 %", told)
+    other = f"{GRAPH}numpy&p-problem={published_site.PROBLEMS[1]}"
+    page.goto("about:blank")
+    open_page(page, site, other, "#main-graph canvas")
+    assert 0 == page.locator("#deepbench-noise").count()

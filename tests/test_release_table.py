@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
+from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import table
+from deepbench_ops.releases.companions import RULES
 from deepbench_ops.releases.table import Release
 
 HEADER = "framework,version,date,pins,on_request,index\n"
@@ -112,7 +114,7 @@ def test_frameworks_mix_by_date():
     [
         (
             "jaxx,1.0,2024-01-01,,no,",
-            "unknown framework 'jaxx': write one of numpy, torch, published",
+            "unknown framework 'jaxx': write one of " + ", ".join([*NAMES, table.PUBLISHED]),
         ),
         ("numpy,one,2024-01-01,,no,", "version is 'one': write it like 2.13.0"),
         ("numpy,1.0-1,2024-01-01,,no,", "version is '1.0-1': write '1.0.post1'"),
@@ -169,14 +171,31 @@ def test_a_missing_or_unreadable_table_is_one_line(tmp_path):
         table.load(tmp_path / "binary.csv")
 
 
-def test_the_table_holds_what_the_project_promises():
-    """Eight numpy releases from 1.24.4 on, every torch 2.x minor, one of these without asking."""
-    listed = table.load()
-    numpy = [release for release in listed if release.framework == "numpy"]
-    torch = [release for release in listed if release.framework == "torch"]
-    assert numpy[0].name == "numpy-1.24.4"
-    assert len(numpy) >= 8
-    assert all(any(pin.startswith("scipy==") for pin in release.pins) for release in numpy)
-    assert [f"2.{minor}" for minor in range(16)] == [r.version.rpartition(".")[0] for r in torch]
-    assert [release.name for release in torch if not release.on_request] == ["torch-2.13.0"]
-    assert all(any(pin.startswith("numpy==") for pin in release.pins) for release in torch)
+@pytest.mark.parametrize(
+    ("framework", "fewest"),
+    {
+        "numpy": 40,
+        "torch": 30,
+        "jax": 40,
+        "onnxruntime": 35,
+        "openvino": 25,
+        "tensorflow": 19,
+        "mindspore": 5,
+    }.items(),
+)
+def test_the_table_holds_a_history_of_every_framework(framework, fewest):
+    """From the oldest that is listed on, each with the companions that its rule names."""
+    listed = [release for release in table.load() if release.framework == framework]
+    rule = RULES[framework]
+    assert fewest <= len(listed)
+    assert Version(rule.oldest) <= Version(listed[0].version)
+    for release in listed:
+        beside = {pin.partition("==")[0] for pin in release.pins}
+        assert {*rule.companions, *filter(None, [rule.same])} == beside, release.name
+
+
+def test_large_installs_are_measured_on_request():
+    """A bare run takes numpy and the torch whose build for the cpu is at hand."""
+    asked = {release.name for release in table.measurable() if not release.on_request}
+    assert {"numpy", "torch"} == {name.partition("-")[0] for name in asked}
+    assert ["torch-2.13.0"] == [name for name in asked if name.startswith("torch")]

@@ -10,47 +10,29 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
+import points as points_of_tests
 import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, history, points
-from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.pairs import Launch
 from deepbench_ops.paired import confirm
-from deepbench_ops.problems import load
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-GEMMS = [problem.id for problem in load("gemm", "training")]
+GEMMS = points_of_tests.GEMMS
 RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(8)]
 
 
 def point(release, rounds, problem=GEMMS[0], machine="here", **changed):
     """A point of one kernel whose processes took these seconds."""
-    return replace(
-        Point(
-            machine=machine,
-            release=release,
-            family="gemm",
-            set="training",
-            operation="forward",
-            problem_id=problem,
-            precision="float32",
-            ranks=None,
-            device="cpu",
-            cache="warm",
-            layout="published",
-            seconds=float(np.median(rounds)),
-            low=None,
-            high=None,
-            samples=len(rounds),
-            rounds=tuple(rounds),
-        ),
-        **changed,
+    said = {"seconds": float(np.median(rounds)), "samples": len(rounds), "rounds": tuple(rounds)}
+    return points_of_tests.point(
+        release=release, problem_id=problem, machine=machine, **{**said, **changed}
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import history, points
-from deepbench_ops.pages import page_index, verdict_page
+from deepbench_ops.pages import lines, page_index, verdict_page
 from deepbench_ops.releases import table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -25,7 +25,7 @@ def page(tmp_path_factory):
     for machine in ("epyc-9005-2core", "epyc-9004-2core", "nvidia-t4"):
         shutil.copytree(RESULTS / machine, folder / machine)
     site = tmp_path_factory.mktemp("html")
-    verdict_page.write(site, "deepbench <ops>", folder, table.load())
+    verdict_page.write(site, "deepbench <ops>", *lines.read(folder, table.load()))
     return (site / verdict_page.PAGE).read_text("utf-8")
 
 
@@ -73,7 +73,7 @@ def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):
         shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
     torn = min((tmp_path / "results" / "epyc-9004-2core").glob("*.jsonl"))
     torn.write_text(torn.read_text()[:-50])
-    verdict_page.write(tmp_path, "deepbench", tmp_path / "results", table.load())
+    verdict_page.write(tmp_path, "deepbench", *lines.read(tmp_path / "results", table.load()))
     written = (tmp_path / verdict_page.PAGE).read_text("utf-8")
     assert torn.name in re.search(r'<p class="deepbench-torn">(.*?)</p>', written)[1]
     assert ["epyc-9005-2core"] == re.findall(r"<h1>(epyc.*?)</h1>", written)
@@ -105,8 +105,8 @@ def _measured(point):
 def test_the_navigation_leads_there():
     """Verdicts come before asv's own list, which stays; an unknown navigation is noticed."""
     entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
-    found = page_index.with_verdicts(f"<ul>{entry}</ul>")
+    found = page_index.with_own_pages(f"<ul>{entry}</ul>")
     assert found.index("verdicts.html") < found.index("#/regressions")
     assert "asv regressions" in found
     with pytest.raises(page_index.PagesError, match="navigation"):
-        page_index.with_verdicts("<ul></ul>")
+        page_index.with_own_pages("<ul></ul>")

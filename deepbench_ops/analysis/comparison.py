@@ -11,6 +11,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.problem import FIRST_CALL
 
 CONFIDENCE = 0.95
 
@@ -84,6 +85,8 @@ def contender(spec: str, points: Sequence[Point], profile: Profile | None = None
         raise unknown(f"release of {machine}", release, [*frameworks, *names])
     newest = {}
     for point in sorted(points, key=lambda point: point.release.date):
+        if point.operation == FIRST_CALL:  # compiling is no part of a kernel's speed
+            continue
         if not release or release in (point.release.name, point.release.framework):
             newest[point.kernel] = point
     only = {point.release.name for point in newest.values()}

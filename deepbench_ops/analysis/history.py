@@ -78,10 +78,10 @@ class Shift:
         return self.change.ratio > 1
 
 
-def lines(points: Iterable[Point], order: Sequence[Release]) -> list[Line]:
+def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) -> list[Line]:
     """Return the lines that points make; `order` is the release table, oldest first.
 
-    Points of other releases are left out, as are lines of a single release.
+    Points of other releases are left out, as are lines of fewer releases than `fewest`.
     """
     place = {release.hash: number for number, release in enumerate(order)}
     found: dict[tuple[object, ...], list[Point]] = defaultdict(list)
@@ -93,7 +93,7 @@ def lines(points: Iterable[Point], order: Sequence[Release]) -> list[Line]:
     return [
         Line(tuple(sorted(each, key=lambda point: place[point.release.hash])))
         for each in found.values()
-        if len(each) > 1
+        if len(each) >= fewest
     ]
 
 

@@ -16,8 +16,16 @@ if TYPE_CHECKING:
 _CLASSES = {
     "numpy": ("deepbench_ops.backends.numpy_backend", "NumpyBackend"),
     "torch": ("deepbench_ops.backends.torch_backend", "TorchBackend"),
+    "jax": ("deepbench_ops.backends.jax_backend", "JaxBackend"),
+    "onnxruntime": ("deepbench_ops.backends.onnxruntime_backend", "OnnxRuntimeBackend"),
+    "openvino": ("deepbench_ops.backends.openvino_backend", "OpenVinoBackend"),
+    "tensorflow": ("deepbench_ops.backends.tensorflow_backend", "TensorFlowBackend"),
+    "mindspore": ("deepbench_ops.backends.mindspore_backend", "MindSporeBackend"),
 }
 NAMES = tuple(_CLASSES)
+COMPANIONS = {"onnxruntime": ("onnx",), "openvino": ("onnx",), "jax": ("jaxlib",)}
+"""What a backend cannot do without beside its framework."""
+
 DEVICES = ("cpu", "cuda")
 
 
@@ -45,8 +53,9 @@ def preload(name: str) -> None:
     try:
         import_module(_CLASSES[name][0])
     except ModuleNotFoundError as missing:
-        if missing.name != name:
+        if missing.name not in (name, *COMPANIONS.get(name, ())):
             raise
         raise DeepbenchError(
-            f"{name} is not installed in this environment: install it with 'pip install {name}'"
+            f"{missing.name} is not installed in this environment: install it with 'pip install"
+            f" {missing.name}'"
         ) from None

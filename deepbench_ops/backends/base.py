@@ -8,7 +8,7 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import FIRST_CALL, Problem
 
 Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
@@ -24,6 +24,8 @@ class Backend(ABC):
     device: str
     layout: str = "published"
     """How the tensors of later kernels lie in memory, in families that leave a choice."""
+    compiles: ClassVar[bool] = False
+    """Whether it compiles a kernel before it runs it, so that a first call is one of a kind."""
     builders: ClassVar[Mapping[str, Builder]]
     """The families that it has kernels for."""
 
@@ -36,8 +38,11 @@ class Backend(ABC):
         family no such layout, and DeepbenchError for an unknown precision or operation.
         """
         known_precision(precision)
-        if operation not in problem.operations:
-            raise unknown(f"{problem.family} operation", operation, problem.operations)
+        known = (*problem.operations, FIRST_CALL)
+        if operation not in known:
+            raise unknown(f"{problem.family} operation", operation, known)
+        if operation == FIRST_CALL and not self.compiles:
+            raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
         if self.layout not in problem.layouts:
             raise Unsupported(
                 f"{problem.family} problems have no {self.layout} layout (DEEPBENCH_LAYOUT): their"

@@ -14,7 +14,7 @@ from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.check import Check, check
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import FIRST_CALL, Problem
 from deepbench_ops.problems.tables import TYPES
 
 OK, WRONG, SKIPPED = "ok", "wrong", "skipped"
@@ -53,11 +53,13 @@ def rows(
     precisions: Sequence[str],
     threads: int | None = None,
     tell: Callable[[str], object] = lambda step: None,
+    kinds: int | None = None,
 ) -> Iterator[Row]:
     """Yield a row for every combination, and one for all that a framework or device lacks.
 
     chosen: the families. threads: how many each operation may use, None to leave that as it is.
-    tell: is told what comes next. DeepbenchError for names that do not exist.
+    tell: is told what comes next. kinds: how many kinds of problem to look at, None for all.
+    DeepbenchError for names that do not exist.
     """
     for framework in frameworks:
         for device in devices:
@@ -71,16 +73,19 @@ def rows(
                 with suppress(Unsupported):
                     backend.set_threads(threads)
             for family in chosen:
-                yield from _of_family(backend, family, precisions)
+                yield from _of_family(backend, family, precisions, kinds)
 
 
-def _of_family(backend: Backend, family: str, precisions: Sequence[str]) -> Iterator[Row]:
+def _of_family(
+    backend: Backend, family: str, precisions: Sequence[str], kinds: int | None
+) -> Iterator[Row]:
     if family not in backend.builders:
         reason = f"the {backend.name} backend has no {family} kernels"
         yield Row(backend.name, backend.device, family, reason=reason)
         return
-    twins = families.kinds(family)
-    for operation in TYPES[family].operations:
+    twins = families.kinds(family)[:kinds]
+    first = (FIRST_CALL,) if backend.compiles else ()
+    for operation in (*TYPES[family].operations, *first):
         for precision in precisions:
             yield _row(backend, twins, operation, precision)
 

@@ -22,7 +22,19 @@ from deepbench_ops.problems.selections import selection_name
     default=None,
     help="Whether to pick frameworks' own recurrent layers too; in the headline they are not.",
 )
-def select(name: str, family: str | None, precisions: tuple[str, ...], fused: bool | None) -> None:
+@click.option(
+    "--first-call/--no-first-call",
+    default=False,
+    show_default=True,
+    help="Whether to pick the first call of frameworks that compile: compiling, and running once.",
+)
+def select(
+    name: str,
+    family: str | None,
+    precisions: tuple[str, ...],
+    fused: bool | None,
+    first_call: bool,
+) -> None:
     """Print the regular expression that picks a selection's benchmarks.
 
     NAME is headline (the problems that DeepBench's README shows), training, inference-server
@@ -33,4 +45,4 @@ def select(name: str, family: str | None, precisions: tuple[str, ...], fused: bo
     """
     if fused is None:
         fused = selection_name(name) != "headline"
-    click.echo(bench_regex(members(name, family), precisions, fused))
+    click.echo(bench_regex(members(name, family), precisions, fused, first_call))

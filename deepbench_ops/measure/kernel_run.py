@@ -24,7 +24,7 @@ from deepbench_ops.measure import estimate, fingerprint, record, threads, yardst
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.ruler import Ruler, Server
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, computed
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
@@ -134,7 +134,7 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
     check.verify(backend, problem, precision, operation)
     _demand_memory(backend, problem, precision, operation)
     limit = call_limit()
-    expected = estimate.seconds(backend, problem, precision, operation, limit)
+    expected = estimate.seconds(backend, problem, precision, computed(operation), limit)
     if expected > limit:
         raise Unsupported(
             f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "

@@ -93,11 +93,11 @@ def extended(page: str, project: str, named: bool) -> str:
                 "deepbench_ops/pages does not know this asv's page"
             )
         page = page.replace(end, addition + end)
-    return with_verdicts(page) if named else page
+    return with_own_pages(page) if named else page
 
 
-def with_verdicts(page: str) -> str:
-    """`page` with a way to our verdicts, asv's own regressions beside it as a second opinion.
+def with_own_pages(page: str) -> str:
+    """`page` with ways to our own pages, asv's regressions beside them as a second opinion.
 
     Raises PagesError where asv's navigation is not known.
     """
@@ -107,7 +107,10 @@ def with_verdicts(page: str) -> str:
             "asv's index.html has no entry for regressions in its navigation: "
             "deepbench_ops/pages does not know this asv's page"
         )
-    ours = '<li id="nav-li-verdicts"><a href="verdicts.html">Verdicts</a></li>'
+    ours = (
+        '<li id="nav-li-verdicts"><a href="verdicts.html">Verdicts</a></li>\n\t'
+        '<li id="nav-li-frameworks"><a href="frameworks.html">Frameworks</a></li>'
+    )
     return page.replace(entry, f"{ours}\n\t{entry.replace('Regressions', 'asv regressions')}")
 
 

@@ -8,7 +8,14 @@ from typing import Any
 from asv.graph import make_summary_graph
 from asv.publishing import OutputPublisher
 
-from deepbench_ops.pages import page_index, release_list, verdict_page
+from deepbench_ops.pages import (
+    framework_page,
+    lines,
+    noise_data,
+    page_index,
+    release_list,
+    verdict_page,
+)
 
 
 class DeepbenchPages(OutputPublisher):
@@ -29,7 +36,10 @@ class DeepbenchPages(OutputPublisher):
         releases = release_list.collect(repo, graphs, revisions)
         release_list.write(html_dir, conf.project, releases, judged)
         if judged:
-            verdict_page.write(html_dir, conf.project, Path(conf.results_dir), repo.timeline)
+            found, torn = lines.read(Path(conf.results_dir), repo.timeline)
+            verdict_page.write(html_dir, conf.project, found, torn)
+            framework_page.write(html_dir, conf.project, found)
+            noise_data.write(html_dir, found, benchmarks, graphs)
         one_framework_summaries(conf, repo, benchmarks, graphs)
 
 

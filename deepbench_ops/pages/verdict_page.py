@@ -11,33 +11,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from asv.console import log
-
-from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.causes import Cause, causes
 from deepbench_ops.analysis.history import Line, Shift
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.table import Release
 
 PAGE = "verdicts.html"
 
 
-def write(html_dir: Path, project: str, results: Path, timeline: Sequence[Release]) -> None:
-    """Write html_dir/verdicts.html from results; a machine whose samples are torn is told."""
-    order = [release for release in timeline if release.measurable]
-    known = {release.hash: release for release in order}
-    lines: list[Line] = []
-    torn: list[str] = []
-    for machine in points.machines(results):
-        try:
-            found = points.load(results, machine, known, rounds=True)
-        except DeepbenchError as reason:
-            log.error(str(reason))
-            torn.append(f"{machine}: {reason}")
-            continue
-        lines += history.lines(found, order)
-    (html_dir / PAGE).write_text(page(project, lines, torn), "utf-8")
+def write(html_dir: Path, project: str, lines: Sequence[Line], torn: Iterable[str]) -> None:
+    """Write html_dir/verdicts.html from the lines of all machines."""
+    several = [line for line in lines if len(line.points) > 1]
+    (html_dir / PAGE).write_text(page(project, several, torn), "utf-8")
 
 
 def page(project: str, lines: Sequence[Line], torn: Iterable[str] = ()) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, computed
 
 WRITTEN = {"forward": "output", "backward_data": "images", "backward_weights": "filters"}
 """The tensor that each pass writes, itself or its gradient; it reads the other two."""
@@ -98,7 +98,7 @@ class Conv(Problem):
         """
         weight = precision(name)
         sizes = self._sizes()
-        written = sizes[WRITTEN[operation]]
+        written = sizes[WRITTEN[computed(operation)]]
         return (sum(sizes.values()) - written) * weight.input_bytes + written * weight.output_bytes
 
     def _sizes(self) -> dict[str, int]:

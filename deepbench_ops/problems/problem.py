@@ -10,6 +10,15 @@ from typing import ClassVar
 
 from deepbench_ops.problems.precision import precision
 
+FIRST_CALL = "first_call"
+"""An operation of every family: to compile the forward pass, and run it once. Frameworks that
+compile nothing have none."""
+
+
+def computed(operation: str) -> str:
+    """Return the operation whose output this one has."""
+    return "forward" if operation == FIRST_CALL else operation
+
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(ABC):
@@ -67,8 +76,9 @@ class Problem(ABC):
         return inputs * weight.input_bytes + outputs * weight.output_bytes
 
     def flops_of(self, operation: str) -> float:
-        """Floating-point operations of one of the `operations`."""
-        return self.flops
+        """Floating-point operations of one of the `operations`; of a first call 0, for what
+        takes its time is compiling."""
+        return 0 if operation == FIRST_CALL else self.flops
 
     def bytes_of(self, name: str, operation: str) -> float:
         """Bytes that one of the `operations` cannot avoid moving at the precision `name`."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, computed
 
 GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
 
@@ -71,7 +71,7 @@ class Rnn(Problem):
         read = self._weights + products + state + cell_state
         return read, self.timesteps * state + cell_state
 
-    def flops_of(self, operation: str) -> int:
+    def flops_of(self, operation: str) -> float:
         """`flops` for forward and backward, twice that for a vendor's layer.
 
         DeepBench counts a backward pass like a forward one. What is really multiplied is twice
@@ -83,7 +83,7 @@ class Rnn(Problem):
         counted like its forward one; it really multiplies half as much again, the gradient of
         the input not being asked for.
         """
-        return 2 * self.flops if operation.startswith("fused") else self.flops
+        return 2 * self.flops if operation.startswith("fused") else super().flops_of(operation)
 
     def bytes_of(self, name: str, operation: str) -> float:
         """Every operand once and every result once, as for `bytes`; see `traffic` for forward.
@@ -97,7 +97,7 @@ class Rnn(Problem):
         weights and both biases as well. fused_backward: as backward, with the inputs read and
         the gradients of input weights and biases written as well.
         """
-        if operation == "forward":
+        if computed(operation) == "forward":
             return self.bytes(name)
         weight = precision(name)
         state = self.batch * self.hidden

@@ -75,7 +75,7 @@ class SparseGemm(Problem):
         what skipping them gains.
         """
         work = {"dense_forward": 2 * self.m * self.n * self.k, "conversion": 0}
-        return work.get(operation, self.flops)
+        return work.get(operation, super().flops_of(operation))
 
     def bytes_of(self, name: str, operation: str) -> float:
         """Bytes of one of the `operations`, by the rule of `bytes`: each operand moved once.

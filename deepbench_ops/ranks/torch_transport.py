@@ -26,6 +26,10 @@ ROLL = "deepbench-alive"
 
 LOOK_SECONDS = 0.1
 
+STAGGER_SECONDS = 0.01
+"""So much later than the rank before does each knock at the store: of 32 at once a few were let in
+only five seconds later."""
+
 
 class TorchTransport(Transport):
     """The default process group of this process, made from a store that all ranks reach."""
@@ -66,6 +70,7 @@ class TorchTransport(Transport):
         """Meet over the store that rank 0 hosts on this machine."""
         store, port = meeting
         if store is None:
+            time.sleep(rank * STAGGER_SECONDS)
             store = _store(port, is_master=False, timeout=timeout)
         return cls(rank, size, store, timeout)
 

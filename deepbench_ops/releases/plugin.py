@@ -44,18 +44,22 @@ def setup() -> None:
 
 
 def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callable[..., Any]:
-    """Mend two things ``asv run`` does with releases, and note whether it will save.
+    """Mend three things ``asv run`` does with releases, and note whether it will save.
 
-    TAGS hands on tag names where hashes are needed, and the results are filed where nothing
-    finds them. ``--parallel`` builds in other processes, whose switch to a release this one
-    would not see; there is one environment to build at a time, so nothing is lost.
+    Without a range it takes each branch's newest: a framework all of whose releases are measured on
+    request has none, and is left out. TAGS hands on tag names where hashes are needed, and the
+    results are filed where nothing finds them. ``--parallel`` builds in other processes, whose
+    switch to a release this one would not see; there is one environment to build at a time, so
+    nothing is lost.
     """
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
         watching.saving = not kwargs.get("dry_run", False)
         if conf.dvcs == repo.ReleaseRepo.dvcs:
             kwargs["parallel"] = 1
-            if range_spec == "TAGS":
+            if range_spec is None:
+                range_spec = get_repo(conf).newest_of(conf.branches)
+            elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
         return run(cls, conf, range_spec=range_spec, **kwargs)
 

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from asv.console import log
 from asv.repo import NoSuchNameError, Repo
 from asv.util import UserError
 
@@ -123,6 +124,22 @@ class ReleaseRepo(Repo):
     def get_new_branch_commits(self, branches: list[str], existing: Iterable[str]) -> list[str]:
         new = super().get_new_branch_commits(branches, existing)
         return [commit for commit in new if _wanted(self._by_hash[commit])]
+
+    def newest_of(self, branches: Iterable[str]) -> list[str]:
+        """Return each framework's newest release that needs no asking for, as hashes.
+
+        A framework that has none is left out, and told; UserError where that leaves nothing.
+        """
+        found, asking = [], []
+        for branch in branches:
+            wanted = [release for release in self._branch(branch) if _wanted(release)]
+            found += [release.hash for release in wanted[:1]]
+            asking += [] if wanted else [self._branch(branch)[0].name]
+        if asking:
+            log.info(f"Measured on request only: {', '.join(asking)}")
+        if not found:
+            raise UserError(f"no release is measured without asking: name one, such as {asking[0]}")
+        return found
 
     def get_revisions(self, commits: Iterable[str]) -> dict[str, int]:
         """Number commits along the timeline; the numbers serve one published page only."""

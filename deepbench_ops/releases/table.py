@@ -3,8 +3,8 @@
 A release's hash is made from its own requirement and nothing else. Rows can therefore be added,
 moved or corrected without touching anything that was measured under another row.
 
-The dates are the days on which the package index received the release; see
-``scripts/release_dates.py``.
+The dates are the days on which the package index received the release; `releases/index.py` asks
+for them.
 """
 
 import csv
@@ -82,7 +82,11 @@ def append(path: Path, releases: Iterable[Release]) -> int:
     new = [release for release in releases if release.hash not in known]
     if new:
         text = path.read_text(encoding="utf-8")
-        lines = (f"{r.framework},{r.version},{r.date.isoformat()},,no,\n" for r in new)
+        lines = (
+            f"{r.framework},{r.version},{r.date.isoformat()},{' '.join(r.pins)},"
+            f"{'yes' if r.on_request else 'no'},{r.index}\n"
+            for r in new
+        )
         unfinished = path.with_suffix(".partial")
         unfinished.write_text(text + "".join(lines), encoding="utf-8")
         unfinished.replace(path)
@@ -206,9 +210,14 @@ def _date(where: str, text: str) -> datetime.date:
 
 def _pins(where: str, text: str) -> tuple[str, ...]:
     for pin in text.split():
-        if not PIN.fullmatch(pin):
-            raise DeepbenchError(f"{where}: pin {pin!r} is not exact: write it like scipy==1.10.1")
+        demand_exact(where, pin)
     return tuple(text.split())
+
+
+def demand_exact(where: str, pin: str) -> None:
+    """Raise DeepbenchError, saying where it stands, for a pin that is not like scipy==1.10.1."""
+    if not PIN.fullmatch(pin):
+        raise DeepbenchError(f"{where}: pin {pin!r} is not exact: write it like scipy==1.10.1")
 
 
 def _index(where: str, text: str) -> str:

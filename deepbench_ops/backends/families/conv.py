@@ -106,12 +106,15 @@ def laid_out(values: np.ndarray, layout: str) -> np.ndarray:
     otherwise. The strides say so even along axes of length 1, where a framework would otherwise
     have to guess.
     """
-    if layout == "published":
-        return values
+    return values if layout == "published" else channels_inside(values).transpose(0, 3, 1, 2)
+
+
+def channels_inside(values: np.ndarray) -> np.ndarray:
+    """Return a C-contiguous copy of `values` (NCHW) whose axes are NHWC; likewise of filters."""
     swapped = values.transpose(0, 2, 3, 1)
     stored = aligned_empty(swapped.shape, values.dtype)
     stored[...] = swapped
-    return stored.transpose(0, 3, 1, 2)
+    return stored
 
 
 LAYOUT_NOTES = {

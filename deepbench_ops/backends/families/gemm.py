@@ -31,6 +31,30 @@ class GemmInputs:
     notes: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Column-major operands in the eyes of a row-major framework: the transposed product.
+
+    C^T (n x m) is op(B)^T times op(A)^T, in that order.
+    """
+
+    b: np.ndarray
+    """n x k, or k x n where the published operand is transposed."""
+    a: np.ndarray
+    """k x m, or m x k where the published operand is transposed."""
+    c: np.ndarray
+    """n x m."""
+
+
+def stored(problem: Gemm, drawn: GemmInputs) -> Stored:
+    """Return the operands as C-contiguous arrays, which is all that many frameworks have."""
+    return Stored(
+        b=drawn.b if problem.b_transposed else drawn.b.T,
+        a=drawn.a if problem.a_transposed else drawn.a.T,
+        c=drawn.c.T,
+    )
+
+
 def inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
     """Draw the operands of `problem` in `precision`.
 

@@ -273,24 +273,6 @@ def kernel(
     )
 
 
-class Newest:
-    """What the last of several calls returned, for operations that make their output anew."""
-
-    def __init__(self, call: Callable[[], Any], nothing: Any) -> None:
-        """Start with the output `nothing`, and go back to it at every reset."""
-        self._call = call
-        self._nothing = nothing
-        self.output = nothing
-
-    def run(self) -> None:
-        """Call once, and let the previous output go."""
-        self.output = self._call()
-
-    def reset(self) -> None:
-        """Let the output go."""
-        self.output = self._nothing
-
-
 def layout_of_a(problem: SparseGemm, compressed: bool) -> str:
     """Return the note on how A is stored."""
     stored = "k x m" if problem.a_transposed else "m x k"

@@ -12,7 +12,6 @@ import numpy as np
 
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
-    Newest,
     Prepared,
     SparseInputs,
     laid_out,
@@ -22,6 +21,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
 )
 from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.newest import Newest
 from deepbench_ops.backends.numpy_backend.precision import at, done, refuse_lacking
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm

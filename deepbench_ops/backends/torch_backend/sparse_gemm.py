@@ -15,7 +15,6 @@ import torch
 
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
-    Newest,
     Prepared,
     SparseInputs,
     laid_out,
@@ -24,6 +23,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.newest import Newest
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision
 from deepbench_ops.errors import Unsupported

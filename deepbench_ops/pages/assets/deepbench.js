@@ -196,12 +196,59 @@ var deepbench = (function () {
         axis.axisLabel = (named && words[axis.axisLabel]) || axis.axisLabel;
     }
 
+    /* NOISE OF EACH LINE, below the graph: what noise.json knows of a graph's file and of the
+       place that a line's parameters have in it. */
+
+    function read_noise() {
+        var noise_by_graph = {};
+        var read = $.ajax({url: 'noise.json', dataType: 'json'}).then(
+            function (found) { noise_by_graph = found; },
+            function () { return $.Deferred().resolve(); });
+        var load_graph_data = $.asv.load_graph_data;
+        var filter_graph_data = $.asv.filter_graph_data;
+        $.asv.load_graph_data = function (url) {
+            return $.when(load_graph_data(url), read).then(function (data) {
+                data.deepbench_url = url;
+                return data;
+            });
+        };
+        $.asv.filter_graph_data = function (data, x_axis, indices, params) {
+            var series = filter_graph_data(data, x_axis, indices, params);
+            var known = noise_by_graph[decodeURIComponent(data.deepbench_url || '')];
+            if (known && x_axis === 0) {
+                series.deepbench_noise = known[params.reduce(function (place, values, k) {
+                    return place * values.length + indices[k + 1];
+                }, 0)];
+            }
+            return series;
+        };
+    }
+
+    function tell_noise(plot) {
+        if (plot.getPlaceholder().attr('id') !== 'main-graph') {
+            return;
+        }
+        var told = plot.getData().filter(function (series) {
+            return typeof series.data.deepbench_noise === 'number';
+        }).map(function (series) {
+            var percent = (100 * series.data.deepbench_noise).toPrecision(2) + ' %';
+            return series.label ? $('<span>').html(series.label).text() + ': ' + percent : percent;
+        });
+        $('#deepbench-noise').remove();
+        if (told.length > 0) {
+            $('<p id="deepbench-noise">').text(
+                'Noise (how far processes of one release lie apart): ' + told.join('; ')
+            ).insertAfter('#main-graph');
+        }
+    }
+
     $.plot.plugins.push({
         name: 'deepbench',
         version: '1',
         init: function (plot) {
             plot.hooks.processOptions.push(adapt_plot);
             plot.hooks.processDatapoints.push(place_bars);
+            plot.hooks.draw.push(tell_noise);
         }
     });
 
@@ -235,6 +282,7 @@ var deepbench = (function () {
                 if (named) {
                     read_names(index);
                     use_names();
+                    read_noise();
                 }
             };
         }

@@ -1,0 +1,102 @@
+"""One machine's frameworks on the same kernels: the newest time of each, and who is fastest.
+
+Each point was measured by some processes; how far processes of one point lie apart is the noise
+that a difference between frameworks has to stand out of. Two processes say little of their own,
+so the noise is that of all a framework's kernels of a family together.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.problems.problem import FIRST_CALL
+
+DEVIATIONS = 3.0
+"""A difference counts from so many of its own standard deviations on, and a percent at least."""
+
+LEAST = 1.01
+
+MEDIAN_OF_A_NORMAL = 0.6745
+"""The median of |x| of a standard normal x."""
+
+Noise = Mapping[tuple[str, str], float]
+"""Standard deviation of the logs of processes, by framework and family."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One kernel, by framework its newest point, fastest first.
+
+    ahead: how many times as long the second takes. fastest: the framework that is faster than
+    all others beyond the noise, "" where none is.
+    """
+
+    points: tuple[Point, ...]
+    ahead: float
+    fastest: str
+
+    @property
+    def kernel(self) -> Point:
+        """Any of the points: what they have in common is the kernel."""
+        return self.points[0]
+
+
+def contests(points: Iterable[Point]) -> list[Contest]:
+    """Return the kernels that two frameworks or more have, in the points' order.
+
+    points: of one machine, with their rounds; published figures are left out.
+    """
+    newest: dict[tuple[object, ...], dict[str, Point]] = defaultdict(dict)
+    for point in sorted(points, key=lambda point: point.release.date):
+        if point.release.measurable and point.operation != FIRST_CALL:
+            key = (*point.kernel, point.device, point.cache)
+            newest[key][point.release.framework] = point
+    several = [list(found.values()) for found in newest.values() if len(found) > 1]
+    noise = noises([point for found in several for point in found])
+    return [_contest(found, noise) for found in several]
+
+
+def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
+    """Return how far processes of a point lie apart, by framework and family.
+
+    From the median over kernels, which a few disturbed ones do not move; the family's worst
+    framework for one whose points were measured by a single process each.
+    """
+    apart: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for point in points:
+        if len(point.rounds) > 1:
+            logs = np.log(point.rounds)
+            around = np.abs(logs - logs.mean()) * math.sqrt(len(logs) / (len(logs) - 1))
+            apart[point.release.framework, point.family] += [float(off) for off in around]
+    return {key: float(np.median(offs)) / MEDIAN_OF_A_NORMAL for key, offs in apart.items()}
+
+
+def _contest(found: Sequence[Point], noise: Noise) -> Contest:
+    ordered = sorted(found, key=lambda point: point.seconds)
+    first, second = ordered[:2]
+    ahead = second.seconds / first.seconds
+    variances = [_of(point, noise) ** 2 / max(len(point.rounds), 1) for point in ordered[:2]]
+    doubt = math.sqrt(sum(variances))
+    clear = ahead >= LEAST and math.log(ahead) > DEVIATIONS * doubt
+    return Contest(tuple(ordered), ahead, first.release.framework if clear else "")
+
+
+def _of(point: Point, noise: Noise) -> float:
+    """Return the noise of a point's framework and family, infinite where nothing tells."""
+    known = noise.get((point.release.framework, point.family))
+    if known is not None:
+        return known
+    others = [value for (_, family), value in noise.items() if family == point.family]
+    return max(others, default=math.inf)
+
+
+def wins(found: Iterable[Contest]) -> dict[str, dict[str, int]]:
+    """Return by family how many kernels each framework is fastest on; "" for nobody."""
+    counted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for contest in found:
+        counted[contest.kernel.family][contest.fastest] += 1
+    return {family: dict(by) for family, by in counted.items()}

@@ -1,0 +1,152 @@
+"""jax on one device, without the kernels: arrays, compiling, threads, memory and versions."""
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.functional import Call
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.memory import available
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.problem import Problem
+
+DTYPES = {
+    "float32": jnp.float32,
+    "tf32": jnp.float32,
+    "bfloat16": jnp.bfloat16,
+    "float16": jnp.float16,
+    "int8": jnp.int8,
+    "int32": jnp.int32,
+}
+
+THREADS_VARIABLE = "NPROC"
+"""XLA's pool on the CPU has so many threads, or as many as there are processors."""
+
+_pool: list[int] = []
+"""The threads of the pool, once it has been made; a process makes it once."""
+
+
+class JaxDevice(Backend):
+    """jax on "cpu" or "cuda" (the first GPU)."""
+
+    name = "jax"
+    compiles = True
+
+    def __init__(self, device: str = "cpu") -> None:
+        self.device = device
+        if device == "cpu":
+            jax.config.update("jax_platforms", "cpu")
+        else:
+            _demand_gpu()
+
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare a kernel; tf32 only on a GPU."""
+        if precision == "tf32" and self.device == "cpu":
+            raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
+        return super().build(problem, precision, operation, seed)
+
+    @cached_property
+    def _place(self) -> Any:
+        """The device, whose client makes its threads when it is first asked for."""
+        found = jax.devices(self.device)[0]
+        if not _pool:
+            _pool.append(self.threads())
+        return found
+
+    def array(self, values: np.ndarray, precision: str) -> Any:
+        """Return row-major `values` on the device, in the type of `precision`."""
+        return jax.device_put(values.astype(DTYPES[precision], copy=False), self._place)
+
+    def arrays(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:
+        """Return several."""
+        return tuple(self.array(each, precision) for each in values)
+
+    def compiled(
+        self, function: Callable[..., Any], operands: tuple[Any, ...]
+    ) -> Callable[[], Call]:
+        """Return what compiles `function` for `operands`: see `functional.Function`.
+
+        On the cpu a call waits for its output: jax would run several at once. On a GPU it only
+        enqueues.
+        """
+        waiting = self.device == "cpu"
+
+        def compile_it() -> Call:
+            # A new function each time: jax remembers by identity what it has compiled.
+            jitted = jax.jit(lambda *given: function(*given))
+
+            def call() -> Any:
+                output = jitted(*operands)
+                return jax.block_until_ready(output) if waiting else output
+
+            return call
+
+        return compile_it
+
+    def wait(self, output: Any) -> None:
+        """Return once an output is there."""
+        jax.block_until_ready(output)
+
+    def precision_of_products(self, precision: str) -> Any:
+        """Return what tells products to keep to the precision, where hardware offers less."""
+        return jax.lax.Precision.DEFAULT if precision == "tf32" else jax.lax.Precision.HIGHEST
+
+    def lacks(self, error: Exception) -> bool:
+        """Return whether jax or XLA says that it has no such operation."""
+        return isinstance(error, NotImplementedError) or "UNIMPLEMENTED" in str(error)
+
+    def memory_available(self) -> float:
+        """Return what the device's allocator, or else the system, says is free."""
+        if self.device == "cpu":
+            return available()
+        figures = self._place.memory_stats() or {}
+        if "bytes_limit" not in figures:
+            return float("inf")
+        return float(figures["bytes_limit"] - figures.get("bytes_in_use", 0))
+
+    def threads(self) -> int:
+        """Return the size of XLA's pool on the CPU, as it is or will be made."""
+        if _pool:
+            return _pool[0]
+        asked = os.environ.get(THREADS_VARIABLE, "")
+        return int(asked) if asked.isdigit() else len(os.sched_getaffinity(0))
+
+    def set_threads(self, count: int) -> None:
+        """Settle the size of the pool that is made with the first operation; no other later."""
+        if _pool and _pool[0] != count:
+            raise Unsupported(
+                f"jax has made its pool of {_pool[0]} threads and keeps it: for {count} start anew"
+            )
+        os.environ[THREADS_VARIABLE] = str(count)
+
+    def versions(self) -> dict[str, str]:
+        """Return jax, jaxlib, numpy, the threads of XLA's pool, and on a GPU its name."""
+        import jaxlib.version
+
+        found = {
+            "framework": f"jax {jax.__version__}",
+            "jax": jax.__version__,
+            "jaxlib": jaxlib.version.__version__,
+            "numpy": np.__version__,
+            "xla_threads": str(self.threads()),
+        }
+        if self.device != "cpu":
+            found |= {"device": self._place.device_kind}
+        return found
+
+
+def _demand_gpu() -> None:
+    try:
+        jax.devices("cuda")
+    except RuntimeError:
+        raise Unsupported(
+            f"jax {jax.__version__} finds no usable GPU, or is installed without jax[cuda]"
+        ) from None

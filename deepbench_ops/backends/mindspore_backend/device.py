@@ -1,0 +1,90 @@
+"""MindSpore on the CPU, without the kernels: tensors, calls that wait, threads and versions."""
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.functional import Call, Compiling
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.problem import Problem
+
+os.environ.setdefault("GLOG_v", "4")  # read once, by the import
+
+import mindspore as ms
+
+DTYPES = {
+    "float32": ms.float32,
+    "float16": ms.float16,
+    "int8": ms.int8,
+    "int32": ms.int32,
+}
+LACKING = {
+    "tf32": "tf32 exists only on NVIDIA GPUs, not on cpu",
+    "bfloat16": "numpy has no bfloat16 to hand to mindspore",
+}
+LACKING_WORDS = ("Unsupported op", "not support", "Select CPU operator", "Can not select")
+
+
+class MindSporeDevice(Compiling):
+    """MindSpore on the "cpu"."""
+
+    name = "mindspore"
+    compiles = False
+
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare a kernel, in NCHW where there is a choice."""
+        if precision in LACKING:
+            raise Unsupported(LACKING[precision])
+        if self.layout != "published":
+            raise Unsupported("mindspore convolves NCHW alone on the cpu")
+        return super().build(problem, precision, operation, seed)
+
+    @cached_property
+    def _ready(self) -> bool:
+        """Choose device and threads, before the first tensor.
+
+        MindSpore has a thread for each processor that it may run on, whatever else it is told.
+        """
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: self.settle_threads()])
+        ms.set_device("CPU")
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        return True
+
+    def tensor(self, values: np.ndarray, precision: str) -> Any:
+        """Return row-major `values` as a tensor in the type of `precision`."""
+        assert self._ready
+        return ms.Tensor(np.ascontiguousarray(values), DTYPES[precision])
+
+    def tensors(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:
+        """Return several."""
+        return tuple(self.tensor(each, precision) for each in values)
+
+    def called(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Callable[[], Call]:
+        """Return what calls `function` on `operands` and waits for its output."""
+        synchronise = ms.runtime.synchronize
+
+        def call() -> Any:
+            output = function(*operands)
+            synchronise()
+            return output
+
+        return lambda: call
+
+    def lacks(self, error: Exception) -> bool:
+        """Return whether MindSpore says that it has no such operation for a type."""
+        return any(words in str(error) for words in LACKING_WORDS)
+
+    def versions(self) -> dict[str, str]:
+        """Return mindspore, numpy and the threads of its runtime."""
+        return {
+            "framework": f"mindspore {ms.__version__}",
+            "mindspore": str(ms.__version__),
+            "numpy": np.__version__,
+            "runtime_threads": str(self.threads()),
+        }

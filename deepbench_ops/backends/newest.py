@@ -1,0 +1,24 @@
+"""What the last of several calls returned, for operations that make their output anew."""
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Newest:
+    """Calls, and keeps the output of the newest call alone."""
+
+    def __init__(self, call: Callable[[], Any], nothing: Any = None) -> None:
+        """Start with the output `nothing`, and go back to it at every reset."""
+        self._call = call
+        self._nothing = nothing
+        self.output = nothing
+        self.calls = 0
+
+    def run(self) -> None:
+        """Call once, and let the previous output go."""
+        self.output = self._call()
+        self.calls += 1
+
+    def reset(self) -> None:
+        """Let the output go."""
+        self.output = self._nothing

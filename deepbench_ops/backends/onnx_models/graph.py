@@ -1,0 +1,120 @@
+"""A graph under construction: values that can be computed with like arrays, and the model of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 17
+IR_VERSION = 8
+"""Both of 2022: what every listed release of the runtimes reads."""
+
+TYPES = {
+    np.dtype(np.float32): TensorProto.FLOAT,
+    np.dtype(np.float16): TensorProto.FLOAT16,
+    np.dtype(np.int8): TensorProto.INT8,
+    np.dtype(np.uint8): TensorProto.UINT8,
+    np.dtype(np.int32): TensorProto.INT32,
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a runtime is handed."""
+
+    serialised: bytes
+    feeds: Mapping[str, np.ndarray]
+    """C-contiguous inputs by name."""
+    read: Callable[[Sequence[np.ndarray]], np.ndarray]
+    """Return the reference's array from the outputs."""
+    notes: Mapping[str, str]
+
+
+class Graph:
+    """Nodes in the order in which they are computed."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.feeds: dict[str, np.ndarray] = {}
+
+    def input(self, name: str, values: np.ndarray) -> "Value":
+        """Return an input that will be fed `values`, copied where they are not C-contiguous."""
+        self.feeds[name] = np.ascontiguousarray(values)
+        return self.declared(name, values.dtype, values.shape)
+
+    def declared(self, name: str, dtype: Any, shape: Sequence[int]) -> "Value":
+        """Return an input of that type and shape."""
+        self.inputs.append(_described(name, dtype, shape))
+        return Value(self, name)
+
+    def constant(self, name: str, values: np.ndarray) -> "Value":
+        """Return a constant that is part of the model."""
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return Value(self, name)
+
+    def node(self, kind: str, *inputs: "Value | None", outputs: int = 1, **more: Any) -> Any:
+        """Return the output of a new node, or as many as it is said to have."""
+        names = [f"{kind}_{len(self.nodes)}_{number}" for number in range(outputs)]
+        taken = ["" if value is None else value.name for value in inputs]
+        self.nodes.append(helper.make_node(kind, taken, names, **more))
+        found = [Value(self, name) for name in names]
+        return found[0] if outputs == 1 else found
+
+    def proto(self, name: str, outputs: Mapping["Value", tuple[Any, Sequence[int]]]) -> Any:
+        """Return the graph with these outputs, of each the type and shape."""
+        described = [_described(value.name, *kind) for value, kind in outputs.items()]
+        return helper.make_graph(self.nodes, name, self.inputs, described, self.constants)
+
+    def serialised(self, outputs: Mapping["Value", tuple[Any, Sequence[int]]]) -> bytes:
+        """Return the model as ONNX's files hold it."""
+        domains = [helper.make_opsetid("", OPSET)]
+        model = helper.make_model(
+            self.proto("deepbench", outputs), opset_imports=domains, ir_version=IR_VERSION
+        )
+        return bytes(model.SerializeToString())
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a graph: ``+ - *`` and slices of the last axis add nodes to it."""
+
+    graph: Graph = field(hash=False, compare=False)
+    name: str
+
+    def __add__(self, other: "Value") -> "Value":
+        return self._with("Add", other)
+
+    def __sub__(self, other: "Value") -> "Value":
+        return self._with("Sub", other)
+
+    def __mul__(self, other: "Value") -> "Value":
+        return self._with("Mul", other)
+
+    def _with(self, kind: str, other: "Value") -> "Value":
+        found: Value = self.graph.node(kind, self, other)
+        return found
+
+    def __getitem__(self, where: tuple[slice, slice]) -> "Value":
+        last = where[1]
+        bounds = (last.start or 0, np.iinfo(np.int64).max if last.stop is None else last.stop, -1)
+        name = f"slice_{len(self.graph.constants)}"
+        given = [
+            self.graph.constant(f"{name}_{part}", np.array([number], np.int64))
+            for part, number in zip(("from", "to", "axis"), bounds, strict=True)
+        ]
+        found: Value = self.graph.node("Slice", self, *given)
+        return found
+
+
+def _described(name: str, dtype: Any, shape: Sequence[int]) -> Any:
+    return helper.make_tensor_value_info(name, TYPES[np.dtype(dtype)], list(shape))
+
+
+def version() -> str:
+    """Return the release of the library that writes models."""
+    return str(onnx.__version__)

@@ -1,0 +1,38 @@
+"""The dense twin of a sparse product as ONNX's Gemm: of sparse products ONNX itself has none."""
+
+import numpy as np
+
+from deepbench_ops.backends.families.sparse_gemm import SparseInputs, layout_of_a, layout_of_b
+from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.sparse_gemm import SparseGemm
+
+LACKING = {
+    "forward": "ONNX has no product with compressed rows",
+    "conversion": "ONNX has no operator that makes compressed rows of a matrix",
+}
+
+
+def model(problem: SparseGemm, drawn: SparseInputs, precision: str, operation: str) -> Model:
+    """Return the dense product, as for GEMM the transposed one; Unsupported for the others."""
+    if operation in LACKING:
+        raise Unsupported(LACKING[operation])
+    if precision == "int8":
+        raise Unsupported("ONNX's Gemm has no int8, and there is no sparse product to compare with")
+    graph = Graph()
+    a = drawn.a.dense()
+    b_turned, a_turned = problem.b_transposed, problem.a_transposed
+    left = graph.input("b", drawn.b if b_turned else drawn.b.T)
+    # The storage of A is column-major, k x m unless its rows are those of the transpose.
+    right = graph.input("a", a.T)
+    output = graph.node("Gemm", left, right, transA=int(b_turned), transB=int(a_turned))
+    return Model(
+        serialised=graph.serialised({output: (drawn.b.dtype, (problem.n, problem.m))}),
+        feeds=graph.feeds,
+        read=lambda outputs: np.asarray(outputs[0]).T,
+        notes={
+            "layout": f"{layout_of_a(problem, compressed=False)};"
+            f" {layout_of_b(problem, 'column-major')}",
+            "route": "ONNX Gemm without C, all of it fed",
+        },
+    )

@@ -1,0 +1,99 @@
+"""TensorFlow on the CPU, without the kernels: tensors, compiling, threads and versions."""
+
+import os
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.functional import Call, Compiling
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.problem import Problem
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # read once, by the import
+
+import tensorflow as tf
+
+DTYPES = {
+    "float32": tf.float32,
+    "bfloat16": tf.bfloat16,
+    "float16": tf.float16,
+    "int8": tf.int8,
+    "int32": tf.int32,
+    "int64": tf.int64,
+}
+
+LACKING_WORDS = (
+    "No OpKernel was registered",
+    "only supports the NHWC",
+    "only supports NHWC",
+    "list of allowed values",
+)
+
+
+class TensorFlowDevice(Compiling):
+    """TensorFlow on the "cpu"."""
+
+    name = "tensorflow"
+
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare a kernel in any precision but tf32."""
+        if precision == "tf32":
+            raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
+        return super().build(problem, precision, operation, seed)
+
+    @cached_property
+    def _device(self) -> Any:
+        """The device, on which operations run once the pools of threads are made."""
+        count = self.settle_threads()
+        try:
+            tf.config.threading.set_intra_op_parallelism_threads(count)
+            tf.config.threading.set_inter_op_parallelism_threads(count)
+        except RuntimeError:  # made already, by another backend of this process
+            made = tf.config.threading.get_intra_op_parallelism_threads()
+            if made != count:
+                raise Unsupported(
+                    f"tensorflow has made its pool of {made} threads and keeps it: for {count}"
+                    " start anew"
+                ) from None
+        return "/CPU:0"
+
+    def tensor(self, values: np.ndarray, precision: str) -> Any:
+        """Return row-major `values` as a tensor in the type of `precision`."""
+        with tf.device(self._device):
+            return tf.constant(values.astype(DTYPES[precision].as_numpy_dtype, copy=False))
+
+    def tensors(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:
+        """Return several."""
+        return tuple(self.tensor(each, precision) for each in values)
+
+    def compiled(
+        self, function: Callable[..., Any], operands: tuple[Any, ...], xla: bool = False
+    ) -> Callable[[], Call]:
+        """Return what makes a tf.function of `function` for `operands`: see `Function`."""
+
+        def compile_it() -> Call:
+            traced = tf.function(lambda *given: function(*given), jit_compile=xla, autograph=False)
+            return partial(traced, *operands)
+
+        return compile_it
+
+    def lacks(self, error: Exception) -> bool:
+        """Return whether TensorFlow says that it has no such operation for a type or layout."""
+        if isinstance(error, tf.errors.UnimplementedError):
+            return True
+        return any(words in str(error) for words in LACKING_WORDS)
+
+    def versions(self) -> dict[str, str]:
+        """Return tensorflow, numpy, whether oneDNN is switched on, the threads of an operation."""
+        return {
+            "framework": f"tensorflow {tf.__version__}",
+            "tensorflow": str(tf.__version__),
+            "numpy": np.__version__,
+            "onednn_opts": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "default"),
+            "intra_op_threads": str(self.threads()),
+        }

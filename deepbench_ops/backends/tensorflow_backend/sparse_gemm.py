@@ -1,0 +1,99 @@
+"""C = op(A)·op(B) with A in TensorFlow's coordinates, the dense product, the conversion."""
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from deepbench_ops.backends.families.sparse_gemm import (
+    SparseInputs,
+    laid_out,
+    layout_of_a,
+    layout_of_b,
+    row_major,
+)
+from deepbench_ops.backends.functional import Function
+from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.sparse_gemm import SparseGemm
+
+ROWS = "A in coordinates with int64 positions, row by row"
+
+
+def function(
+    backend: TensorFlowDevice,
+    problem: SparseGemm,
+    drawn: SparseInputs,
+    precision: str,
+    operation: str,
+) -> Function:
+    """Return one of the three operations in float32."""
+    if precision != "float32":
+        raise Unsupported(
+            f"tensorflow multiplies coordinates in float32: in {precision} its sums are too narrow"
+        )
+    return _MAKERS[operation](backend, problem, drawn)
+
+
+def _product(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
+    a = drawn.a
+    positions = backend.tensor(np.stack([a.rows, a.columns], axis=1), "int64")
+    values, b = backend.tensors("float32", a.values, row_major(drawn.b))
+
+    def product(positions: Any, values: Any, b: Any) -> Any:
+        sparse = tf.SparseTensor(positions, values, a.shape)
+        return tf.sparse.sparse_dense_matmul(sparse, b, adjoint_a=problem.a_transposed)
+
+    beside = layout_of_b(problem, "row-major").replace("vectors", "matrices of one column")
+    return Function(
+        compile=backend.compiled(product, (positions, values, b)),
+        read=lambda output: output.numpy(),
+        notes={
+            "layout": f"{ROWS}; {beside}",
+            "route": "tf.function of tf.sparse.sparse_dense_matmul",
+        },
+    )
+
+
+def _dense_product(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
+    """As for GEMM the transposed product of the operands as they are stored."""
+    stored = drawn.b if problem.b_transposed else drawn.b.T
+    b, a = backend.tensors("float32", stored, drawn.a.dense().T)
+
+    def product(b: Any, a: Any) -> Any:
+        return tf.matmul(b, a, transpose_a=problem.b_transposed, transpose_b=problem.a_transposed)
+
+    return Function(
+        compile=backend.compiled(product, (b, a)),
+        read=lambda output: output.numpy().T,
+        notes={
+            "layout": f"{layout_of_a(problem, compressed=False)};"
+            f" {layout_of_b(problem, 'column-major')}",
+            "route": "tf.function of tf.matmul",
+        },
+    )
+
+
+def _conversion(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
+    dense = backend.tensor(row_major(drawn.a.dense()), "float32")
+
+    def convert(dense: Any) -> Any:
+        made = tf.sparse.from_dense(dense)
+        return made.indices, made.values
+
+    def read(output: Any) -> np.ndarray:
+        positions, values = (part.numpy() for part in output)
+        count = np.bincount(positions[:, 0], minlength=drawn.a.shape[0])
+        return laid_out(drawn.a, np.concatenate([[0], np.cumsum(count)]), positions[:, 1], values)
+
+    return Function(
+        compile=backend.compiled(convert, (dense,)),
+        read=read,
+        notes={
+            "layout": "A dense with its zeros, row-major",
+            "route": f"tf.function of tf.sparse.from_dense: {ROWS}",
+        },
+    )
+
+
+_MAKERS = {"forward": _product, "dense_forward": _dense_product, "conversion": _conversion}

@@ -1,0 +1,104 @@
+"""`deepbench backends`: which framework has which kernel, in which precision, and why not."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.backends import DEVICES, NAMES
+from deepbench_ops.commands.check import known, once
+from deepbench_ops.problems import FAMILIES, PRECISIONS
+from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.problems.tables import family_name
+
+if TYPE_CHECKING:
+    from deepbench_ops.backends.sweep import Row
+
+YES = "yes"
+KINDS = 2
+"""Of each family: the first convolution listed is a first layer, which has no backward data."""
+
+
+@click.command()
+@click.option(
+    "--framework",
+    "frameworks",
+    metavar="F",
+    multiple=True,
+    help=f"Only this framework; may be repeated: {', '.join(NAMES)}.",
+)
+@click.option(
+    "--device",
+    metavar="D",
+    default=DEVICES[0],
+    show_default=True,
+    help=f"On this device: {', '.join(DEVICES)}.",
+)
+@click.option(
+    "--family",
+    "families",
+    metavar="F",
+    multiple=True,
+    help=f"Only this family; may be repeated: {', '.join(FAMILIES)}.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="A table to read, or JSON for another program.",
+)
+def backends(
+    frameworks: tuple[str, ...], device: str, families: tuple[str, ...], form: str
+) -> None:
+    """Print which framework has which kernel, in which precision, and why it has not.
+
+    Asked by trying: one small problem of each kind of kernel is computed and compared with
+    float64 by the frameworks that are installed here. A cell is yes, or the number of the reason
+    below the table. `deepbench check` looks at every kind of problem.
+    """
+    names = once(known("framework", name, NAMES) for name in frameworks) or NAMES
+    place = known("device", device, DEVICES)
+    chosen = once(family_name(name) for name in families) or FAMILIES
+    from deepbench_ops.measure import threads
+
+    count = threads.fix()
+    from deepbench_ops.backends import sweep
+    from deepbench_ops.ranks import sweep as between_processes
+
+    in_one = [family for family in chosen if family != AllReduce.family]
+    found = list(sweep.rows(names, (place,), in_one, PRECISIONS, threads=count, kinds=KINDS))
+    if len(in_one) < len(chosen):
+        found += between_processes.rows(names, (place,), PRECISIONS)
+    click.echo({"table": as_table, "json": as_json}[form](found))
+
+
+def as_json(found: Sequence["Row"]) -> str:
+    """A list with an object for each kernel and precision."""
+    return json.dumps([asdict(row) for row in found], indent=1, allow_nan=False)
+
+
+def as_table(found: Sequence["Row"]) -> str:
+    """A line for each kernel, a column for each precision, and the reasons numbered below."""
+    from deepbench_ops.backends import sweep
+
+    reasons: dict[str, int] = {}
+    cells: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in found:
+        had = row.verdict == sweep.OK
+        number = YES if had else str(reasons.setdefault(row.reason, len(reasons) + 1))
+        line = cells.setdefault((row.framework, row.family, row.operation), {})
+        asked = PRECISIONS if row.precision not in PRECISIONS else (row.precision,)
+        line |= dict.fromkeys(asked, number)
+    lines = [
+        [*kernel, *(by.get(precision, "") for precision in PRECISIONS)]
+        for kernel, by in cells.items()
+    ]
+    headers = ["framework", "family", "operation", *PRECISIONS]
+    table = tabulate(lines, headers, "simple", disable_numparse=True)
+    told = [f"{number:>3}  {reason}" for reason, number in reasons.items()]
+    return "\n".join([table, "", *told]) if told else table

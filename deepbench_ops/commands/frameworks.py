@@ -1,0 +1,109 @@
+"""`deepbench frameworks`: the frameworks of one machine on the same kernels."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.problems import FAMILIES, PRECISIONS
+from deepbench_ops.problems.selections import SELECTIONS
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.frameworks import Contest
+
+
+@click.command()
+@click.option("--machine", metavar="NAME", help="Whose results (default: this machine's).")
+@click.option("--selection", type=click.Choice(SELECTIONS), default="headline", show_default=True)
+@click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
+@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "json"]),
+    default="table",
+    show_default=True,
+)
+@results_folder
+def frameworks(
+    machine: str | None,
+    selection: str,
+    family: str | None,
+    precision: str,
+    form: str,
+    results: Path,
+) -> None:
+    """Compare the frameworks that were measured on a machine, kernel by kernel.
+
+    Of each framework the newest release counts. A star marks the fastest, where it is ahead of
+    the second by more than the noise between processes; each time comes with its interval.
+    """
+    from deepbench_ops.analysis import frameworks as analysis
+    from deepbench_ops.analysis import points
+    from deepbench_ops.machine import entry
+    from deepbench_ops.problems.selections import select
+    from deepbench_ops.releases import table
+
+    releases = {release.hash: release for release in table.load()}
+    name = machine or entry.default_name()
+    members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
+    found = [
+        contest
+        for contest in analysis.contests(points.load(results, name, releases, rounds=True))
+        if (contest.kernel.set, contest.kernel.family, contest.kernel.problem_id) in members
+        and contest.kernel.precision == precision
+    ]
+    if form == "json":
+        click.echo(json.dumps([as_dict(contest) for contest in found], indent=1))
+    else:
+        click.echo(as_table(found, "github" if form == "markdown" else "simple"))
+
+
+def as_dict(contest: "Contest") -> dict[str, object]:
+    """The contest for another program, times in seconds."""
+    kernel = contest.kernel
+    return {
+        "family": kernel.family,
+        "set": kernel.set,
+        "operation": kernel.operation,
+        "problem": kernel.problem_id,
+        "precision": kernel.precision,
+        "ranks": kernel.ranks,
+        "fastest": contest.fastest or None,
+        "ahead": contest.ahead,
+        "seconds": {
+            point.release.name: {"seconds": point.seconds, "low": point.low, "high": point.high}
+            for point in contest.points
+        },
+    }
+
+
+def as_table(found: Sequence["Contest"], style: str) -> str:
+    """A line for each kernel, a column for each framework's newest release."""
+    names = sorted({point.release.framework for contest in found for point in contest.points})
+    lines = []
+    for contest in found:
+        by = {point.release.framework: point for point in contest.points}
+        kernel = contest.kernel
+        ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
+        cells = [
+            shown(by[name].seconds, by[name].low, by[name].high, name == contest.fastest)
+            if name in by
+            else ""
+            for name in names
+        ]
+        lines.append([f"{kernel.family} {kernel.operation}", f"{kernel.problem_id}{ranks}", *cells])
+    headers = ["operation", "problem", *(f"{name}, ms" for name in names)]
+    table = tabulate(lines, headers, style, disable_numparse=True)
+    clear = sum(bool(contest.fastest) for contest in found)
+    return f"{table}\n\n{clear} of {len(found)} kernels have a fastest beyond the noise"
+
+
+def shown(seconds: float, low: float | None, high: float | None, star: bool) -> str:
+    """Milliseconds with their interval, and a star for the fastest."""
+    interval = f" ({low * 1e3:.3g} to {high * 1e3:.3g})" if low and high and high < 1e3 else ""
+    return f"{seconds * 1e3:.4g}{interval}{' *' if star else ''}"

@@ -1,0 +1,118 @@
+"""`deepbench release`: the table of releases, new rows for it, and the disk that they take."""
+
+import datetime
+import shutil
+from pathlib import Path
+
+import click
+from tabulate import tabulate
+
+WHEELS = Path(".asv", "wheels")
+"""Where wheels lie that were built here."""
+
+
+@click.group()
+def release() -> None:
+    """List, add and clean up releases: the x-axis of every graph."""
+
+
+@release.command("list")
+@click.option("--framework", metavar="F", help="Only this framework.")
+@click.option("--installed", is_flag=True, help="Only those whose environment is on disk.")
+def list_(framework: str | None, installed: bool) -> None:
+    """Print the listed releases, with their companions and what their environments take."""
+    from deepbench_ops.releases import table
+    from deepbench_ops.releases.side import FOLDER
+
+    lines = []
+    total = 0
+    for one in table.measurable():
+        size = disk_use(FOLDER / one.name)
+        if (framework and one.framework != framework) or (installed and not size):
+            continue
+        total += size
+        shown = f"{size / 2**20:.0f}" if size else ""
+        lines.append([one.name, one.date, " ".join(one.pins), shown])
+    headers = ["release", "date", "beside it", "MiB on disk"]
+    align = ("left",) * 3 + ("right",)
+    click.echo(tabulate(lines, headers, "simple", disable_numparse=True, colalign=align))
+    click.echo(f"{len(lines)} releases, {total / 2**30:.1f} GiB of environments")
+
+
+@release.command()
+@click.argument("requirement", metavar="FRAMEWORK==VERSION")
+@click.option(
+    "--wheel",
+    type=click.Path(path_type=Path),
+    help="A wheel on disk: a nightly, or a build of your own.",
+)
+@click.option("--source", metavar="URL", help="Build it from a VCS address or a source folder.")
+@click.option("--index", metavar="URL", default="", help="A further package index that has it.")
+@click.option("--pins", metavar="PINS", help='Beside it, such as "numpy==2.4.6".')
+@click.option(
+    "--date", "day", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it came out."
+)
+def add(
+    requirement: str,
+    wheel: Path | None,
+    source: str | None,
+    index: str,
+    pins: str | None,
+    day: datetime.datetime | None,
+) -> None:
+    """Add a release, a nightly or a build of your own as a point on its framework's line.
+
+    \b
+        deepbench release add onnxruntime==1.23.2
+        deepbench release add torch==2.15.0.dev20261101 --wheel ./torch-2.15.0.dev20261101-...whl
+        deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
+
+    Companions are those that were out on the release's day, unless --pins names others. What pip
+    cannot install together is refused, and nothing is written.
+    """
+    from deepbench_ops.releases import adding, table
+
+    framework, version = adding.requested(requirement)
+    given = tuple(pins.split()) if pins is not None else None
+    for pin in given or ():
+        table.demand_exact("--pins", pin)
+    date = day.date() if day else None
+    if source is not None:
+        wheel = adding.built(source, WHEELS, framework)
+    if wheel is not None:
+        row = adding.from_wheel(framework, version, wheel, given, date)
+    else:
+        row = adding.listed(framework, version, given, date, index)
+    adding.add(row)
+    click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
+
+
+@release.command()
+@click.argument("names", metavar="[RELEASE]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="The environments of all releases.")
+def clean(names: tuple[str, ...], everything: bool) -> None:
+    """Remove the environments of releases from the disk; their results stay.
+
+    The next `asv run` of a release makes its environment anew.
+    """
+    from deepbench_ops.errors import DeepbenchError
+    from deepbench_ops.releases import table
+    from deepbench_ops.releases.side import FOLDER
+
+    if everything == bool(names):
+        raise DeepbenchError("name the releases whose environments to remove, or give --all")
+    listed = table.measurable()
+    chosen = listed if everything else [table.find(name, listed) for name in names]
+    freed = 0
+    for one in chosen:
+        freed += disk_use(FOLDER / one.name)
+        shutil.rmtree(FOLDER / one.name, ignore_errors=True)
+        for beside in (".lock", ".log"):
+            (FOLDER / f"{one.name}{beside}").unlink(missing_ok=True)
+    click.echo(f"freed {freed / 2**30:.1f} GiB")
+
+
+def disk_use(folder: Path) -> int:
+    """Return the bytes of all files in a folder, 0 where there is none."""
+    files = (path for path in folder.rglob("*") if not path.is_symlink() and path.is_file())
+    return sum(path.stat().st_blocks * 512 for path in files)

@@ -1,0 +1,67 @@
+"""noise.json: how far processes of one release lie apart, for every line of every graph.
+
+A graph's file holds the lines of all parameters, in the order in which asv counts them through.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.problems.selections import CLASSES
+
+FILE = "noise.json"
+
+
+def write(
+    html_dir: Path, lines: Iterable[Line], benchmarks: Mapping[str, Any], graphs: Any
+) -> None:
+    """Write html_dir/noise.json: by graph file and place in it the noise of the line there."""
+    known = {_key(line): line.noise for line in lines if not math.isnan(line.noise)}
+    found = {}
+    for name, benchmark in benchmarks.items():
+        places = list(product(*benchmark.get("params", ())))
+        for graph in graphs.get_graph_group(name):
+            noises = _of_graph(name, graph.params, places, known)
+            if noises:
+                found[f"{Path(graph.path).as_posix()}.json"] = noises
+    (html_dir / FILE).write_text(json.dumps(found, separators=(",", ":")), "utf-8")
+
+
+def _of_graph(
+    name: str,
+    params: Mapping[str, Any],
+    places: Sequence[tuple[str, ...]],
+    known: Mapping[tuple[str, ...], float],
+) -> dict[str, float]:
+    run = (
+        name,
+        str(params.get("machine")),
+        str(params.get("branch")),
+        str(params.get("DEEPBENCH_DEVICE") or ""),
+        str(params.get("DEEPBENCH_CACHE") or "warm"),
+        str(params.get("DEEPBENCH_LAYOUT") or "published"),
+    )
+    noises = ((place, known.get((*run, *texts))) for place, texts in enumerate(places))
+    return {str(place): float(f"{noise:.2g}") for place, noise in noises if noise is not None}
+
+
+def _key(line: Line) -> tuple[str, ...]:
+    """What tells a line from others, in asv's words."""
+    point = line.points[-1]
+    return (
+        f"{point.family}.{CLASSES.get(point.set, point.set)}.kernel_{point.operation}",
+        point.machine,
+        point.release.framework,
+        point.device,
+        point.cache,
+        point.layout,
+        repr(point.problem_id),
+        repr(point.precision),
+        *([str(point.ranks)] if point.ranks is not None else []),
+    )

@@ -1,0 +1,137 @@
+"""A new row of the release table: asked for by hand, tried out before it is written."""
+
+import datetime
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
+
+from deepbench_ops.backends import NAMES
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import companions, table, wheel
+from deepbench_ops.releases.index import Index
+from deepbench_ops.releases.install import index_options, last_word
+from deepbench_ops.releases.table import Release
+
+
+def requested(text: str) -> tuple[str, Version]:
+    """Return framework and version of ``torch==2.15.0``; DeepbenchError for anything else."""
+    try:
+        wanted = Requirement(text)
+        (only,) = wanted.specifier
+        version = Version(only.version)
+    except (InvalidRequirement, InvalidVersion, ValueError):
+        raise DeepbenchError(f"{text!r} is no exact release: write it like torch==2.15.0") from None
+    if only.operator != "==" or wanted.name not in NAMES:
+        raise DeepbenchError(
+            f"{text!r} is no exact release of one of {', '.join(NAMES)}: write it like"
+            " torch==2.15.0"
+        )
+    return wanted.name, version
+
+
+def listed(
+    framework: str,
+    version: Version,
+    pins: tuple[str, ...] | None,
+    day: datetime.date | None,
+    index_url: str = "",
+) -> Release:
+    """Return the row of a release of the package index, or of a further one at `index_url`.
+
+    pins: None for companions of the day. day: None for the index's own.
+    Raises DeepbenchError where the index has no such release, or a companion is missing.
+    """
+    index = Index()
+    if day is None:
+        days = index.releases(framework)
+        if version not in days:
+            near = ", ".join(str(v) for v in sorted(days)[-3:])
+            raise DeepbenchError(
+                f"{framework} {version} is not on the package index for this Python, or yanked (the"
+                f" newest: {near}): give --date with --index for another index, or --wheel"
+            )
+        day = days[version]
+    if pins is not None:
+        return Release(framework, str(version), day, pins, True, index_url)
+    made = companions.row(framework, version, day, index)
+    if made is None:
+        raise DeepbenchError(f"{framework} {version}: no companion installs here: give --pins")
+    return Release(framework, str(version), day, made.pins, made.on_request, index_url)
+
+
+def from_wheel(
+    framework: str,
+    version: Version,
+    path: Path,
+    pins: tuple[str, ...] | None,
+    day: datetime.date | None,
+) -> Release:
+    """Return the row of a wheel on disk; its folder stands in for an index.
+
+    pins: None for those of the newest listed release. day: None for the file's own.
+    """
+    newest = [release for release in table.measurable() if release.framework == framework]
+    if not newest:
+        raise DeepbenchError(f"no release of {framework} is listed to take pins from: give --pins")
+    found = wheel.read(path, newest[-1])
+    if Version(found.version) != version:
+        raise DeepbenchError(f"{path} is version {found.version}, not {version}")
+    folder = path.resolve().parent.as_uri()
+    return Release(
+        framework,
+        str(version),
+        day or found.date,
+        found.pins if pins is None else pins,
+        True,
+        folder,
+    )
+
+
+def built(source: str, folder: Path, framework: str) -> Path:
+    """Build a wheel of a VCS address or a source folder, and return it.
+
+    Built here, with this machine's compiler: another build than the one that is released.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    before = set(folder.glob("*.whl"))
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", str(folder)]
+    done = subprocess.run([*command, source], capture_output=True, text=True)
+    if done.returncode:
+        raise DeepbenchError(f"{framework} is not built from {source}: {last_word(done.stderr)}")
+    made = set(folder.glob("*.whl")) - before
+    if len(made) != 1:
+        raise DeepbenchError(f"{source} was built before: remove its wheel from {folder} first")
+    return made.pop()
+
+
+def demand_solvable(release: Release) -> None:
+    """Raise DeepbenchError unless pip finds the release and its pins, none of them yanked.
+
+    Nothing is installed; where an index offers no metadata apart, wheels are downloaded for it.
+    """
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
+    command += ["--no-input", "--quiet", "--only-binary=:all:", "--report", "-"]
+    command += [*index_options(release), release.requirement, *release.pins]
+    done = subprocess.run(command, capture_output=True, text=True)
+    pins = " ".join((release.requirement, *release.pins))
+    if done.returncode:
+        raise DeepbenchError(f"{release.name} is not added ({pins}): {last_word(done.stderr)}")
+    for part in json.loads(done.stdout)["install"]:
+        if part.get("is_yanked"):
+            about = part["metadata"]
+            raise DeepbenchError(
+                f"{release.name} is not added ({pins}): {about['name']} {about['version']} has been"
+                " yanked"
+            )
+
+
+def add(release: Release, path: Path = table.TABLE) -> None:
+    """Write a row that pip can install; DeepbenchError where it cannot, or the row is there."""
+    if any(known.hash == release.hash for known in table.load(path)):
+        raise DeepbenchError(f"{release.name} is in {path} already")
+    demand_solvable(release)
+    table.append(path, [release])

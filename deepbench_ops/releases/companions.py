@@ -1,0 +1,72 @@
+"""What stands beside a framework in its environment, unless the table says otherwise.
+
+Companions are those of the day: the newest release of each that was out when the framework's was,
+which is what its users installed then. Where a framework did not take them, a ceiling is named.
+"""
+
+import datetime
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from deepbench_ops.releases.index import Index
+from deepbench_ops.releases.table import Release
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which releases of a framework are listed, and with what beside it."""
+
+    oldest: str
+    companions: tuple[str, ...] = ()
+    on_request: bool = True
+    """Whether it is a large install, made only when somebody asks for it."""
+    same: str = ""
+    """A companion of the same minor version, not above the framework's and hardly below."""
+
+
+RULES = {
+    "numpy": Rule("1.23.2", ("scipy",), on_request=False),
+    "torch": Rule("1.13", ("numpy",)),
+    "jax": Rule("0.4.1", ("numpy", "scipy", "ml_dtypes"), same="jaxlib"),
+    "onnxruntime": Rule("1.15", ("numpy", "onnx", "protobuf")),
+    "openvino": Rule("2023.0", ("numpy", "onnx", "protobuf")),
+    "tensorflow": Rule("2.12"),
+    "mindspore": Rule("2.7", ("numpy",)),
+}
+"""TensorFlow's own metadata bounds what is beside it from both sides."""
+
+MOST_BEHIND = 2
+"""A companion of the same minor version may be so many patches older."""
+
+CEILINGS = {
+    ("torch", "numpy"): (datetime.date(2024, 7, 24), "2"),
+    ("onnxruntime", "numpy"): (datetime.date(2024, 9, 1), "2"),
+    ("openvino", "numpy"): (datetime.date(2024, 11, 1), "2"),
+    ("jax", "numpy"): (datetime.date(2024, 6, 16), "2"),
+}
+"""Until that day a framework's releases took only what is below that version of a companion."""
+
+
+def row(framework: str, version: Version, day: datetime.date, index: Index) -> Release | None:
+    """Return the table's row for a release, None where a companion of it does not install here."""
+    rule = RULES[framework]
+    pins = []
+    if rule.same:
+        beside = [
+            other
+            for other in index.releases(rule.same)
+            if other <= version
+            and other.release[:2] == version.release[:2]
+            and version.micro - other.micro <= MOST_BEHIND
+        ]
+        if not beside:
+            return None
+        pins.append(f"{rule.same}=={max(beside)}")
+    for companion in rule.companions:
+        until, ceiling = CEILINGS.get((framework, companion), (datetime.date.min, ""))
+        found = index.of_the_day(companion, day, ceiling if day < until else "")
+        if found is None:
+            return None
+        pins.append(f"{companion}=={found}")
+    return Release(framework, str(version), day, tuple(pins), rule.on_request)
