@@ -48,7 +48,8 @@ $(READY): pyproject.toml scripts/preflight.sh
 
 # What the tests compare with each other; measured releases get environments of their own.
 $(FRAMEWORKS): $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy scipy torch==2.13.0
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino
 	@touch $@
 
 clean:

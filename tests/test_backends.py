@@ -1,6 +1,7 @@
 """Backends: one table over frameworks, precisions and transposes, judged by float64."""
 
 import hashlib
+import importlib.metadata
 import platform
 import subprocess
 import sys
@@ -446,7 +447,11 @@ def test_thread_count_is_what_was_set(name):
     before = backend.threads()
     if name == "numpy" and openblas.of_numpy() is None:
         pytest.skip("numpy does not use an OpenBLAS that can be asked")
-    backend.set_threads(1)
+    try:
+        backend.set_threads(1)
+    except Unsupported as settled:
+        assert "start anew" in str(settled)
+        pytest.skip(str(settled))
     assert 1 == backend.threads()
     backend.set_threads(before)
     assert before == backend.threads()
@@ -482,11 +487,13 @@ def test_openblas_is_found_among_the_loaded_libraries(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", backends.NAMES)
 def test_versions_name_the_release_and_its_libraries(name):
-    """The fingerprint holds the framework's release and something about its BLAS, as text."""
-    found = loaded(name).versions()
-    release = __import__(name).__version__
+    """The fingerprint holds the framework's release and what it is built of, as text."""
+    backend = loaded(name)
+    found = backend.versions()
+    release = importlib.metadata.version(name)
     assert f"{name} {release}" == found["framework"]
-    assert {"numpy", "blas"} <= set(found)
+    assert {"numpy"} <= set(found)
+    assert backend.compiles or name == "mindspore" or "blas" in found
     assert [] == [key for key, value in found.items() if not isinstance(value, str) or not value]
 
 

@@ -32,9 +32,9 @@ RULES = {
     "onnxruntime": Rule("1.15", ("numpy", "onnx", "protobuf")),
     "openvino": Rule("2023.0", ("numpy", "onnx", "protobuf")),
     "tensorflow": Rule("2.12"),
-    "mindspore": Rule("2.7", ("numpy",)),
+    "mindspore": Rule("2.7"),
 }
-"""TensorFlow's own metadata bounds what is beside it from both sides."""
+"""The metadata of the last two bounds what is beside them from both sides."""
 
 MOST_BEHIND = 2
 """A companion of the same minor version may be so many patches older."""
