@@ -39,13 +39,18 @@ RULES = {
 MOST_BEHIND = 2
 """A companion of the same minor version may be so many patches older."""
 
+DAY = datetime.date.fromisoformat
 CEILINGS = {
-    ("torch", "numpy"): (datetime.date(2024, 7, 24), "2"),
-    ("onnxruntime", "numpy"): (datetime.date(2024, 9, 1), "2"),
-    ("openvino", "numpy"): (datetime.date(2024, 11, 1), "2"),
-    ("jax", "numpy"): (datetime.date(2024, 6, 16), "2"),
+    ("torch", "numpy"): ((DAY("2024-07-24"), "2"),),
+    ("onnxruntime", "numpy"): ((DAY("2024-09-01"), "2"),),
+    ("openvino", "numpy"): (
+        (DAY("2024-11-01"), "2"),
+        (DAY("2025-01-15"), "2.2"),
+        (DAY("2026-01-31"), "2.3"),
+    ),
+    ("jax", "numpy"): ((DAY("2024-06-16"), "2"),),
 }
-"""Until that day a framework's releases took only what is below that version of a companion."""
+"""Before that day a framework's releases took only what is below that version of a companion."""
 
 
 def row(framework: str, version: Version, day: datetime.date, index: Index) -> Release | None:
@@ -64,8 +69,9 @@ def row(framework: str, version: Version, day: datetime.date, index: Index) -> R
             return None
         pins.append(f"{rule.same}=={max(beside)}")
     for companion in rule.companions:
-        until, ceiling = CEILINGS.get((framework, companion), (datetime.date.min, ""))
-        found = index.of_the_day(companion, day, ceiling if day < until else "")
+        ceilings = CEILINGS.get((framework, companion), ())
+        ceiling = next((below for until, below in ceilings if day < until), "")
+        found = index.of_the_day(companion, day, ceiling)
         if found is None:
             return None
         pins.append(f"{companion}=={found}")

@@ -59,7 +59,7 @@ def function(backend: Any, problem: SparseGemm, drawn: SparseInputs, precision: 
 
 def _serialised(problem: SparseGemm) -> bytes:
     """Return a model whose input `a` is a sparse tensor."""
-    turned = {"transA": int(problem.a_transposed)}
+    turned: dict[str, Any] = {"transA": int(problem.a_transposed)}
     node = helper.make_node(OPERATOR, ["a", "b"], ["c"], domain=DOMAIN, **turned)
     m, n, k = problem.m, problem.n, problem.k
     graph = helper.make_graph(
