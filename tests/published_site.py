@@ -17,6 +17,8 @@ from deepbench_ops.results import measurements
 HOSTILE = '<img src=x onerror="window.pwned=1">'
 """A machine's name and a value of its profile, as a stranger might submit them."""
 
+CONDITIONS = {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"}
+
 BENCHMARK = "gemm.Training.kernel_forward"
 PROBLEMS = ("'m1760_n128_k1760_NN'", "'m7680_n64_k2560_NN'")
 PRECISIONS = ("'float32'", "'int8'")
@@ -75,7 +77,7 @@ def write_results(folder: Path) -> None:
                 own = {**params, "python": "3.11"}
                 when = timestamp(day)
                 results = Results(
-                    own, {}, commit(framework, version), when, "3.11", "release-py3.11", {}
+                    own, {}, commit(framework, version), when, "3.11", "release-py3.11", CONDITIONS
                 )
                 results.add_result(benchmark, outcome(seconds))
                 results.save(str(folder))

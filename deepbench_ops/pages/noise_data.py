@@ -43,9 +43,9 @@ def _of_graph(
         name,
         str(params.get("machine")),
         str(params.get("branch")),
-        str(params.get("DEEPBENCH_DEVICE") or ""),
-        str(params.get("DEEPBENCH_CACHE") or "warm"),
-        str(params.get("DEEPBENCH_LAYOUT") or "published"),
+        str(params.get("env-DEEPBENCH_DEVICE") or ""),
+        str(params.get("env-DEEPBENCH_CACHE") or "warm"),
+        str(params.get("env-DEEPBENCH_LAYOUT") or "published"),
     )
     noises = ((place, known.get((*run, *texts))) for place, texts in enumerate(places))
     return {str(place): float(f"{noise:.2g}") for place, noise in noises if noise is not None}
