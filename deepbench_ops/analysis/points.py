@@ -71,6 +71,14 @@ class Point:
         )
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its interval of 99 % in seconds; None where samples are too few to say more than that it
+        lies between nothing and any number."""
+        if self.low is None or self.high is None or self.low <= 0 or self.high > 10 * self.seconds:
+            return None
+        return self.low, self.high
+
+    @property
     def rate(self) -> float:
         """FLOP/s, of an all-reduce bytes/s of the vector, from the problem's own counts."""
         work = self.problem.flops_of(self.operation) or self.problem.bytes("float32")

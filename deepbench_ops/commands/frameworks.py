@@ -14,6 +14,7 @@ from deepbench_ops.problems.selections import SELECTIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.frameworks import Contest
+    from deepbench_ops.analysis.points import Point
 
 
 @click.command()
@@ -90,12 +91,7 @@ def as_table(found: Sequence["Contest"], style: str) -> str:
         by = {point.release.framework: point for point in contest.points}
         kernel = contest.kernel
         ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
-        cells = [
-            shown(by[name].seconds, by[name].low, by[name].high, name == contest.fastest)
-            if name in by
-            else ""
-            for name in names
-        ]
+        cells = [shown(by[name], name == contest.fastest) if name in by else "" for name in names]
         lines.append([f"{kernel.family} {kernel.operation}", f"{kernel.problem_id}{ranks}", *cells])
     headers = ["operation", "problem", *(f"{name}, ms" for name in names)]
     table = tabulate(lines, headers, style, disable_numparse=True)
@@ -103,7 +99,9 @@ def as_table(found: Sequence["Contest"], style: str) -> str:
     return f"{table}\n\n{clear} of {len(found)} kernels have a fastest beyond the noise"
 
 
-def shown(seconds: float, low: float | None, high: float | None, star: bool) -> str:
+def shown(point: "Point", star: bool) -> str:
     """Milliseconds with their interval, and a star for the fastest."""
-    interval = f" ({low * 1e3:.3g} to {high * 1e3:.3g})" if low and high and high < 1e3 else ""
-    return f"{seconds * 1e3:.4g}{interval}{' *' if star else ''}"
+    text = f"{point.seconds * 1e3:.4g}"
+    if point.interval:
+        text += f" ({point.interval[0] * 1e3:.3g} to {point.interval[1] * 1e3:.3g})"
+    return f"{text}{' *' if star else ''}"

@@ -90,8 +90,9 @@ def _cell(point: Point | None, fastest: bool) -> str:
         return "<td></td>"
     text = f"{point.seconds * 1e3:.4g} ms"
     text = f"<strong>{text}, fastest</strong>" if fastest else text
-    if point.low and point.high and point.high < 1e3 * point.seconds:
-        text += f"<br><small>{point.low * 1e3:.3g} to {point.high * 1e3:.3g}</small>"
+    if point.interval:
+        low, high = point.interval
+        text += f"<br><small>{low * 1e3:.3g} to {high * 1e3:.3g}</small>"
     return f"<td>{text}</td>"
 
 
