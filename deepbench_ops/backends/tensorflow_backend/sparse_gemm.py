@@ -17,6 +17,8 @@ from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
+PRECISIONS = ("float32", "float16")
+
 ROWS = "A in coordinates with int64 positions, row by row"
 
 
@@ -27,18 +29,21 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return one of the three operations in float32."""
-    if precision != "float32":
+    """Return one of the three operations, in a precision in which it can be added up."""
+    if precision not in PRECISIONS:
         raise Unsupported(
-            f"tensorflow multiplies coordinates in float32: in {precision} its sums are too narrow"
+            f"tensorflow multiplies coordinates in {' and '.join(PRECISIONS)}: in {precision} its"
+            " sums are too narrow"
         )
-    return _MAKERS[operation](backend, problem, drawn)
+    return _MAKERS[operation](backend, problem, drawn, precision)
 
 
-def _product(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
+def _product(
+    backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
+) -> Function:
     a = drawn.a
     positions = backend.tensor(np.stack([a.rows, a.columns], axis=1), "int64")
-    values, b = backend.tensors("float32", a.values, row_major(drawn.b))
+    values, b = backend.tensors(precision, a.values, row_major(drawn.b))
 
     def product(positions: Any, values: Any, b: Any) -> Any:
         sparse = tf.SparseTensor(positions, values, a.shape)
@@ -55,10 +60,12 @@ def _product(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs
     )
 
 
-def _dense_product(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
+def _dense_product(
+    backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
+) -> Function:
     """As for GEMM the transposed product of the operands as they are stored."""
     stored = drawn.b if problem.b_transposed else drawn.b.T
-    b, a = backend.tensors("float32", stored, drawn.a.dense().T)
+    b, a = backend.tensors(precision, stored, drawn.a.dense().T)
 
     def product(b: Any, a: Any) -> Any:
         return tf.matmul(b, a, transpose_a=problem.b_transposed, transpose_b=problem.a_transposed)
@@ -74,8 +81,10 @@ def _dense_product(backend: TensorFlowDevice, problem: SparseGemm, drawn: Sparse
     )
 
 
-def _conversion(backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
-    dense = backend.tensor(row_major(drawn.a.dense()), "float32")
+def _conversion(
+    backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
+) -> Function:
+    dense = backend.tensor(row_major(drawn.a.dense()), precision)
 
     def convert(dense: Any) -> Any:
         made = tf.sparse.from_dense(dense)
