@@ -66,7 +66,7 @@ os._exit(0)
 def test_busy_threads_are_pinned_apart_and_set_free_again():
     """The two threads that worked get a core each, an idle one keeps all; unpin undoes it."""
     done = subprocess.run([sys.executable, "-c", PINNING], capture_output=True, text=True)
-    assert done.stderr == ""
+    assert (0, "") == (done.returncode, done.stderr)
     said, pinned, freed = done.stdout.splitlines()
     everywhere = str(sorted(os.sched_getaffinity(0)))
     first, second = threads.one_cpu_per_core()[:2]
