@@ -327,7 +327,7 @@ def main() -> None:
     parser.add_argument(
         "--json",
         type=Path,
-        default=Path("kernels.json"),
+        default=Path("artifacts/kernels.json"),
         help="measured cases, from which an interrupted run goes on",
     )
     parser.add_argument("--write", type=Path, help="put the tables into this file")

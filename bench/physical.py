@@ -112,4 +112,5 @@ def load(path: Path) -> list[Case]:
 
 def save(path: Path, found: Sequence[Case]) -> None:
     """Write every case, for whoever wants to look at single kernels."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([asdict(case) for case in found], indent=1) + "\n")

@@ -78,6 +78,7 @@ def test_a_wheel_becomes_a_row_whose_index_is_its_folder(wheels, listed, tmp_pat
             r"numpy-2.0.0 is not added \(numpy==2.0.0 companion==1.0\)",
         ),
         (("numpy==2.0.0", "--pins", "companion==7"), "companion==7"),
+        (("numpy==2.0.0", "--index", "somewhere"), "--index: index is 'somewhere': write the URL"),
         (("numpy==2.0.0", "--wheel", "numpy-3.0.0-py3-none-any.whl"), "no such file"),
     ],
 )

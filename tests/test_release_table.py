@@ -199,3 +199,17 @@ def test_large_installs_are_measured_on_request():
     asked = {release.name for release in table.measurable() if not release.on_request}
     assert {"numpy", "torch"} == {name.partition("-")[0] for name in asked}
     assert ["torch-2.13.0"] == [name for name in asked if name.startswith("torch")]
+
+
+def test_a_row_that_cannot_be_read_again_is_not_written(tmp_path):
+    """Appending leaves a table that loads, or the one that was there."""
+    path = tmp_path / "releases.csv"
+    path.write_text(f"{HEADER}numpy,0.1.0,2020-01-01,,no,\n")
+    before = path.read_text()
+    odd = Release("numpy", "0.2.0", datetime.date(2020, 2, 1), index="file:///a,b/wheels/")
+    assert 1 == table.append(path, [odd])
+    assert odd == table.load(path)[-1]
+    path.write_text(before)
+    with pytest.raises(DeepbenchError, match="write the URL of a package index"):
+        table.append(path, [Release("numpy", "0.3.0", datetime.date(2020, 3, 1), index="nowhere")])
+    assert (before, [path]) == (path.read_text(), list(tmp_path.iterdir()))

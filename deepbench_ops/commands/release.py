@@ -76,6 +76,10 @@ def add(
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
         table.demand_exact("--pins", pin)
+    if index:
+        table.demand_url("--index", index)
+    if sum(map(bool, (wheel, source, index))) > 1:
+        raise click.UsageError("give one of --wheel, --source and --index: where it comes from")
     date = day.date() if day else None
     if source is not None:
         wheel = adding.built(source, WHEELS, framework)

@@ -10,6 +10,7 @@ for them.
 import csv
 import datetime
 import hashlib
+import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -81,16 +82,25 @@ def append(path: Path, releases: Iterable[Release]) -> int:
     known = {release.hash for release in load(path)}
     new = [release for release in releases if release.hash not in known]
     if new:
-        text = path.read_text(encoding="utf-8")
-        lines = (
-            f"{r.framework},{r.version},{r.date.isoformat()},{' '.join(r.pins)},"
-            f"{'yes' if r.on_request else 'no'},{r.index}\n"
-            for r in new
-        )
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(map(_cells, new))
         unfinished = path.with_suffix(".partial")
-        unfinished.write_text(text + "".join(lines), encoding="utf-8")
+        old = path.read_text(encoding="utf-8")
+        unfinished.write_text(old + text.getvalue(), encoding="utf-8")
+        try:
+            load(unfinished)  # a row that could not be read again must not get in
+        except DeepbenchError:
+            unfinished.unlink()
+            raise
         unfinished.replace(path)
     return len(new)
+
+
+def _cells(release: Release) -> tuple[str, ...]:
+    """Return a release as a row of the table."""
+    asked = "yes" if release.on_request else "no"
+    day, pins = release.date.isoformat(), " ".join(release.pins)
+    return release.framework, release.version, day, pins, asked, release.index
 
 
 def find(name: str, releases: Iterable[Release]) -> Release:
@@ -221,6 +231,12 @@ def demand_exact(where: str, pin: str) -> None:
 
 
 def _index(where: str, text: str) -> str:
-    if text and urlsplit(text).scheme not in ("https", "http", "file"):
-        raise DeepbenchError(f"{where}: index is {text!r}: write the URL of a package index")
+    if text:
+        demand_url(where, text)
     return text
+
+
+def demand_url(where: str, text: str) -> None:
+    """Raise DeepbenchError, saying where it stands, for what is no URL of a package index."""
+    if urlsplit(text).scheme not in ("https", "http", "file"):
+        raise DeepbenchError(f"{where}: index is {text!r}: write the URL of a package index")

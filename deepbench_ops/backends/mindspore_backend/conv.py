@@ -17,7 +17,7 @@ def function(
 ) -> Function:
     """Return one pass in floating point."""
     if precision == "int8":
-        raise Unsupported("mindspore has no int8 convolution with 32-bit sums on the cpu")
+        raise Unsupported("mindspore has no convolution of int8 on the cpu")
     p = problem
     options: dict[str, Any] = {
         "out_channel": p.k,

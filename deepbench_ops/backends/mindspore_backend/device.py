@@ -24,7 +24,7 @@ DTYPES = {
 }
 LACKING = {
     "tf32": "tf32 exists only on NVIDIA GPUs, not on cpu",
-    "bfloat16": "numpy has no bfloat16 to hand to mindspore",
+    "bfloat16": "mindspore has no product of bfloat16 on the cpu",
 }
 LACKING_WORDS = ("Unsupported op", "not support", "Select CPU operator", "Can not select")
 

@@ -20,7 +20,7 @@ def function(
 ) -> Function:
     """Return the product in floating point."""
     if precision == "int8":
-        raise Unsupported("mindspore has no product of int8 with 32-bit sums on the cpu")
+        raise Unsupported("mindspore adds up its products of int8 in 8 bits on the cpu")
     stored = gemm.stored(problem, drawn)
     multiply = ops.MatMul(transpose_a=problem.b_transposed, transpose_b=problem.a_transposed)
 

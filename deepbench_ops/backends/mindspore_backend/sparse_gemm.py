@@ -1,4 +1,4 @@
-"""The dense twin of a sparse product in MindSpore, whose sparse products need a GPU or an NPU."""
+"""The dense twin of a sparse product in MindSpore, whose sparse products fail on the cpu."""
 
 from mindspore import ops
 
@@ -18,9 +18,11 @@ def function(
 ) -> Function:
     """Return the dense product."""
     if operation != "dense_forward":
-        raise Unsupported("mindspore multiplies compressed rows on GPUs and NPUs, not on the cpu")
+        raise Unsupported(
+            "mindspore's products of compressed rows fail on the cpu (seen in 2.10.0)"
+        )
     if precision == "int8":
-        raise Unsupported("mindspore has no product of int8 with 32-bit sums on the cpu")
+        raise Unsupported("mindspore adds up its products of int8 in 8 bits on the cpu")
     stored = drawn.b if problem.b_transposed else drawn.b.T
     operands = backend.tensors(precision, stored, drawn.a.dense().T)
     multiply = ops.MatMul(transpose_a=problem.b_transposed, transpose_b=problem.a_transposed)

@@ -21,9 +21,9 @@ from deepbench_ops.problems.problem import Problem
 
 LACKING = {
     "tf32": "tf32 exists only on NVIDIA GPUs, not on cpu",
-    "bfloat16": "numpy has no bfloat16 to hand to openvino: it takes float32 and converts inside",
-    "int8": "openvino quantises float operands by FakeQuantize and returns float32: it has no"
-    " operation that multiplies given int8 into int32",
+    "bfloat16": "openvino's bfloat16 is not measured yet",
+    "int8": "openvino's product of int8 returns 8 bits, and its quantised float models, which are"
+    " another operation, are not measured yet",
 }
 
 
