@@ -42,10 +42,14 @@ class Function:
     gradients of the products."""
 
 
-class Compiling(Backend):
-    """A framework on the CPU that settles its threads when it first compiles anything."""
+class CpuBackend(Backend):
+    """A framework on the CPU whose functions return new arrays; a first kernel settles threads."""
 
     compiles: ClassVar[bool] = True
+    lacking: ClassVar[Mapping[str, str]] = {}
+    """Precisions that it has nothing in, and why."""
+    nchw_alone: ClassVar[str] = ""
+    """Why it convolves in the published layout only, "" where it does not."""
 
     def __init__(self, device: str = "cpu") -> None:
         if device != "cpu":
@@ -54,19 +58,29 @@ class Compiling(Backend):
         self._threads = len(os.sched_getaffinity(0))
         self._settled = False
 
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare a kernel; Unsupported for a precision or layout that it does not have."""
+        if precision in self.lacking:
+            raise Unsupported(self.lacking[precision])
+        if self.nchw_alone and self.layout != "published" and problem.family == "conv":
+            raise Unsupported(self.nchw_alone)
+        return super().build(problem, precision, operation, seed)
+
     def memory_available(self) -> float:
         """Return what the system says may be taken without swapping."""
         return available()
 
     def threads(self) -> int:
-        """Return the threads that kernels are, or will be, compiled for."""
+        """Return the threads that kernels have, or will have."""
         return self._threads
 
     def set_threads(self, count: int) -> None:
-        """Compile for so many threads; Unsupported once something is compiled for another."""
+        """Have so many threads; Unsupported once a kernel has settled for another number."""
         if self._settled and count != self._threads:
             raise Unsupported(
-                f"{self.name} has compiled for {self._threads} threads, and keeps them:"
+                f"{self.name} has settled for {self._threads} threads, and keeps them:"
                 f" for {count} start anew"
             )
         self._threads = count
@@ -79,6 +93,8 @@ class Compiling(Backend):
     def wait(self, output: Any) -> None:
         """Return once an output is there: it is, when the call has returned."""
 
+
+NO_TF32 = "tf32 exists only on NVIDIA GPUs, not on cpu"
 
 Maker = Callable[[Any, Any, Any, str, str], Function]
 """``maker(backend, problem, drawn, precision, operation)``: one per framework and family."""

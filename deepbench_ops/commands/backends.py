@@ -10,6 +10,7 @@ from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands.check import known, once
+from deepbench_ops.commands.options import several
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.tables import family_name
@@ -23,13 +24,7 @@ KINDS = 2
 
 
 @click.command()
-@click.option(
-    "--framework",
-    "frameworks",
-    metavar="F",
-    multiple=True,
-    help=f"Only this framework; may be repeated: {', '.join(NAMES)}.",
-)
+@several("--framework", "frameworks", NAMES)
 @click.option(
     "--device",
     metavar="D",
@@ -37,13 +32,7 @@ KINDS = 2
     show_default=True,
     help=f"On this device: {', '.join(DEVICES)}.",
 )
-@click.option(
-    "--family",
-    "families",
-    metavar="F",
-    multiple=True,
-    help=f"Only this family; may be repeated: {', '.join(FAMILIES)}.",
-)
+@several("--family", "families", FAMILIES)
 @click.option(
     "--format",
     "form",
@@ -74,6 +63,7 @@ def backends(
     found = list(sweep.rows(names, (place,), in_one, PRECISIONS, threads=count, kinds=KINDS))
     if len(in_one) < len(chosen):
         found += between_processes.rows(names, (place,), PRECISIONS)
+        found += between_processes.lacking(names, place)
     click.echo({"table": as_table, "json": as_json}[form](found))
 
 

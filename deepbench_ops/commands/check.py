@@ -12,6 +12,7 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES, NAMES
+from deepbench_ops.commands.options import several
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.nearest import unknown
@@ -26,34 +27,10 @@ ANY_WRONG = 1
 
 
 @click.command()
-@click.option(
-    "--framework",
-    "frameworks",
-    metavar="F",
-    multiple=True,
-    help=f"Only this framework; may be repeated: {', '.join(NAMES)}.",
-)
-@click.option(
-    "--device",
-    "devices",
-    metavar="D",
-    multiple=True,
-    help=f"Only this device; may be repeated: {', '.join(DEVICES)}.",
-)
-@click.option(
-    "--family",
-    "families",
-    metavar="F",
-    multiple=True,
-    help=f"Only this family; may be repeated: {', '.join(FAMILIES)}.",
-)
-@click.option(
-    "--precision",
-    "precisions",
-    metavar="P",
-    multiple=True,
-    help=f"Only this precision; may be repeated: {', '.join(PRECISIONS)}.",
-)
+@several("--framework", "frameworks", NAMES)
+@several("--device", "devices", DEVICES)
+@several("--family", "families", FAMILIES)
+@several("--precision", "precisions", PRECISIONS)
 @click.option(
     "--format",
     "form",

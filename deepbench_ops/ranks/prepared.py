@@ -16,6 +16,9 @@ from deepbench_ops.ranks.group import Group
 
 TRANSPORTS = {("torch", "cpu"): "gloo", ("torch", "cuda"): "nccl", ("numpy", "cpu"): "mpi"}
 
+NO_TRANSPORT = "{} has nothing to sum over processes with on {}"
+"""The reason of a framework and device that are not in TRANSPORTS."""
+
 PROBE_ELEMENTS = 2**18
 """The size on which a call is tried, where it would take too long at full size."""
 
@@ -64,7 +67,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
     name, device = kernel_run.framework(), kernel_run.device()
     operation.demand_precision(precision)
     if (name, device) not in TRANSPORTS:
-        raise Unsupported(f"{name} has nothing to sum over processes with on {device}")
+        raise Unsupported(NO_TRANSPORT.format(name, device))
     if kernel_run.policy().cold:
         raise Unsupported("an all-reduce has no cold start: its ranks have just met")
     operation.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])

@@ -12,7 +12,7 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.ranks import operation
 from deepbench_ops.ranks.group import Group
-from deepbench_ops.ranks.prepared import TRANSPORTS
+from deepbench_ops.ranks.prepared import NO_TRANSPORT, TRANSPORTS
 
 RANKS = (2, 3)
 ELEMENTS = (1, 4097, 100_000)
@@ -31,6 +31,15 @@ def rows(
             tell(f"{name} between processes")
             for precision in precisions:
                 yield _row(framework, device, name, precision)
+
+
+def lacking(frameworks: Sequence[str], device: str) -> Iterator[Row]:
+    """Yield a row for every framework that has no transport on a device."""
+    for framework in frameworks:
+        if (framework, device) not in TRANSPORTS:
+            reason = NO_TRANSPORT.format(framework, device)
+            kernel = (AllReduce.family, AllReduce.operations[0])
+            yield Row(framework, device, *kernel, reason=reason)
 
 
 def _row(framework: str, device: str, name: str, precision: str) -> Row:

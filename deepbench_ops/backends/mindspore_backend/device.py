@@ -3,14 +3,11 @@
 import os
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.functional import Call, Compiling
-from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.backends.functional import NO_TF32, Call, CpuBackend
 
 os.environ.setdefault("GLOG_v", "4")  # read once, by the import
 
@@ -22,28 +19,19 @@ DTYPES = {
     "int8": ms.int8,
     "int32": ms.int32,
 }
-LACKING = {
-    "tf32": "tf32 exists only on NVIDIA GPUs, not on cpu",
-    "bfloat16": "mindspore has no product of bfloat16 on the cpu",
-}
 LACKING_WORDS = ("Unsupported op", "not support", "Select CPU operator", "Can not select")
 
 
-class MindSporeDevice(Compiling):
+class MindSporeDevice(CpuBackend):
     """MindSpore on the "cpu"."""
 
     name = "mindspore"
     compiles = False
-
-    def build(
-        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
-    ) -> Kernel:
-        """Prepare a kernel, in NCHW where there is a choice."""
-        if precision in LACKING:
-            raise Unsupported(LACKING[precision])
-        if self.layout != "published":
-            raise Unsupported("mindspore convolves NCHW alone on the cpu")
-        return super().build(problem, precision, operation, seed)
+    lacking: ClassVar = {
+        "tf32": NO_TF32,
+        "bfloat16": "mindspore has no product of bfloat16 on the cpu",
+    }
+    nchw_alone = "mindspore convolves NCHW alone on the cpu"
 
     @cached_property
     def _ready(self) -> bool:

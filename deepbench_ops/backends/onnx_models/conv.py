@@ -39,9 +39,3 @@ def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> M
             "route": f"ONNX {route}, filters constant and packed beforehand",
         },
     )
-
-
-def refuse_channels_last(layout: str) -> None:
-    """Raise Unsupported for a layout that ONNX does not know."""
-    if layout != "published":
-        raise Unsupported("ONNX describes convolutions of NCHW alone: a runtime lays out by itself")

@@ -3,14 +3,12 @@
 import os
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.functional import Call, Compiling
-from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.functional import NO_TF32, Call, CpuBackend
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems.problem import Problem
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # read once, by the import
 
@@ -33,18 +31,11 @@ LACKING_WORDS = (
 )
 
 
-class TensorFlowDevice(Compiling):
+class TensorFlowDevice(CpuBackend):
     """TensorFlow on the "cpu"."""
 
     name = "tensorflow"
-
-    def build(
-        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
-    ) -> Kernel:
-        """Prepare a kernel in any precision but tf32."""
-        if precision == "tf32":
-            raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
-        return super().build(problem, precision, operation, seed)
+    lacking: ClassVar = {"tf32": NO_TF32}
 
     @cached_property
     def _device(self) -> Any:

@@ -1,0 +1,54 @@
+"""What executes ONNX models: all that one backend has in common with another."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deepbench_ops.backends.base import Builder
+from deepbench_ops.backends.functional import Call, CpuBackend, Function, builder
+from deepbench_ops.backends.onnx_models import conv, gemm, rnn, sparse_gemm
+from deepbench_ops.backends.onnx_models.graph import Model
+
+
+class Runtime(CpuBackend):
+    """A framework that compiles a model, and runs it on what it is fed."""
+
+    nchw_alone = "ONNX describes convolutions of NCHW alone: a runtime lays out by itself"
+    notes: ClassVar[Mapping[str, str]] = {}
+    """What a record says of its outputs, where they are not new in every call."""
+
+    @abstractmethod
+    def loaded(self, model: Model) -> Call:
+        """Compile a model, and return what runs it once on its feeds."""
+
+    @abstractmethod
+    def arrays(self, output: Any) -> Sequence[np.ndarray]:
+        """Return what such a call returned, as arrays of numpy."""
+
+
+def function(
+    make: Callable[..., Model],
+    backend: Runtime,
+    problem: Any,
+    drawn: Any,
+    precision: str,
+    operation: str,
+) -> Function:
+    """Return an operation as the model that `make` makes of it."""
+    model = make(problem, drawn, precision, operation)
+    return Function(
+        compile=partial(backend.loaded, model),
+        read=lambda output: model.read(backend.arrays(output)),
+        notes={**model.notes, **backend.notes},
+    )
+
+
+BUILDERS: dict[str, Builder] = {
+    "gemm": builder(partial(function, gemm.model)),
+    "conv": builder(partial(function, conv.model)),
+    "rnn": builder(partial(function, rnn.model)),
+    "sparse_gemm": builder(partial(function, sparse_gemm.model)),
+}
