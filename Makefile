@@ -49,7 +49,8 @@ $(READY): pyproject.toml scripts/preflight.sh
 # What the tests compare with each other; measured releases get environments of their own.
 $(FRAMEWORKS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino
+		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino \
+		transformers onnxscript
 	@touch $@
 
 clean:

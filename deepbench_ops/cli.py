@@ -22,15 +22,19 @@ from deepbench_ops.commands.export import export
 from deepbench_ops.commands.fastest import fastest
 from deepbench_ops.commands.frameworks import frameworks
 from deepbench_ops.commands.import_ import import_
+from deepbench_ops.commands.latency import latency
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.noise import noise
+from deepbench_ops.commands.ops import ops
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.release import release
+from deepbench_ops.commands.scaling import scaling
 from deepbench_ops.commands.select import select
 from deepbench_ops.commands.submit import submit
+from deepbench_ops.commands.table import table
 from deepbench_ops.commands.unsteady import unsteady
 from deepbench_ops.commands.verdict import verdict
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 
 USAGE_ERROR = 2
 
@@ -62,6 +66,10 @@ def cli() -> None:
       deepbench compare A@torch B       machines or releases, side by side
       deepbench fastest                 the fastest machine for each kernel
       deepbench frameworks              one machine's frameworks on the same kernels
+      deepbench ops resnet50            a whole model's operations, and each one's share
+      deepbench latency bert_128        a model in inference, several batches at once
+      deepbench scaling wide_deep       a model's training on more and more ranks
+      deepbench table stcp920           published tables of whole models, beside your figures
       deepbench export FILE             results as a workbook or a table
       deepbench submit FILE             results in one file, for others to import
 
@@ -88,6 +96,10 @@ for command in (
     frameworks,
     export,
     submit,
+    table,
+    ops,
+    latency,
+    scaling,
 ):
     cli.add_command(command)
 
@@ -96,7 +108,7 @@ def main() -> None:
     """Run the command; what the user got wrong ends in one line and exit status 2."""
     try:
         cli()
-    except DeepbenchError as wrong:
+    except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))
     except OSError as wrong:
         fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}")

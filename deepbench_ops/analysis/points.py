@@ -18,7 +18,7 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.problems.tables import FAMILIES
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
@@ -163,7 +163,7 @@ def _points(
 def _is_ours(benchmark: str) -> bool:
     """Whether a benchmark is one of this suite's; an asv suite may have others beside it."""
     family, _, rest = benchmark.partition(".")
-    return family in FAMILIES and rest.count(".") == 1 and ".kernel_" in rest
+    return family in TYPES and rest.count(".") == 1 and ".kernel_" in rest
 
 
 def _unlisted(stored: Results) -> Release:

@@ -15,7 +15,7 @@ from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems.problem import Problem, computed
+from deepbench_ops.problems.problem import Problem
 
 ENTRIES = 64
 """Entries compared by a spot check."""
@@ -45,7 +45,6 @@ def check(
     too little fails as well. The reference is made from newly drawn inputs, not from what the
     kernel holds. Raises Unsupported where the framework turns out to lack the operation.
     """
-    family = families.of(problem)
     small = families.small(problem)
     try:
         kernel = backend.build(small, precision, operation, seed)
@@ -59,8 +58,7 @@ def check(
         if not backend.lacks(error):
             raise
         raise Unsupported(_lacking(backend, problem, precision, operation, error)) from None
-    drawn = family.inputs(small, precision, seed)
-    reference = family.reference(small, drawn, precision, computed(operation))
+    reference = families.judge(kernel, small, precision, operation, seed)
     return _compare(kernel.result(), *reference.everywhere())
 
 

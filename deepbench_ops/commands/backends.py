@@ -13,7 +13,7 @@ from deepbench_ops.commands.check import known, once
 from deepbench_ops.commands.options import several
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.problems.tables import family_name
+from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.sweep import Row
@@ -32,7 +32,7 @@ KINDS = 2
     show_default=True,
     help=f"On this device: {', '.join(DEVICES)}.",
 )
-@several("--family", "families", FAMILIES)
+@several("--family", "families", tuple(TYPES))
 @click.option(
     "--format",
     "form",

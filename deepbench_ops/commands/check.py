@@ -17,7 +17,7 @@ from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
-from deepbench_ops.problems.tables import family_name
+from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.sweep import Row
@@ -29,7 +29,7 @@ ANY_WRONG = 1
 @click.command()
 @several("--framework", "frameworks", NAMES)
 @several("--device", "devices", DEVICES)
-@several("--family", "families", FAMILIES)
+@several("--family", "families", tuple(TYPES))
 @several("--precision", "precisions", PRECISIONS)
 @click.option(
     "--format",

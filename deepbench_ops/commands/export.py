@@ -38,7 +38,7 @@ def export(
     """Write results of a machine to FILE.
 
     xlsx is a workbook in DeepBench's style, of one release and set, which "deepbench import" reads
-    back; csv, json and parquet are one table with a row for each time.
+    back, without whole models; csv, json and parquet are one table with a row for each time.
 
     \b
         deepbench export ours.xlsx --machine our-card --release torch-2.13.0 --set training
@@ -46,7 +46,7 @@ def export(
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.machine import profile
-    from deepbench_ops.problems.tables import set_name
+    from deepbench_ops.problems.tables import FAMILIES, set_name
     from deepbench_ops.published import export as workbook
     from deepbench_ops.releases import table
 
@@ -63,6 +63,7 @@ def export(
         facts = {"Machine": machine, **(known.facts if known else {})}
         if found:
             facts["Release"] = found[0].release.name
+        found = [point for point in found if point.family in FAMILIES]  # it has no sheet of models
         workbook.write(output, found, facts)
     elif form in _WRITERS:
         _WRITERS[form](output, [_row(point) for point in found])

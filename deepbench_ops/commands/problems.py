@@ -13,14 +13,21 @@ from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Probl
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.selections import select
-from deepbench_ops.problems.tables import SEPARATOR, family_name, named, published_only, set_name
+from deepbench_ops.problems.tables import (
+    SEPARATOR,
+    TYPES,
+    family_name,
+    named,
+    published_only,
+    set_name,
+)
 
 SHORT = {"training": "train", "inference_server": "server", "inference_device": "device"}
 
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--family", metavar="F", help=f"Only this family: {', '.join(FAMILIES)}.")
+@click.option("--family", metavar="F", help=f"Only this family: {', '.join(TYPES)}.")
 @click.option("--set", "listed", metavar="S", help=f"Only what this set lists: {', '.join(SETS)}.")
 @click.option("--selection", metavar="NAME", help=f"Only a selection: {', '.join(SELECTIONS)}.")
 @click.option(
@@ -49,7 +56,8 @@ def problems(
 
     Each distinct problem is printed once, with its sizes, the FLOPs of one pass, the bytes
     that one pass cannot avoid moving and the FLOPs per byte (both at each precision), the
-    application that it comes from and the sets that list it. With IDs, only these.
+    application that it comes from and the sets that list it. With IDs, only these. Whole models
+    of other vendors' tables are a family of their own, listed when asked for: --family model.
     """
     if unlisted and (listed or selection):
         raise DeepbenchError("--published-only names what no set or selection has: leave them out")
@@ -102,7 +110,7 @@ def find_anywhere(id: str, family: str | None) -> Problem:
     """
     if family is not None:
         return find(family, id)
-    everything = {name: each for each in FAMILIES for name in named(each)}
+    everything = {name: each for each in TYPES for name in named(each)}
     if id not in everything:
         raise unknown("problem", id, everything)
     return find(everything[id], id)

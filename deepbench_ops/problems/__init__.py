@@ -6,6 +6,7 @@ Standard library only, because every measured environment imports it.
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.rnn import Rnn
@@ -21,6 +22,7 @@ __all__ = [
     "AllReduce",
     "Conv",
     "Gemm",
+    "Model",
     "Problem",
     "Rnn",
     "Selected",

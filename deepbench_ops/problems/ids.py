@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from deepbench_ops.problems.model import network_sizes
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES, family_name, named
@@ -13,6 +14,7 @@ _PATTERNS = {
     r"_pad(?P<pad_w>\d+)_(?P<pad_h>\d+)_stride(?P<stride_w>\d+)_(?P<stride_h>\d+)",
     "rnn": r"(?P<cell>vanilla|lstm|gru)_h(?P<hidden>\d+)_n(?P<batch>\d+)_t(?P<timesteps>\d+)",
     "all_reduce": r"n(?P<elements>\d+)",
+    "model": rf"(?P<name>{'|'.join(network_sizes())})_b(?P<batch>\d+)(?:_t(?P<threads>\d+))?",
 }
 _PATTERNS["sparse_gemm"] = _PATTERNS["gemm"] + r"_sparsity(?P<sparsity>0\.\d+)"
 
@@ -26,11 +28,12 @@ def problem_of(family: str, id: str) -> Problem:
     sizes = re.fullmatch(_PATTERNS[name], id)
     if sizes is None:
         raise unknown(f"{name} problem", id, named(family))
-    return TYPES[name](**{key: _value(key, text) for key, text in sizes.groupdict().items()})
+    given = {key: text for key, text in sizes.groupdict().items() if text is not None}
+    return TYPES[name](**{key: _value(key, text) for key, text in given.items()})
 
 
 def _value(name: str, text: str) -> Any:
-    if name == "cell":
+    if name in ("cell", "name"):
         return text
     if name.endswith("_transposed"):
         return text == "T"

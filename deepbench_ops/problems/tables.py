@@ -13,15 +13,17 @@ from importlib.resources import files
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.rnn import Rnn
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
-TYPES: dict[str, type[Problem]] = {
-    kind.family: kind for kind in (Gemm, Conv, Rnn, SparseGemm, AllReduce)
-}
-FAMILIES = tuple(TYPES)
+KERNELS: tuple[type[Problem], ...] = (Gemm, Conv, Rnn, SparseGemm, AllReduce)
+TYPES: dict[str, type[Problem]] = {kind.family: kind for kind in KERNELS} | {Model.family: Model}
+FAMILIES = tuple(kind.family for kind in KERNELS)
+"""The families of DeepBench's lists; whole models are a family beside them."""
+
 SETS = ("training", "inference_server", "inference_device")
 SEPARATOR = "; "
 
@@ -68,8 +70,8 @@ def named(family: str) -> Mapping[str, Problem]:
 
 
 def family_name(name: str) -> str:
-    """The family's name as spelt in FAMILIES; DeepbenchError when there is none."""
-    return _spelt("family", name, FAMILIES)
+    """The family's name as spelt in TYPES; DeepbenchError when there is none."""
+    return _spelt("family", name, tuple(TYPES))
 
 
 def set_name(name: str) -> str:

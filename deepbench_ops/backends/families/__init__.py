@@ -7,6 +7,8 @@ One module per family, named after it, with the same slots:
 - ``inputs(problem, precision, seed)``: the operands;
 - ``reference(problem, inputs, precision, operation)``: the judge of an output, a
   `kernel.Reference`.
+
+Whole models have neither of the last two: see `families.model`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +16,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
 
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.backends.kernel import Kernel, Reference
+from deepbench_ops.problems.problem import Problem, computed
 from deepbench_ops.problems.tables import load
 
 P = TypeVar("P", bound=Problem)
@@ -35,7 +38,25 @@ def small(problem: P) -> P:
 
 def probe(problem: P) -> P:
     """Return the problem's twin for an estimate: large enough to show a rate."""
-    return cut_down(problem, of(problem).PROBE)
+    family = of(problem)
+    if hasattr(family, "probe"):
+        smaller: P = family.probe(problem)
+        return smaller
+    return cut_down(problem, family.PROBE)
+
+
+def judge(kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int) -> Reference:
+    """Return the judge of the kernel of a small twin.
+
+    From newly drawn inputs, not those that the kernel holds; a model's kernel brings its own,
+    which holds the weights as they were at first.
+    """
+    family = of(problem)
+    if not hasattr(family, "reference"):
+        return kernel.reference
+    drawn = family.inputs(problem, precision, seed)
+    found: Reference = family.reference(problem, drawn, precision, computed(operation))
+    return found
 
 
 def cut_down(problem: P, most: Mapping[str, int]) -> P:

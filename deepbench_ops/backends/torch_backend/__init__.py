@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from deepbench_ops.backends.base import Builder
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.torch_backend import conv, gemm, rnn, sparse_gemm
+from deepbench_ops.backends.torch_backend import conv, gemm, model, rnn, sparse_gemm
 from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import Problem
 
 
@@ -17,6 +18,7 @@ class TorchBackend(TorchDevice):
         "conv": conv.build,
         "rnn": rnn.build,
         "sparse_gemm": sparse_gemm.build,
+        "model": model.build,
     }
 
     def build(
@@ -26,3 +28,9 @@ class TorchBackend(TorchDevice):
         if precision == "tf32":
             self.demand_tf32()
         return super().build(problem, precision, operation, seed)
+
+    def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
+        """Return about how many bytes it takes; of a model, by its weights and what it keeps."""
+        if isinstance(problem, Model):
+            return model.memory_needed(problem, operation)
+        return super().memory_needed(problem, precision, operation)

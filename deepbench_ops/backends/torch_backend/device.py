@@ -61,7 +61,7 @@ class TorchDevice(Backend):
         """What waits until the device has done all it was given."""
         return torch.cuda.synchronize if self.device == "cuda" else _done
 
-    def threads(self) -> int | None:
+    def threads(self) -> int:
         """Return the number of threads of torch's own pool."""
         return int(torch.get_num_threads())
 

@@ -1,0 +1,98 @@
+"""Which value of a release is the quietest? Plain, calibrated or anchored, from rounds on record.
+
+Where several releases were measured in interleaved rounds (`asv run --interleave-rounds`), one
+could stand on the timeline as its calibrated seconds, or as its ratio to one fixed release of the
+same round, the anchor, times what the anchor takes. For each framework and family this prints the
+spread between rounds of one release, as the standard deviation of the logarithm in percent, its
+median over kernels and releases:
+
+- plain: the median of the raw seconds of a round;
+- calibrated: divided by the yardstick beside them;
+- anchored: calibrated, divided by the anchor's of the same round;
+- plain anchored: plain, divided by the anchor's.
+
+A spread over an anchor's has the anchor's own noise in it, and is what the timeline would show.
+
+Usage: python bench/anchored.py MACHINE [--results results] [--anchor onnxruntime-1.31.1]
+"""
+
+import argparse
+import math
+import statistics
+from collections import defaultdict
+from pathlib import Path
+
+from tabulate import tabulate
+
+from deepbench_ops.releases import table
+from deepbench_ops.results import measurements
+
+ROUNDS = 3
+"""Fewer say nothing of a spread."""
+
+Kernel = tuple[str, str]
+Rounds = dict[str, dict[Kernel, list[tuple[float, float]]]]
+"""By release and kernel: plain and calibrated seconds of each round, in order."""
+
+
+def rounds_of(results: Path, machine: str) -> Rounds:
+    """Read every process on record."""
+    found: Rounds = defaultdict(lambda: defaultdict(list))
+    for path in sorted((results / machine).glob(f"*{measurements.SUFFIX}")):
+        entries = [e for e in measurements.load(path)[1] if not measurements.is_less(e)]
+        for entry in sorted(entries, key=lambda entry: entry["started_at"]):
+            kernel = entry["benchmark"], " ".join(entry["params"])
+            pair = statistics.median(entry["seconds"]), measurements.level(entry)
+            found[entry["release"]][kernel].append(pair)
+    return found
+
+
+def spread(logs: list[float]) -> float:
+    """Return the standard deviation in percent."""
+    return 100 * statistics.stdev(logs)
+
+
+def spreads(rounds: Rounds, names: list[str], anchor: str) -> dict[str, dict[str, list[float]]]:
+    """Return the four spreads of every kernel and release but the anchor, by family."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for name in names:
+        if name == anchor:
+            continue
+        for kernel, taken in rounds[name].items():
+            beside = rounds[anchor].get(kernel, [])
+            if len(taken) < ROUNDS or len(beside) != len(taken):
+                continue
+            own, its = ([[math.log(x) for x in pair] for pair in each] for each in (taken, beside))
+            into = found[kernel[0].split(".")[0]]
+            into["plain"].append(spread([a[0] for a in own]))
+            into["calibrated"].append(spread([a[1] for a in own]))
+            into["anchored"].append(spread([a[1] - b[1] for a, b in zip(own, its, strict=True)]))
+            into["plain anchored"].append(
+                spread([a[0] - b[0] for a, b in zip(own, its, strict=True)])
+            )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("machine")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--anchor", action="append", default=[], help="a release; may be repeated")
+    arguments = parser.parse_args()
+    rounds = rounds_of(arguments.results, arguments.machine)
+    lines = []
+    for framework in sorted({name.rsplit("-", 1)[0] for name in rounds}):
+        releases = [r.name for r in table.load() if r.framework == framework and r.name in rounds]
+        if len(releases) < ROUNDS:
+            continue
+        chosen = [name for name in arguments.anchor if name in releases]
+        anchor = chosen[0] if chosen else releases[len(releases) // 2]
+        for family, of in spreads(rounds, releases, anchor).items():
+            cells = [f"{statistics.median(values):.2f}" for values in of.values()]
+            lines.append([framework, anchor, family, len(of["plain"]), *cells])
+    headers = ["framework", "anchor", "family", "lines", "plain %", "calibrated %", "anchored %"]
+    print(tabulate(lines, [*headers, "plain anchored %"], "github"))
+
+
+if __name__ == "__main__":
+    main()

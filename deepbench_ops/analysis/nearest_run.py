@@ -1,0 +1,97 @@
+"""The run of a whole model on a machine that comes nearest to a published one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.problems.model import Model
+
+MIXED = ("bfloat16", "float16")
+"""Precisions that a training step calls mixed: products in 16 bits, weights in 32."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How the published figure was run; None or "" where its table does not tell."""
+
+    network: str
+    operation: str
+    precision: str
+    batch: int | None
+    threads: int
+    layout: str = "published"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A measured point of the same network and operation, and how it differs from the published."""
+
+    point: Point
+    differs: tuple[str, ...]
+
+    @property
+    def per_second(self) -> float:
+        """Items per second: batch x threads / seconds."""
+        return self.point.problem.items / self.point.seconds
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """That of the items per second; None where there is none."""
+        if self.point.interval is None:
+            return None
+        low, high = self.point.interval
+        return self.point.problem.items / high, self.point.problem.items / low
+
+
+def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
+    """Return the nearest of the points, None where the network was not measured.
+
+    Of the newest release alone. Precision counts first, then threads, then the batch: a smaller
+    one rather than a larger.
+    """
+    fitting = [
+        point
+        for point in points
+        if isinstance(point.problem, Model)
+        and point.problem.name == wanted.network
+        and point.operation == wanted.operation
+        and point.layout == wanted.layout
+    ]
+    if not fitting:
+        return None
+    newest = max(point.release.date for point in fitting)
+    best = min(
+        (point for point in fitting if point.release.date == newest),
+        key=lambda point: _distance(point, wanted),
+    )
+    return Run(best, tuple(_differences(best, wanted)))
+
+
+def _model(point: Point) -> Model:
+    assert isinstance(point.problem, Model)
+    return point.problem
+
+
+def _precisions(wanted: Wanted) -> Sequence[str]:
+    return MIXED if wanted.precision == "mixed" else (wanted.precision or "float32",)
+
+
+def _distance(point: Point, wanted: Wanted) -> tuple[bool, bool, bool, int]:
+    model = _model(point)
+    batch = wanted.batch or model.batch
+    return (
+        point.precision not in _precisions(wanted),
+        model.threads != wanted.threads,
+        model.batch > batch,
+        abs(batch - model.batch) - model.threads,
+    )
+
+
+def _differences(point: Point, wanted: Wanted) -> Iterable[str]:
+    model = _model(point)
+    if wanted.batch is None or model.batch != wanted.batch:
+        yield f"batch {model.batch}"
+    if model.threads != wanted.threads:
+        yield f"{model.threads} at once"
+    if not wanted.precision or point.precision not in _precisions(wanted):
+        yield point.precision

@@ -1,0 +1,1 @@
+"""A model taken apart: the operations of one step, each with its share of the time, and alone."""

@@ -1,0 +1,86 @@
+"""A model's step beside its operations: the share of each, each alone, and what is left over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import torch
+
+from deepbench_ops.anatomy import recorded, shares
+from deepbench_ops.anatomy.recorded import Operation
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.measure.sampling import Policy, measure
+
+WHOLE = Policy(budget_seconds=1.0, patience_seconds=0.0)
+ALONE = Policy(budget_seconds=0.03, warmup_seconds=0.02, min_samples=3, patience_seconds=0.0)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One operation of a step. inside: seconds of all its calls in a profiled step; alone: seconds
+    of one call with nothing around it, None where it cannot be repeated."""
+
+    operation: Operation
+    inside: float
+    alone: float | None
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """whole: seconds of a step; parts: its operations, those that take longest first."""
+
+    whole: float
+    parts: tuple[Part, ...]
+
+    @property
+    def alone(self) -> float:
+        """Seconds of all operations of a step, each measured alone."""
+        return sum(part.operation.calls * (part.alone or 0.0) for part in self.parts)
+
+    @property
+    def overhead(self) -> float:
+        """What of the step is not its operations: the framework's own, as a part of the step.
+
+        Below 0 where operations run faster one after the other than alone: what one has written
+        is still in the cache when the next reads it.
+        """
+        return 1 - self.alone / self.whole
+
+    def share(self, part: Part) -> float:
+        """The part's share of what the profiler saw of all operations."""
+        return part.inside / (sum(each.inside for each in self.parts) or 1.0)
+
+
+def apart(kernel: Kernel, device: str) -> Anatomy:
+    """Take a model's kernel apart; see `recorded`, `shares`."""
+    whole = median(measure(kernel, None, WHOLE).seconds)
+    kernel.reset()
+    found = recorded.operations(kernel.run)
+    kernel.reset()
+    inside = shares.seconds(kernel.run, found, device)
+    parts = [
+        Part(operation, seconds, _alone(operation, kernel.synchronise))
+        for operation, seconds in zip(found, inside, strict=True)
+    ]
+    return Anatomy(whole, tuple(sorted(parts, key=lambda part: -part.inside)))
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """An operation as what `measure` can time."""
+
+    run: Callable[[], object]
+    synchronise: Callable[[], object]
+    clock: None = None
+
+    def reset(self) -> None:
+        """There is nothing to restore: operands are its own, whatever becomes of them."""
+
+
+def _alone(operation: Operation, synchronise: Callable[[], object]) -> float | None:
+    with torch.no_grad():
+        try:
+            operation.call()
+        except (RuntimeError, NotImplementedError):  # it wants what only its step has
+            return None
+        return median(measure(_Alone(operation.call, synchronise), None, ALONE).seconds)

@@ -1,0 +1,20 @@
+"""Whole models: how far one is cut down for its check and for an estimate.
+
+There are no operands and no judge here: what goes in is `models.data`, and the truth is the same
+network in float64, which only a framework can compute. So a model's kernel brings its own judge.
+"""
+
+from dataclasses import replace
+
+from deepbench_ops.problems.model import Model
+
+SMALL = {"whole": False, "batch": 4, "threads": 1}
+
+PROBE_FLOPS = 16e9
+"""Floating-point operations of a forward pass that are enough to show a rate."""
+
+
+def probe(problem: Model) -> Model:
+    """Return the network itself with as few items as show its rate."""
+    enough = max(1, round(PROBE_FLOPS / problem.network.flops))
+    return replace(problem, batch=min(problem.batch, enough), threads=1)

@@ -1,0 +1,69 @@
+"""A network as its users run it: eager, compiled by torch, or exported to ONNX Runtime."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from deepbench_ops.errors import Unsupported
+
+WAYS = ("eager", "compiled", "onnxruntime")
+
+Call = Callable[..., Any]
+
+
+def prepared(module: nn.Module, inputs: Sequence[Tensor], way: str, threads: int) -> Call:
+    """Return what is called with inputs like these, in one of WAYS, on so many threads.
+
+    Raises Unsupported where the way asks for what is not installed.
+    """
+    if way == "compiled":
+        return _compiled(module, inputs)
+    if way == "onnxruntime":
+        return _exported(module, inputs, threads)
+    return module
+
+
+def _compiled(module: nn.Module, inputs: Sequence[Tensor]) -> Call:
+    compiled: Call = torch.compile(module)
+    try:
+        with torch.inference_mode():
+            compiled(*inputs)
+    except RuntimeError as wrong:  # no compiler of C++, say
+        reason = str(wrong).strip().splitlines()[0]
+        raise Unsupported(f"torch.compile cannot compile the network here: {reason}") from None
+    return compiled
+
+
+def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int) -> Call:
+    try:
+        import onnxruntime
+        import onnxscript  # noqa: F401, which torch's exporter asks for
+    except ModuleNotFoundError as missing:
+        raise Unsupported(
+            f"{missing.name} is not installed in this environment: install it with 'pip install"
+            f" {missing.name}'"
+        ) from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 3
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network.onnx"  # weights beside it: a model holds 2 GB at most
+        with torch.no_grad():
+            program = torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False)
+        assert program is not None
+        program.save(str(path), external_data=True)
+        session = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+    names = [each.name for each in session.get_inputs()]
+
+    def run(*given: Tensor) -> object:
+        feeds = {name: each.numpy() for name, each in zip(names, given, strict=True)}
+        made = [torch.from_numpy(each) for each in session.run(None, feeds)]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    return run

@@ -1,0 +1,427 @@
+"""Whole models in torch: inference on one thread or several at once, and training steps.
+
+The truth of an inference is the same network in float64, on the first and the last item. Of a
+training step it is, for the small twin, the loss and some gradients in float64; for the network
+itself the loss that a forward pass alone gives, since a step in float64 would take minutes.
+"""
+
+import copy
+import statistics
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.torch_backend import execution
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.models.catalogue import Network, network
+from deepbench_ops.models.data import Form
+from deepbench_ops.models.training import RECIPE_NOTES, TrainingStep, doubled
+from deepbench_ops.models.weights import filled
+from deepbench_ops.problems.model import Model
+
+TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03}
+"""How far an output may be off, as a part of the typical one. Many layers add up their rounding:
+what is found is a tenth to a quarter of it."""
+
+GRADIENT_TOLERANCE = {"float32": 0.02, "tf32": 0.2, "bfloat16": 1.0, "float16": 0.2}
+"""The same of a gradient's entries. Where rounding moves a number across a ReLU's corner, what
+passes there is all or nothing: in float32 that happens once in some networks, in bfloat16 in every
+one. A gradient that is missing, or another layer's, is off by more."""
+
+SMALL_GRADIENT = 0.1
+"""Gradients smaller than so much of the largest one are what rounding makes of zeros: those of the
+keys' biases, which the softmax behind them takes no notice of."""
+
+GRADIENTS, ENTRIES = 6, 8
+"""Parameters whose gradients are compared, and entries of each."""
+
+
+def build(
+    backend: TorchDevice, problem: Model, precision: str, operation: str, seed: int
+) -> Kernel:
+    """Prepare an inference or a training step."""
+    if operation == "training_step":
+        return _training(backend, problem, precision, seed)
+    return _inference(backend, problem, precision, seed)
+
+
+def memory_needed(problem: Model, operation: str) -> float:
+    """Return about how many bytes preparing, running and checking a model takes.
+
+    Weights are there as drawn and as used, and once more in float64 while an inference is judged.
+    A training step has them as they were at first, their gradients and what the optimiser
+    remembers, and keeps what the backward pass needs.
+    """
+    size = problem.network
+    if operation == "training_step":
+        weights = 4 * size.parameters + 4 * size.dense * (2 + size.states)
+        return 4.0 * size.parameters + weights + 4.0 * size.kept * problem.items
+    return (4 + 4 + 8) * size.parameters + 4.0 * size.kept * problem.items
+
+
+def _refuse(backend: TorchDevice, problem: Model, precision: str) -> None:
+    """Raise Unsupported for a precision or layout that a network does not have."""
+    if precision == "int8":
+        raise Unsupported("whole models are not quantised to int8 yet")
+    if precision == "tf32":
+        backend.demand_tf32()
+    if backend.layout == "channels_last" and not _form(problem)[1].pictures:
+        raise Unsupported(f"{problem.name} is given no pictures whose channels could lie inside")
+
+
+def _form(problem: Model) -> tuple[Network, Form]:
+    known = network(problem.name)
+    return known, known.whole if problem.whole else known.small
+
+
+def _module(backend: TorchDevice, problem: Model, dtype: torch.dtype, seed: int) -> nn.Module:
+    known, form = _form(problem)
+    kind = getattr(import_module(f"deepbench_ops.models.{known.module}"), known.builder)
+    module = filled(lambda: kind(**form.options), seed)
+    if backend.layout == "channels_last":
+        module = module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return module.to(device=backend.device, dtype=dtype)
+
+
+def _tensors(
+    backend: TorchDevice, arrays: Sequence[np.ndarray], dtype: torch.dtype
+) -> list[Tensor]:
+    """Return arrays on the device, the real ones as `dtype`, pictures in the backend's layout."""
+    found = []
+    for values in arrays:
+        real = values.dtype == np.float32
+        tensor = backend.tensor(values, dtype if real else torch.int64)
+        if backend.layout == "channels_last" and tensor.dim() == 4:
+            tensor = tensor.contiguous(memory_format=torch.channels_last)
+        found.append(tensor)
+    return found
+
+
+class Serving:
+    """A network in inference, with a batch of its own for each thread."""
+
+    def __init__(
+        self,
+        backend: TorchDevice,
+        problem: Model,
+        precision: str,
+        seed: int = 0,
+        way: str = execution.WAYS[0],
+    ) -> None:
+        _refuse(backend, problem, precision)
+        dtype = DTYPES[precision]
+        _, form = _form(problem)
+        self.module = _module(backend, problem, dtype, seed).eval()
+        self.inputs = _tensors(backend, form.inputs(problem.items, seed), dtype)
+        split = (each.split(problem.batch) for each in self.inputs)
+        self._batches = list(zip(*split, strict=True))
+        each = max(1, backend.threads() // problem.threads)
+        self._call = execution.prepared(self.module, self._batches[0], way, each)
+        self._batch = problem.batch
+        self._held: list[Any] = [None] * problem.threads
+
+    def one(self, place: int) -> None:
+        """Run the batch of one thread."""
+        with torch.inference_mode():
+            self._held[place] = self._call(*self._batches[place])
+
+    def forget(self) -> None:
+        """Drop the outputs."""
+        self._held[:] = [None] * len(self._held)
+
+    def judge(self, precision: str) -> "InferenceJudge":
+        """Return the judge of what comes out."""
+        ends = [each[[0, -1]] for each in self.inputs]
+        return InferenceJudge(precision, self.module, ends)
+
+    def judged(self) -> Tensor:
+        """Return what came out for the first and for the last item."""
+        first, last = self._held[0], self._held[-1]
+        assert first is not None and last is not None, "asked for the output before it has run"
+        return torch.stack([_items(first, self._batch)[0], _items(last, self._batch)[-1]])
+
+
+def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) -> Kernel:
+    available = backend.threads()
+    if problem.threads > available:
+        raise Unsupported(
+            f"{problem.threads} batches at once on {available} threads would wait for each other"
+        )
+    serving = Serving(backend, problem, precision, seed)
+    crew = Crew(problem.threads, available, serving.one) if problem.threads > 1 else None
+
+    def reset() -> None:
+        serving.forget()
+        true_precision(precision, backend.device)
+
+    def clock(number: int) -> float:
+        reset()
+        assert crew is not None
+        return crew.mean(number)
+
+    reset()
+    return _kernel(
+        backend,
+        problem,
+        precision,
+        "forward",
+        seed,
+        run=(lambda: crew.mean(1)) if crew else (lambda: serving.one(0)),
+        reset=reset,
+        judged=serving.judged,
+        judge=serving.judge(precision),
+        clock=clock if crew else None,
+        notes={
+            "weights": f"random, {str(DTYPES[precision]).removeprefix('torch.')}",
+            "batches at once": str(problem.threads),
+            "route": "eager, inference_mode",
+        },
+    )
+
+
+def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -> Kernel:
+    _refuse(backend, problem, precision)
+    if precision == "float16" and backend.device == "cpu":
+        raise Unsupported(
+            "float16 gradients need their loss scaled, which torch does on GPUs: on cpu mixed"
+            " precision is bfloat16"
+        )
+    known, form = _form(problem)
+    mixed = DTYPES[precision] if precision in ("bfloat16", "float16") else None
+    module = _module(backend, problem, torch.float32, seed)
+    if not problem.whole:
+        _without_dropout(module)
+    inputs = _tensors(backend, form.inputs(problem.batch, seed), torch.float32)
+    targets = _tensors(backend, form.targets(problem.batch, seed), torch.float32)
+    step = TrainingStep(module, known.loss, known.recipe, inputs, targets, mixed)
+    held: list[Tensor] = []
+
+    def run() -> None:
+        held[:] = [step.step()]
+
+    def reset() -> None:
+        held.clear()
+        step.restart(seed)
+        true_precision(precision, backend.device)
+
+    def judged() -> Tensor:
+        loss = held[0].double().reshape(1)
+        return loss if problem.whole else torch.cat([loss, _entries(_gradients(module))])
+
+    reset()
+    return _kernel(
+        backend,
+        problem,
+        precision,
+        "training_step",
+        seed,
+        run=run,
+        reset=reset,
+        judged=judged,
+        judge=LossJudge(precision, step, seed) if problem.whole else StepJudge(precision, step),
+        notes={
+            "weights": "random, float32" + (f"; autocast to {precision}" if mixed else ""),
+            "optimiser": RECIPE_NOTES[known.recipe],
+            "route": "eager",
+        },
+    )
+
+
+def _kernel(
+    backend: TorchDevice,
+    problem: Model,
+    precision: str,
+    operation: str,
+    seed: int,
+    *,
+    run: Callable[[], object],
+    reset: Callable[[], object],
+    judged: Callable[[], Tensor],
+    judge: "Judge",
+    notes: dict[str, str],
+    clock: Callable[[int], float] | None = None,
+) -> Kernel:
+    return Kernel(
+        label=f"torch {backend.device} {precision} {operation} {problem.id}",
+        run=run,
+        synchronise=backend.synchronise,
+        reset=reset,
+        result=lambda: widened(judged()),
+        peek=lambda index: widened(judged())[index],
+        reference=judge,
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={
+            "inputs": f"synthetic, seed {seed}",
+            "layout": backend.layout,
+            **notes,
+        },
+        clock=clock,
+    )
+
+
+class Crew:
+    """Threads that run one batch each, all at once, with torch's threads shared out among them."""
+
+    def __init__(self, count: int, available: int, one: Callable[[int], None]) -> None:
+        self._each = max(1, available // count)
+        self._one = one
+        self._count = count
+        self._start = Barrier(count)
+        self._pool = ThreadPoolExecutor(count)
+
+    def mean(self, number: int) -> float:
+        """Run so many batches on every thread; return the mean seconds of one."""
+        taken = self._all(lambda done, since: done >= number)
+        return statistics.fmean(sum(each) / number for each in taken)
+
+    def latencies(self, seconds: float) -> list[float]:
+        """Run batches on every thread for so long; return the seconds of each."""
+        taken = self._all(lambda done, since: time.perf_counter() - since >= seconds)
+        return [latency for each in taken for latency in each]
+
+    def _all(self, enough: Callable[[int, float], bool]) -> list[list[float]]:
+        before = torch.get_num_threads()
+        torch.set_num_threads(self._each)
+        try:
+            work = self._pool.map(lambda place: self._many(place, enough), range(self._count))
+            return list(work)
+        finally:
+            torch.set_num_threads(before)
+
+    def _many(self, place: int, enough: Callable[[int, float], bool]) -> list[float]:
+        torch.set_num_threads(self._each)  # a thread has a number of its own
+        self._start.wait()
+        begun = last = time.perf_counter()
+        taken: list[float] = []
+        while not enough(len(taken), begun):
+            self._one(place)
+            now = time.perf_counter()
+            taken.append(now - last)
+            last = now
+        return taken
+
+
+@dataclass(frozen=True)
+class Judge(ABC):
+    """What an output must be, computed when it is first asked for."""
+
+    precision: str
+
+    @cached_property
+    @abstractmethod
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """(expected, allowed)."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of what is compared."""
+        return self.truth[0].shape
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed)."""
+        return self.truth
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at the entries of `index`."""
+        expected, allowed = self.truth
+        return expected[index], allowed[index]
+
+    def allowing(self, expected: Tensor, scale: Tensor | float) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of entries that are typically as large as `scale`."""
+        allowed = torch.as_tensor(TOLERANCE[self.precision] * scale).expand(expected.shape)
+        return widened(expected), widened(allowed)
+
+
+@dataclass(frozen=True)
+class InferenceJudge(Judge):
+    """The network in float64 on the first and the last item: (2, numbers that come out)."""
+
+    module: nn.Module
+    inputs: Sequence[Tensor]
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        exact = copy.deepcopy(self.module).double()
+        with torch.inference_mode():
+            expected = _items(exact(*doubled(self.inputs)), 2)
+        return self.allowing(expected, _typical(expected))
+
+
+@dataclass(frozen=True)
+class LossJudge(Judge):
+    """The loss of a forward pass alone, from the same weights and with the same dropout."""
+
+    step: TrainingStep
+    seed: int
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        self.step.restart(self.seed)
+        with torch.no_grad():
+            loss = self.step.loss().double().reshape(1)
+        return self.allowing(loss, _typical(loss))
+
+
+@dataclass(frozen=True)
+class StepJudge(Judge):
+    """The loss and some gradients of the same step in float64."""
+
+    step: TrainingStep
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        exact = self.step.exact()
+        loss = exact.loss().reshape(1)
+        loss.backward()
+        gradients = _gradients(exact.module)
+        typical = torch.stack([g.square().mean().sqrt() for g in gradients])
+        least = SMALL_GRADIENT * typical.max()
+        of_gradients = GRADIENT_TOLERANCE[self.precision] * typical.clamp(min=least)
+        of_loss = TOLERANCE[self.precision] * _typical(loss.detach())
+        allowed = torch.cat([of_loss.reshape(1), of_gradients.repeat_interleave(ENTRIES)])
+        return widened(torch.cat([loss.detach(), _entries(gradients)])), widened(allowed)
+
+
+def _items(output: Tensor | tuple[Tensor, ...], batch: int) -> Tensor:
+    """Return all that comes out of a network, a row for each item."""
+    tensors = output if isinstance(output, tuple) else (output,)
+    return torch.cat([tensor.reshape(batch, -1) for tensor in tensors], 1)
+
+
+def _typical(values: Tensor) -> Tensor:
+    """Return the root of the mean square, and no less than 1, which outputs and losses are near."""
+    return values.square().mean().sqrt().clamp(min=1.0)
+
+
+def _gradients(module: nn.Module) -> list[Tensor]:
+    """Return the gradients of GRADIENTS parameters from all over the network, in float64."""
+    found = [p.grad for p in module.parameters() if p.grad is not None]
+    places = np.linspace(0, len(found) - 1, GRADIENTS).astype(int)
+    return [(g.to_dense() if g.is_sparse else g).double() for g in (found[i] for i in places)]
+
+
+def _entries(gradients: Sequence[Tensor]) -> Tensor:
+    """Return ENTRIES entries of each gradient, from its first to its last."""
+    flat = [gradient.reshape(-1) for gradient in gradients]
+    return torch.cat([g[torch.linspace(0, g.numel() - 1, ENTRIES).long()] for g in flat])
+
+
+def _without_dropout(module: nn.Module) -> None:
+    """Let everything through, since float64 might draw other numbers to leave out."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Dropout):
+            layer.p = 0.0

@@ -1,0 +1,140 @@
+"""`deepbench ops`: the operations of a whole model, with their shapes and their share."""
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.backends import DEVICES
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import PRECISIONS
+from deepbench_ops.problems.model import Model, network_size
+
+if TYPE_CHECKING:
+    from deepbench_ops.anatomy.apart import Anatomy, Part
+
+
+@click.command()
+@click.argument("name", metavar="MODEL")
+@click.option("--batch", metavar="B", default=1, show_default=True, help="Items at once.")
+@click.option(
+    "--pass",
+    "operation",
+    type=click.Choice(Model.operations),
+    default="forward",
+    show_default=True,
+)
+@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option(
+    "--top", metavar="N", type=click.IntRange(min=1), help="Only the N that take longest."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+)
+def ops(
+    name: str, batch: int, operation: str, precision: str, device: str, top: int | None, form: str
+) -> None:
+    """List the operations of one step of MODEL: what it is made of, and where its time goes.
+
+    Each distinct operation is one line: shapes, type, calls in a step, FLOPs and bytes of a call,
+    FLOPs per byte, its share of the step's operations by torch's profiler, and the time of a call
+    measured alone. What of the step its operations, measured alone, do not explain is the
+    framework's overhead. MODEL is one of those of "deepbench problems --family model".
+    """
+    if batch < 1:
+        raise DeepbenchError(f"--batch is {batch}: give 1 or more")
+    network_size(name)
+    from deepbench_ops.measure import threads
+
+    count = threads.fix()
+    from deepbench_ops import backends
+
+    backend = backends.load("torch", device)
+    if device == "cpu":
+        backend.set_threads(count)
+    problem = Model(name=name, batch=batch)
+    needed, there = backend.memory_needed(problem, precision, operation), backend.memory_available()
+    if needed > there:
+        raise DeepbenchError(
+            f"{problem.id} needs about {needed:.3g} bytes of memory, and {there:.3g} are available:"
+            " give a smaller --batch"
+        )
+    from deepbench_ops.anatomy.apart import apart
+
+    found = apart(backend.build(problem, precision, operation), device)
+    lines = [_line(found, part) for part in found.parts[:top]]
+    summary = {
+        "model": name,
+        "batch": batch,
+        "pass": operation,
+        "precision": precision,
+        "framework": backend.versions()["framework"],
+        "step_seconds": found.whole,
+        "operations_alone_seconds": found.alone,
+        "overhead": found.overhead,
+    }
+    if form == "json":
+        click.echo(json.dumps(summary | {"operations": lines}, indent=1))
+    elif form == "csv":
+        out = io.StringIO()
+        writer = csv.DictWriter(out, lines[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        click.echo(out.getvalue(), nl=False)
+    else:
+        click.echo(_as_table(found, lines))
+
+
+def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
+    each = part.operation
+    return {
+        "operation": each.name,
+        "kind": each.kind,
+        "operands": each.operands,
+        "dtype": each.dtype,
+        "calls": each.calls,
+        "flops": each.flops,
+        "bytes": each.bytes,
+        "intensity": each.flops / each.bytes if each.bytes else None,
+        "share": found.share(part),
+        "seconds_alone": part.alone,
+        "flop_per_second": each.flops / part.alone if part.alone and each.flops else None,
+    }
+
+
+def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
+    headers = ["operation", "operands", "dtype", "calls", "MFLOP", "MB", "FLOP/byte", "share %"]
+    headers += ["alone ms", "GFLOP/s"]
+    shown = [
+        [
+            line["operation"],
+            str(line["operands"])[:60],
+            line["dtype"],
+            line["calls"],
+            _scaled(line["flops"], 1e-6),
+            _scaled(line["bytes"], 1e-6),
+            _scaled(line["intensity"], 1),
+            _scaled(line["share"], 100),
+            _scaled(line["seconds_alone"], 1e3),
+            _scaled(line["flop_per_second"], 1e-9),
+        ]
+        for line in lines
+    ]
+    return (
+        f"{tabulate(shown, headers, 'simple')}\n"
+        f"a step takes {found.whole * 1e3:.4g} ms; its operations, each alone and as often as it"
+        f" is called, {found.alone * 1e3:.4g} ms: the framework's overhead is"
+        f" {100 * found.overhead:.1f} %"
+    )
+
+
+def _scaled(number: object, factor: float) -> str:
+    return f"{number * factor:.3g}" if isinstance(number, int | float) and number else ""

@@ -1,0 +1,105 @@
+"""`deepbench scaling`: a network's training on more and more ranks of this machine."""
+
+import json
+import statistics
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.backends import DEVICES
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import PRECISIONS
+
+
+@click.command()
+@click.argument("name", metavar="MODEL")
+@click.option("--ranks", metavar="N,N", default="1,2", show_default=True, help="How many, in turn.")
+@click.option("--batch", metavar="B", default=8, show_default=True, help="Items of each rank.")
+@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
+@click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+def scaling(
+    name: str,
+    ranks: str,
+    batch: int,
+    precision: str,
+    device: str,
+    split: bool,
+    seconds: float,
+    form: str,
+) -> None:
+    """Train MODEL on one rank, on two, ...: data-parallel, each with a batch of its own.
+
+    On the cpu every rank has an equal share of the processors, the same however many run, as if
+    each were a device. Efficiency is the throughput over that of one rank times their number.
+    Several machines: torchrun --nnodes ... -m deepbench_ops.scaling '{"network": ..., ...}'
+    """
+    counts = _counts(ranks)
+    from deepbench_ops.measure import threads
+    from deepbench_ops.scaling import launch
+    from deepbench_ops.scaling.request import Request
+
+    each = threads.wanted() // max(counts)
+    if device == "cpu" and each < 1:
+        raise DeepbenchError(
+            f"{max(counts)} ranks on {threads.wanted()} threads would wait for each other"
+        )
+    request = Request(name, batch, precision, device, max(each, 1), split, seconds)
+    lines: list[dict[str, float]] = []
+    for count in counts:
+        taken = launch.steps(request, count)["seconds"]
+        assert isinstance(taken, list)
+        level = statistics.median(taken)
+        low, high = _interval(sorted(taken))
+        one = lines[0] if lines else None
+        throughput = batch * count / level
+        ideal = one["items_per_second"] * count / counts[0] if one else throughput
+        lines.append(
+            {
+                "ranks": count,
+                "batch": batch * count,
+                "threads": request.threads,
+                "steps": len(taken),
+                "step_seconds": level,
+                "low": low,
+                "high": high,
+                "items_per_second": throughput,
+                "efficiency": throughput / ideal,
+            }
+        )
+    click.echo(json.dumps(lines, indent=1) if form == "json" else _as_table(lines))
+
+
+def _counts(text: str) -> list[int]:
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError:
+        counts = []
+    if not counts or min(counts) < 1:
+        raise DeepbenchError(f"--ranks is {text!r}: give numbers from 1 on, like 1,2,4")
+    return counts
+
+
+def _interval(ordered: list[float]) -> tuple[float, float]:
+    """Return an interval of the median of at least 95 %, from the order of the values alone."""
+    aside = max(0, int(len(ordered) / 2 - 0.98 * len(ordered) ** 0.5))
+    return ordered[aside], ordered[-1 - aside]
+
+
+def _as_table(lines: list[dict[str, float]]) -> str:
+    shown = [
+        [
+            line["ranks"],
+            line["batch"],
+            line["threads"],
+            f"{line['step_seconds'] * 1e3:.4g} ({line['low'] * 1e3:.4g} to"
+            f" {line['high'] * 1e3:.4g}, {line['steps']} steps)",
+            f"{line['items_per_second']:.4g}",
+            f"{line['efficiency']:.2f}",
+        ]
+        for line in lines
+    ]
+    headers = ["ranks", "items a step", "threads of each", "step ms", "items/s", "efficiency"]
+    return tabulate(shown, headers, "simple", disable_numparse=True)

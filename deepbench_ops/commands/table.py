@@ -1,0 +1,186 @@
+"""`deepbench table`: what others published of whole models, beside what was measured here."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.published.models import Figure, load
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.nearest_run import Run
+    from deepbench_ops.analysis.points import Point
+
+PER_SECOND = "/sec"
+LAYOUTS = {"NHWC": "channels_last"}
+
+WHOLE_TRAINING = "a whole training is not timed here, its epochs not being published"
+SEVERAL_DEVICES = "several devices: one machine's own is measured here"
+NOT_MEASURED = "not measured on this machine"
+
+
+@click.command()
+@click.argument("name", metavar="TABLE")
+@click.option(
+    "--machine",
+    "machines",
+    metavar="NAME",
+    multiple=True,
+    help="Whose results stand beside it; may be repeated (default: this machine's).",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+)
+@results_folder
+def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> None:
+    """Print a published table of whole models with machines' own figures beside it.
+
+    TABLE is mindspore, qingcloud, stcp920 or paper. A cell that was measured otherwise than it was
+    published says how: batch, threads at once, precision. One that cannot be filled says why.
+    """
+    from deepbench_ops.analysis import points
+    from deepbench_ops.machine import entry
+    from deepbench_ops.releases import table as release_table
+
+    figures = load(name)
+    releases = {release.hash: release for release in release_table.load()}
+    measured = {
+        machine: points.load(results, machine, releases)
+        for machine in machines or (entry.default_name(),)
+    }
+    rows = [_row(figure, measured) for figure in figures]
+    if form == "json":
+        click.echo(json.dumps(rows, indent=1))
+    elif form == "csv":
+        click.echo(_as_csv(rows), nl=False)
+    else:
+        click.echo(_as_table(rows, "github" if form == "markdown" else "simple"))
+
+
+def _row(figure: Figure, measured: "dict[str, list[Point]]") -> dict[str, object]:
+    """Return one figure as published, and each machine's cell."""
+    row: dict[str, object] = {
+        "network": figure.network,
+        "printed": figure.printed,
+        "framework": figure.framework,
+        "machine": figure.machine,
+        "devices": figure.devices,
+        "operation": figure.operation,
+        "precision": figure.precision,
+        "batch": figure.batch,
+        "threads": figure.threads,
+        "layout": figure.layout,
+        "conditions": figure.conditions,
+        "published": figure.value,
+        "unit": figure.unit,
+        "seconds": figure.seconds,
+    }
+    return row | {"here": {name: _cell(figure, points) for name, points in measured.items()}}
+
+
+def _cell(figure: Figure, points: "Sequence[Point]") -> dict[str, object]:
+    """Return what a machine has for a published figure, or why it has nothing."""
+    from deepbench_ops.analysis.nearest_run import Wanted, nearest
+
+    if figure.devices > 1:
+        return {"why_not": SEVERAL_DEVICES}
+    wanted = Wanted(
+        figure.network,
+        figure.operation,
+        figure.precision,
+        figure.batch,
+        figure.threads,
+        LAYOUTS.get(figure.layout, "published"),
+    )
+    run = nearest(points, wanted)
+    if run is None:
+        return {"why_not": NOT_MEASURED}
+    cell = _measured(run)
+    if not figure.unit.endswith(PER_SECOND):
+        return cell | {"why_not": WHOLE_TRAINING}
+    return cell
+
+
+def _measured(run: "Run") -> dict[str, object]:
+    low, high = run.interval or (None, None)
+    return {
+        "release": run.point.release.name,
+        "problem": run.point.problem_id,
+        "precision": run.point.precision,
+        "seconds": run.point.seconds,
+        "per_second": run.per_second,
+        "low": low,
+        "high": high,
+        "differs": list(run.differs),
+    }
+
+
+def _as_csv(rows: Sequence[dict[str, object]]) -> str:
+    """One line for each figure and machine."""
+    lines = []
+    for row in rows:
+        here = row["here"]
+        assert isinstance(here, dict)
+        for machine, cell in here.items():
+            plain = {key: value for key, value in row.items() if key != "here"}
+            differs = ", ".join(cell.get("differs", ()))
+            mine = {f"here_{key}": value for key, value in cell.items() if key != "differs"}
+            lines.append(plain | {"here": machine, "here_differs": differs} | mine)
+    out = io.StringIO()
+    columns = list(dict.fromkeys(key for line in lines for key in line))
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
+    """The table for a reader, a column for each machine, and below it why cells are empty."""
+    lines, reasons = [], []
+    names = list(rows[0]["here"])  # type: ignore[call-overload]
+    for row in rows:
+        here = row["here"]
+        assert isinstance(here, dict)
+        cells = [_shown(cell) for cell in here.values()]
+        reasons += [cell["why_not"] for cell in here.values() if "why_not" in cell]
+        lines.append([*_published(row), *cells])
+    headers = ["model", "pass", "precision", "batch", "threads", "machine", "published", *names]
+    text = tabulate(lines, headers, style, disable_numparse=True)
+    notes = [f"- {reason}: {reasons.count(reason)} cells" for reason in dict.fromkeys(reasons)]
+    return "\n".join([text, "", *(["empty cells:", *notes] if notes else [])]).rstrip()
+
+
+def _published(row: dict[str, object]) -> list[str]:
+    devices = f" x {row['devices']}" if row["devices"] != 1 else ""
+    layout = f", {row['layout']}" if row["layout"] else ""
+    return [
+        str(row["printed"]),
+        str(row["operation"]),
+        f"{row['precision'] or 'not told'}{layout}",
+        str(row["batch"] or "not told"),
+        str(row["threads"]),
+        f"{row['machine']}{devices}, {row['framework']}",
+        f"{row['published']:,.10g} {row['unit']}",
+    ]
+
+
+def _shown(cell: dict[str, object]) -> str:
+    """Items per second with their interval, and how they were measured otherwise."""
+    if "per_second" not in cell:
+        return ""
+    text = f"{cell['per_second']:.4g}/s"
+    if cell["low"] is not None:
+        text += f" ({cell['low']:.4g} to {cell['high']:.4g})"
+    differs = cell["differs"]
+    assert isinstance(differs, list)
+    return f"{text} [{', '.join(differs)}]" if differs else text

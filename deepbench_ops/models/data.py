@@ -1,0 +1,123 @@
+"""What networks are given and what they are to answer: synthetic, seeded, the same for everybody.
+
+A `Field` is one array of it, by the shape of one item. Values come from `backends.inputs`, whose
+numbers stay the same from release to release of numpy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deepbench_ops.backends import inputs
+
+
+@dataclass(frozen=True)
+class Field:
+    """One array: `shape` of an item, uniform in [-1, 1), or integers from 0 to below `below`.
+
+    below: 0 for real numbers. real: integers as floating-point numbers, which is what losses of
+    two classes ask for.
+    """
+
+    shape: tuple[int, ...] = ()
+    below: int = 0
+    real: bool = False
+
+    @property
+    def size(self) -> int:
+        """Numbers of one item."""
+        return int(np.prod(self.shape))
+
+    def draw(self, batch: int, seed: int, stream: int) -> np.ndarray:
+        """Return (batch, *shape): float32, or int64 for integers."""
+        shape = (batch, *self.shape)
+        if not self.below:
+            return inputs.floats(shape, "float32", 1.0, seed, stream)
+        bits = inputs.random_bits(4 * batch * self.size, seed, stream).view(np.uint32)
+        drawn = (bits % np.uint32(self.below)).reshape(shape)
+        return drawn.astype(np.float32 if self.real else np.int64)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One size of a network: what its class is called with, what goes in, what is aimed at."""
+
+    options: dict[str, object]
+    given: tuple[Field, ...]
+    aims: tuple[Field, ...]
+
+    @property
+    def pictures(self) -> bool:
+        """Whether pictures go in, which have channels that can lie inside or outside."""
+        return any(len(field.shape) == 3 for field in self.given)
+
+    def inputs(self, batch: int, seed: int = 0) -> list[np.ndarray]:
+        """Return the network's arguments for `batch` items."""
+        return _drawn(self.given, batch, seed, 0)
+
+    def targets(self, batch: int, seed: int = 0) -> list[np.ndarray]:
+        """Return what the loss compares the network's output with."""
+        return _drawn(self.aims, batch, seed, len(self.given))
+
+
+def _drawn(fields: Sequence[Field], batch: int, seed: int, first: int) -> list[np.ndarray]:
+    return [field.draw(batch, seed, first + place) for place, field in enumerate(fields)]
+
+
+def images(size: int, classes: int, **options: object) -> Form:
+    """Return the form of a network that tells what a size x size picture of three colours shows."""
+    return Form(options | {"classes": classes}, (Field((3, size, size)),), (Field((), classes),))
+
+
+def words(length: int, vocabulary: int, **options: object) -> Form:
+    """Return the form of a network that judges a text of `length` words."""
+    given = (Field((length,), vocabulary),)
+    return Form(options | {"vocabulary": vocabulary}, given, (Field((), 2),))
+
+
+def sentences(length: int, vocabulary: int, **options: object) -> Form:
+    """Return the form of a network that judges a pair of sentences, `length` words together."""
+    given = (Field((length,), vocabulary), Field((length,), 2))
+    return Form(options | {"vocabulary": vocabulary}, given, (Field((), 2),))
+
+
+def masked_sentences(length: int, vocabulary: int, guessed: int, **options: object) -> Form:
+    """Return the form of a network that guesses masked words, and whether a sentence follows."""
+    plain = sentences(length, vocabulary, **options)
+    given = (*plain.given, Field((guessed,), length))
+    return Form(plain.options, given, (Field((guessed,), vocabulary), *plain.aims))
+
+
+def answers(length: int, vocabulary: int, **options: object) -> Form:
+    """Return the form of a network that finds where in a text an answer begins and ends."""
+    plain = sentences(length, vocabulary, **options)
+    return Form(plain.options, plain.given, (Field((2,), length),))
+
+
+def features(fields: int, vocabulary: int, **options: object) -> Form:
+    """Return the form of a recommender of features with values: clicked or not."""
+    given = (Field((fields,), vocabulary), Field((fields,)))
+    named = {"fields": fields, "vocabulary": vocabulary}
+    return Form(options | named, given, (Field((), 2, real=True),))
+
+
+def lookups(
+    tables: int, rows: int, looked_up: int, bottom: tuple[int, ...], **options: object
+) -> Form:
+    """Return the form of a recommender of dense features and of indices into tables."""
+    given = (Field((bottom[0],)), Field((tables, looked_up), rows))
+    named = {"tables": tables, "rows": rows, "bottom": bottom}
+    return Form(options | named, given, (Field((), 2, real=True),))
+
+
+def texts(vocabulary: int, trigrams: int, documents: int, **options: object) -> Form:
+    """Return the form of a network that finds the document a query means: always the first."""
+    given = (Field((trigrams,), vocabulary), Field((documents, trigrams), vocabulary))
+    return Form(options | {"vocabulary": vocabulary}, given, (Field((), 1),))
+
+
+def tasks(features: int, tasks: int, **options: object) -> Form:
+    """Return the form of a network that answers several yes-no questions on the same features."""
+    named = {"features": features, "tasks": tasks}
+    return Form(options | named, (Field((features,)),), (Field((tasks,), 2, real=True),))

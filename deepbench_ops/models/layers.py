@@ -1,0 +1,35 @@
+"""What several networks are made of."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import nn
+
+
+def convolved(
+    given: int, made: int, size: int, stride: int = 1, groups: int = 1, scale: float = 1.0
+) -> nn.Sequential:
+    """Return a convolution that keeps the image's size but for the stride, and normalises.
+
+    scale: what the normalisation's weights start with.
+    """
+    normalised = nn.BatchNorm2d(made)
+    normalised.initial_scale = scale  # type: ignore[assignment]
+    padding = (size - 1) // 2
+    return nn.Sequential(
+        nn.Conv2d(given, made, size, stride, padding, groups=groups, bias=False), normalised
+    )
+
+
+def rectified(given: int, made: int, size: int, stride: int = 1, groups: int = 1) -> nn.Sequential:
+    """Return the same with a ReLU behind it."""
+    return nn.Sequential(*convolved(given, made, size, stride, groups), nn.ReLU())
+
+
+def perceptron(widths: Sequence[int], last: nn.Module | None = None) -> nn.Sequential:
+    """Return fully connected layers of these widths with ReLU between them, `last` at the end."""
+    layers: list[nn.Module] = []
+    for given, made in pairwise(widths):
+        layers += [nn.Linear(given, made), nn.ReLU()]
+    layers[-1:] = [last] if last is not None else []
+    return nn.Sequential(*layers)

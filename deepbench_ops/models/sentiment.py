@@ -1,0 +1,25 @@
+"""The LSTM that tells good film reviews from bad ones: two layers, read in both directions."""
+
+import torch
+from torch import Tensor, nn
+
+
+class SentimentLSTM(nn.Module):
+    """Words (n, length) as integers to scores (n, 2).
+
+    The words' vectors are given and not trained. What is judged is the first and the last step of
+    the upper layer, both directions of each.
+    """
+
+    def __init__(
+        self, vocabulary: int, width: int = 300, hidden: int = 100, layers: int = 2
+    ) -> None:
+        super().__init__()
+        self.words = nn.Embedding(vocabulary, width)
+        self.words.weight.requires_grad_(False)
+        self.recurrent = nn.LSTM(width, hidden, layers, bidirectional=True)
+        self.scores = nn.Linear(4 * hidden, 2)
+
+    def forward(self, words: Tensor) -> Tensor:
+        states, _ = self.recurrent(self.words(words.t()))
+        return self.scores(torch.cat([states[0], states[-1]], 1))

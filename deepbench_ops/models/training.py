@@ -1,0 +1,181 @@
+"""Training steps: forward, loss, backward, optimiser, as the source of each network trains it."""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.optim import Optimizer
+
+from deepbench_ops.models.optimisers import Ftrl, Lamb
+
+SHARPNESS = 10.0
+"""Cosines are multiplied by it before DSSM's softmax: the paper's gamma, set on held-out data."""
+
+
+def _classes(scores: Tensor, label: Tensor) -> Tensor:
+    return functional.cross_entropy(scores, label)
+
+
+def _answer(scores: Tensor, ends: Tensor) -> Tensor:
+    """Of scores (n, length, 2) and the places (n, 2): begin and end are two choices of a word."""
+    return functional.cross_entropy(scores, ends)
+
+
+def _pretraining(scores: tuple[Tensor, Tensor], words: Tensor, follows: Tensor) -> Tensor:
+    guessed, following = scores
+    return functional.cross_entropy(guessed, words.flatten()) + functional.cross_entropy(
+        following, follows
+    )
+
+
+def _clicked(scores: Tensor, clicks: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(scores, clicks)
+
+
+def _first(likeness: Tensor, place: Tensor) -> Tensor:
+    return functional.cross_entropy(SHARPNESS * likeness, place)
+
+
+LOSSES: dict[str, Callable[..., Tensor]] = {
+    "classes": _classes,
+    "answer": _answer,
+    "pretraining": _pretraining,
+    "clicked": _clicked,
+    "first": _first,
+}
+
+
+def _momentum(module: nn.Module) -> list[Optimizer]:
+    return [torch.optim.SGD(_trained(module), lr=0.01, momentum=0.9, weight_decay=1e-4)]
+
+
+def _descent(module: nn.Module) -> list[Optimizer]:
+    return [torch.optim.SGD(_trained(module), lr=0.01)]
+
+
+def _adam(module: nn.Module) -> list[Optimizer]:
+    return [torch.optim.AdamW(_trained(module), lr=1e-4, weight_decay=0.01)]
+
+
+def _lamb(module: nn.Module) -> list[Optimizer]:
+    return [Lamb(_trained(module))]
+
+
+def _ftrl_adam(module: nn.Module) -> list[Optimizer]:
+    named = list(module.named_parameters())
+    wide = [parameter for name, parameter in named if name.startswith("wide")]
+    deep = [parameter for name, parameter in named if not name.startswith("wide")]
+    return [Ftrl(wide), torch.optim.Adam(deep, lr=3e-4)]
+
+
+RECIPES: dict[str, Callable[[nn.Module], list[Optimizer]]] = {
+    "momentum": _momentum,
+    "descent": _descent,
+    "adam": _adam,
+    "lamb": _lamb,
+    "ftrl_adam": _ftrl_adam,
+}
+RECIPE_NOTES = {
+    "momentum": "SGD, momentum 0.9, weight decay 1e-4",
+    "descent": "SGD without momentum",
+    "adam": "AdamW",
+    "lamb": "LAMB",
+    "ftrl_adam": "FTRL for the wide part, Adam for the deep one",
+}
+STATES = {"momentum": 1, "descent": 0, "adam": 2, "lamb": 2, "ftrl_adam": 2}
+"""Numbers that an optimiser remembers of each weight."""
+
+
+def _trained(module: nn.Module) -> list[nn.Parameter]:
+    return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+
+class TrainingStep:
+    """One network with its batch and its optimisers, able to go back to where it started."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: str,
+        recipe: str,
+        inputs: Sequence[Tensor],
+        targets: Sequence[Tensor],
+        mixed: torch.dtype | None = None,
+        called: nn.Module | None = None,
+    ) -> None:
+        """mixed: the type in which products are made while weights stay float32. called: what
+        stands around the module and is called in its place, to share its gradients, say."""
+        self.module = module.train()
+        self._called = called or module
+        self.optimisers = RECIPES[recipe](module)
+        self._loss, self._recipe = loss, recipe
+        self._inputs, self._targets = inputs, targets
+        self._mixed = mixed
+        self._device = inputs[0].device.type
+        self._scaler = _scaler(self._device, mixed)
+        self._first = {name: t.detach().clone() for name, t in module.state_dict().items()}
+
+    def loss(self) -> Tensor:
+        """Return the loss of the batch, as the weights are."""
+        with torch.autocast(self._device, self._mixed, enabled=self._mixed is not None):
+            return LOSSES[self._loss](self._called(*self._inputs), *self._targets)
+
+    def step(self) -> Tensor:
+        """Do one training step; return the loss before it."""
+        for optimiser in self.optimisers:
+            optimiser.zero_grad(set_to_none=True)
+        loss = self.loss()
+        if self._scaler is None:
+            loss.backward()
+            for optimiser in self.optimisers:
+                optimiser.step()
+        else:
+            self._scaler.scale(loss).backward()
+            for optimiser in self.optimisers:
+                self._scaler.step(optimiser)
+            self._scaler.update()
+        return loss.detach()
+
+    def exact(self) -> "TrainingStep":
+        """Return the same step in float64, from the first weights."""
+        module = copy.deepcopy(self.module).double()
+        module.load_state_dict(self._first)
+        batch = (doubled(self._inputs), doubled(self._targets))
+        return TrainingStep(module, self._loss, self._recipe, *batch)
+
+    @torch.no_grad()
+    def restart(self, seed: int = 0) -> None:
+        """Put back the first weights, forget what the optimisers remember, seed the dropout.
+
+        What they remember is set to zero where it lies, so that no timed step allocates it. Of a
+        table with a sparse gradient only the rows are put back that it has changed.
+        """
+        trained = dict(self.module.named_parameters())
+        for name, values in self.module.state_dict().items():
+            first, gradient = self._first[name], getattr(trained.get(name), "grad", None)
+            if gradient is not None and gradient.is_sparse:
+                rows = gradient._indices()[0]
+                values[rows] = first[rows]
+            else:
+                values.copy_(first)
+        for optimiser in self.optimisers:
+            for state in optimiser.state.values():
+                for remembered in state.values():
+                    if isinstance(remembered, Tensor):
+                        remembered.zero_()
+        torch.manual_seed(seed)
+
+
+def doubled(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors, the real ones in float64."""
+    return [each.double() if each.is_floating_point() else each for each in tensors]
+
+
+def _scaler(device: str, mixed: torch.dtype | None) -> Any:
+    """Return what keeps float16 gradients from vanishing, None where nothing has to."""
+    if mixed is not torch.float16:
+        return None
+    return torch.cuda.amp.GradScaler() if device == "cuda" else None

@@ -1,0 +1,133 @@
+"""Whole models of the published tables: a network, and how many items it is given at once."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import ClassVar
+
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.problem import Problem
+
+TRAINING_FACTOR = 3
+"""FLOPs of a training step over those of its forward pass: the gradients of the inputs and of the
+weights cost as much each. What the optimiser does is not counted."""
+
+
+@dataclass(frozen=True)
+class NetworkSize:
+    """What one line of networks.csv says of a network; made by scripts/make_model_tables.py.
+
+    item: what one item is: an image, a sentence, a sample. parameters: all there are. dense: those
+    that every forward pass reads, which leaves out tables of which it looks up some rows. flops:
+    floating-point operations of the forward pass of one item, a multiply-add counting two, of
+    products and convolutions alone. reads, writes: numbers that go in (rows looked up included)
+    and come out per item. kept: numbers per item that training keeps for the backward pass.
+    states: numbers per parameter that the optimiser remembers. note: what it is where its table
+    leaves that open.
+    """
+
+    name: str
+    item: str
+    parameters: int
+    dense: int
+    flops: int
+    reads: int
+    writes: int
+    kept: int
+    states: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Model(Problem):
+    """A network on `batch` items, on each of `threads` threads at once where it is inference.
+
+    Each of them works on a batch of its own, and the seconds are those of one batch: how long
+    somebody waits who sends it. whole: False for the small twin that is checked.
+    """
+
+    family: ClassVar[str] = "model"
+    operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
+    layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
+
+    name: str
+    batch: int
+    threads: int = 1
+    whole: bool = True
+
+    @property
+    def id(self) -> str:
+        """Like resnet50_b16_t12: the network, its batch, the threads where there are several."""
+        small = "" if self.whole else "small_"
+        together = f"_t{self.threads}" if self.threads > 1 else ""
+        return f"{small}{self.name}_b{self.batch}{together}"
+
+    @property
+    def network(self) -> NetworkSize:
+        """Its sizes."""
+        return network_size(self.name)
+
+    @property
+    def flops(self) -> int:
+        """Those of the network's products and convolutions, forward, over all batches at once."""
+        return self.network.flops * self.items
+
+    @property
+    def items(self) -> int:
+        """Images, sentences or samples of all batches at once: over the seconds, the throughput."""
+        return self.batch * self.threads
+
+    def flops_of(self, operation: str) -> float:
+        """Three times the forward pass for a training step."""
+        return super().flops_of(operation) * (TRAINING_FACTOR if _trains(operation) else 1)
+
+    def traffic(self) -> tuple[int, int]:
+        """Weights once, what is given and looked up once; what comes out once."""
+        size = self.network
+        return size.dense + size.reads * self.items, size.writes * self.items
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """A training step moves weights, gradients and what the optimiser remembers as well.
+
+        Weights are read forward and backward; each, its gradient and what is remembered of it is
+        read and written by the optimiser, in float32 whatever the products are made in.
+        """
+        bytes_of_forward = self.bytes(name)
+        if not _trains(operation):
+            return bytes_of_forward
+        size = self.network
+        updated = 4 * size.dense * (2 + 2 + 2 * size.states)
+        return bytes_of_forward + precision(name).input_bytes * size.dense + updated
+
+
+def _trains(operation: str) -> bool:
+    return operation == "training_step"
+
+
+def network_size(name: str) -> NetworkSize:
+    """The sizes of the network of that name; DeepbenchError, naming the nearest, if none is."""
+    known = network_sizes()
+    if name not in known:
+        raise unknown("model", name, known)
+    return known[name]
+
+
+@cache
+def network_sizes() -> Mapping[str, NetworkSize]:
+    """All networks by name, in the order of networks.csv."""
+    path = files(__package__).joinpath("networks.csv")
+    with path.open(encoding="utf-8") as lines:
+        found = [_from_line(line) for line in csv.DictReader(lines)]
+    return {size.name: size for size in found}
+
+
+def _from_line(line: Mapping[str, str]) -> NetworkSize:
+    numbers = ("parameters", "dense", "flops", "reads", "writes", "kept", "states")
+    texts = ("name", "item", "note")
+    return NetworkSize(
+        **{name: int(line[name]) for name in numbers},  # type: ignore[arg-type]
+        **{name: line[name] for name in texts},  # type: ignore[arg-type]
+    )

@@ -1,0 +1,30 @@
+"""What torchrun starts on every rank; the first prints what came of it as a line of JSON."""
+
+import json
+import sys
+
+import torch.distributed as dist
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.scaling import worker
+from deepbench_ops.scaling.request import parsed
+
+
+def main() -> None:
+    """Take part in the training that the one argument asks for."""
+    try:
+        request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
+        dist.init_process_group(worker.BACKENDS[request.device])
+        steps = worker.run(request)
+        if dist.get_rank() == 0:
+            print(
+                json.dumps({"seconds": list(steps.seconds), "losses": list(steps.losses)}),
+                flush=True,
+            )
+        dist.destroy_process_group()
+    except DeepbenchError as wrong:
+        sys.exit(f"deepbench: error: {wrong}")
+
+
+if __name__ == "__main__":
+    main()

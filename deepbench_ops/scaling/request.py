@@ -1,0 +1,47 @@
+"""What is asked of all ranks alike, as the text that is handed to each."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.model import network_size
+from deepbench_ops.problems.precision import precision
+
+SPLIT = ("wide_deep",)
+"""Networks whose tables can be split over the ranks."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """batch: items of each rank. threads: of each rank. split: tables over the ranks, not copied.
+    seconds: how long to measure, about."""
+
+    network: str
+    batch: int
+    precision: str = "float32"
+    device: str = "cpu"
+    threads: int = 1
+    split: bool = False
+    seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        network_size(self.network)
+        precision(self.precision)
+        if self.batch < 1:
+            raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
+        if self.split and self.network not in SPLIT:
+            raise DeepbenchError(
+                f"{self.network} has no tables to split; those that have: {', '.join(SPLIT)}"
+            )
+
+    def text(self) -> str:
+        """Return it for a command line."""
+        return json.dumps(asdict(self))
+
+
+def parsed(text: str) -> Request:
+    """Return the request; DeepbenchError for a text that is none."""
+    try:
+        return Request(**json.loads(text))
+    except (ValueError, TypeError) as wrong:
+        raise DeepbenchError(f"{text!r} asks for nothing that can be run: {wrong}") from None

@@ -1,0 +1,313 @@
+"""Makes the tables of whole models: their sizes, the problems, and what others published of them.
+
+    python scripts/make_model_tables.py FACTS
+
+FACTS is a folder with the four tables as CSV files. Written are deepbench_ops/problems/networks.csv
+(each network's sizes, counted on the network itself, so torch is needed), problems/model.csv (every
+batch and number of threads of the tables, and smaller ones that fit a small machine) and
+published/models.csv (the tables' figures, each beside the problem it is of). Figures whose day of
+publication is known join results/ as points of their machine.
+"""
+
+import argparse
+import csv
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from deepbench_ops.models.catalogue import NETWORKS, Network
+from deepbench_ops.models.training import LOSSES, STATES
+from deepbench_ops.published import filing
+from deepbench_ops.published.models import TABLES, load, publications
+from deepbench_ops.releases.table import TABLE, append, publication_of
+
+PACKAGE = Path(__file__).parents[1] / "deepbench_ops"
+
+MINDSPORE, QINGCLOUD, STCP920, PAPER = "mindspore", "qingcloud", "stcp920", "paper"
+SOURCES = {
+    MINDSPORE: "MindSpore r1.7 documentation, note/benchmark",
+    QINGCLOUD: "QingCloud deep-learning platform, performance page",
+    STCP920: "Stream Computing inference performance, V1.2.0.RC1, 2022-02-24",
+    PAPER: "Xia and Zhou, IJDMS vol. 14 no. 1/2, 2022, tables 1-4",
+}
+SPELT = {
+    "ResNet-50 v1.5": "resnet50_v1p5",
+    "BERT-Large": "bert_large_128",
+    "Wide & Deep": "wide_deep",
+    "densenet101": "densenet101",
+    "dssm_mock": "dssm",
+    "dlrm_1M": "dlrm_1m",
+    "wdl": "wide_deep",
+    "GoogLeNet": "googlenet",
+    "LSTM": "lstm",
+    "BERT": "bert_pretraining_128",
+    "ResNet-50": "resnet50",
+}
+OWN_THREADS = (1, 2)
+OWN_TRAINING = {
+    "resnet34": (32, 8),
+    "resnet50": (8,),
+    "resnet50_v1p5": (32, 8),
+    "resnet101": (16, 4),
+    "densenet101": (8,),
+    "mobilenet_v2": (32, 8),
+    "googlenet": (32, 8),
+    "lstm": (16,),
+    "bert_128": (8,),
+    "bert_256": (4,),
+    "bert_512": (2,),
+    "bert_pretraining_128": (32, 8),
+    "bert_large_128": (8, 2),
+    "bert_large_384": (1,),
+    "xlnet": (8, 2),
+    "deepfm": (1024,),
+    "dlrm": (1024,),
+    "dlrm_1m": (1024,),
+    "dssm": (1024, 8),
+    "mmoe": (51200, 1024),
+    "wide_deep": (1200,),
+}
+"""Batches beside the tables', for machines that these are too large for, and for the networks
+that a table shows in inference alone."""
+
+OWN_INFERENCE = {"googlenet": 128, "lstm": 64, "bert_pretraining_128": 8, "bert_large_128": 8}
+"""Batches of networks that a table shows in training alone."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("facts", type=Path, metavar="FACTS")
+    facts = parser.parse_args().facts
+    figures = [
+        *_mindspore(_read(facts / "mindspore_training.csv")),
+        *_qingcloud(_read(facts / "qingcloud_resnet50.csv")),
+        *_stcp920(_read(facts / "streamcomputing_stcp920.csv")),
+        *_paper(_read(facts / "pytorch_vs_mindspore.csv")),
+    ]
+    _write(PACKAGE / "problems/networks.csv", [_sizes(network) for network in NETWORKS.values()])
+    _write(PACKAGE / "problems/model.csv", _problems(figures))
+    _write(PACKAGE / "published/models.csv", figures)
+    dated = publications(each for table in TABLES for each in load(table))
+    changed = filing.file(PACKAGE.parent / "results", dated)
+    releases = [publication_of(one.day) for one in dated]
+    print(f"{changed} result files, {append(TABLE, releases)} days added to the release table")
+
+
+def _sizes(network: Network) -> dict[str, object]:
+    """Count what `problems.model.NetworkSize` describes, on a network that has no memory."""
+    form = network.whole
+    kind = getattr(import_module(f"deepbench_ops.models.{network.module}"), network.builder)
+    with torch.device("meta"):
+        module: nn.Module = kind(**form.options)
+    tables = [each for each in module.modules() if isinstance(each, nn.Embedding | nn.EmbeddingBag)]
+    parameters = sum(each.numel() for each in module.parameters())
+    looked_up = sum(each.weight.numel() for each in tables)
+    if network.builder == "Pretraining":  # whose last layer is the words' vectors, all of them
+        looked_up -= module.encoder.words.weight.numel()
+    rows = [0]
+
+    def count_rows(table: nn.Module, given: tuple[torch.Tensor], made: torch.Tensor) -> None:
+        rows[0] += given[0].numel() * table.weight.shape[1]
+
+    for table in tables:
+        table.register_forward_hook(count_rows)
+    given = _meta(form.inputs(1))
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        made = module.eval()(*given)
+    outputs = made if isinstance(made, tuple) else (made,)
+    real = sum(each.numel() for each in given if each.is_floating_point())
+    return {
+        "name": network.name,
+        "item": network.item,
+        "parameters": parameters,
+        "dense": parameters - looked_up,
+        "flops": counter.get_total_flops(),
+        "reads": real + rows[0],
+        "writes": sum(each.numel() for each in outputs),
+        "kept": _kept(network, module, 2) - _kept(network, module, 1),
+        "states": STATES[network.recipe],
+        "note": network.note,
+    }
+
+
+def _kept(network: Network, module: nn.Module, batch: int) -> int:
+    """Return how many numbers of four bytes a training step of `batch` items keeps."""
+    storages: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        storages[storage._cdata] = storage
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        form = network.whole
+        made = module.train()(*_meta(form.inputs(batch)))
+        LOSSES[network.loss](made, *_meta(form.targets(batch)))
+    return sum(storage.nbytes() for storage in storages.values()) // 4
+
+
+def _meta(arrays: Iterable[object]) -> list[torch.Tensor]:
+    return [torch.as_tensor(values).to("meta") for values in arrays]
+
+
+def _problems(figures: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Return a line for each network, batch and number of threads, with the sets that have it."""
+    found: dict[tuple[str, int, int], dict[str, object]] = {}
+
+    def add(name: str, batch: int, threads: int, listed: str, source: str) -> None:
+        line = found.setdefault(
+            (name, batch, threads),
+            {
+                "name": name,
+                "batch": batch,
+                "threads": threads,
+                "training": 0,
+                "inference_server": 0,
+                "inference_device": 0,
+                "application": "",
+                "source": source,
+                "note": NETWORKS[name].note,
+                "aliases": "",
+            },
+        )
+        line[listed] = 1
+        if source not in str(line["source"]):
+            line["source"] = f"{line['source']}; {source}"
+
+    own = "smaller than published, or of another form, to fit a small machine"
+    for figure in figures:
+        if figure["batch"]:
+            listed = "training" if figure["operation"] == "training_step" else "inference_server"
+            place = (str(figure["network"]), int(str(figure["batch"])), int(str(figure["threads"])))
+            add(*place, listed, SOURCES[str(figure["table"])])
+    published = {(key[0], key[1]) for key, line in found.items() if line["inference_server"]}
+    for name, batch in published | set(OWN_INFERENCE.items()):
+        for threads in OWN_THREADS:
+            add(name, batch, threads, "inference_server", own)
+        add(name, 1, 1, "inference_server", own)
+    for name, batches in OWN_TRAINING.items():
+        for batch in batches:
+            add(name, batch, 1, "training", own)
+    order = {name: place for place, name in enumerate(NETWORKS)}
+    key = sorted(found, key=lambda each: (order[each[0]], -each[1], each[2]))
+    return [{"id": _id(*each), **found[each]} for each in key]
+
+
+def _id(name: str, batch: int, threads: int) -> str:
+    return f"{name}_b{batch}" + (f"_t{threads}" if threads > 1 else "")
+
+
+def _figure(table: str, name: str, **known: object) -> dict[str, object]:
+    """Return one printed figure; what is not said is "", seconds are of one step or batch."""
+    empty = dict.fromkeys(
+        ("printed", "framework", "machine", "date", "devices", "operation", "precision", "layout")
+    )
+    line = {"table": table, "network": SPELT.get(name, name), **empty, "batch": "", "threads": 1}
+    line |= {"value": "", "unit": "", "seconds": "", "conditions": ""} | {"printed": name} | known
+    return {key: "" if value is None else value for key, value in line.items()}
+
+
+def _mindspore(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
+    for line in lines:
+        batch, devices = int(line["batch_size_per_step"].split("*")[0]), line["num_accelerators"]
+        hybrid = "hybrid" in line["parallelism"]
+        yield _figure(
+            MINDSPORE,
+            line["network"],
+            framework=f"MindSpore {line['mindspore_version']}",
+            machine="huawei-ascend-910",
+            devices=devices,
+            operation="training_step",
+            precision=line["precision"],
+            batch=batch,
+            value=line["throughput"],
+            unit=line["unit"],
+            seconds=_seconds(batch * int(devices), float(line["throughput"])),
+            conditions="tables split over host and devices" if hybrid else "",
+        )
+
+
+def _qingcloud(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
+    for line in lines:
+        devices = int(line["num_gpus"])
+        machine = "qingcloud-gpu" if devices else f"qingcloud-cpu-{line['cpu'].split()[0]}core"
+        yield _figure(
+            QINGCLOUD,
+            line["model"],
+            framework=line["framework"],
+            machine=machine,
+            devices=devices,
+            operation="training_step" if line["mode"] == "training" else "forward",
+            precision="float32",
+            layout=line["data_format"],
+            batch=line["batch_size"],
+            value=line["images_per_sec"],
+            unit="images/sec",
+            seconds=_seconds(
+                int(line["batch_size"]) * max(1, devices), float(line["images_per_sec"])
+            ),
+            conditions=f"{line['environment']}, {line['cpu']}",
+        )
+
+
+def _stcp920(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
+    for line in lines:
+        yield _figure(
+            STCP920,
+            line["model"],
+            framework=line["framework"],
+            machine="stream-stcp920",
+            date="2022-02-24",
+            devices=1,
+            operation="forward",
+            precision={"FP16": "float16", "INT8": "int8"}[line["precision"]],
+            batch=line["batch_size"],
+            threads=line["thread_num"],
+            value=line["throughput_samples_per_sec"],
+            unit="samples/sec",
+            seconds=float(line["latency_ms"]) / 1000,
+        )
+
+
+def _paper(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
+    for line in lines:
+        conditions = f"loss {line['loss']}, accuracy {line['accuracy_percent']} %"
+        yield _figure(
+            PAPER,
+            line["model"],
+            framework=line["framework"],
+            machine={"NVIDIA V100": "nvidia-v100", "Ascend 910": "huawei-ascend-910"}[
+                line["hardware"]
+            ],
+            date="2022",
+            operation="training_step",
+            batch=line["batch_size"].split("*")[-1],
+            value=line["value"],
+            unit=line["unit"],
+            conditions=conditions if line["loss"] else "",
+        )
+
+
+def _seconds(items: int, per_second: float) -> float:
+    return float(f"{items / per_second:.6g}")
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _write(path: Path, lines: list[dict[str, object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+    print(f"{path.name}: {len(lines)} lines")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""deepbench table, ops, latency and scaling, on networks small enough to run in a moment."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+from points import point
+
+from deepbench_ops.analysis.nearest_run import Wanted, nearest
+from deepbench_ops.cli import cli
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import find
+from deepbench_ops.published.models import TABLES, load
+from deepbench_ops.scaling.request import Request, parsed
+
+RESULTS = ["--results", "results", "--machine", "epyc-9004-2core"]
+
+
+def deepbench(*arguments):
+    """Run the command in this process; what the user got wrong stays an exception."""
+    return CliRunner().invoke(cli, [str(each) for each in arguments])
+
+
+def measured(id, precision="float32", operation="forward", seconds=2.0, **said):
+    return point(
+        family="model",
+        set="training" if operation == "training_step" else "inference_server",
+        operation=operation,
+        problem_id=id,
+        precision=precision,
+        seconds=seconds,
+        **said,
+    )
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_published_figure_is_of_a_network_that_is_there(name):
+    for figure in load(name):
+        if figure.batch is not None:
+            id = f"{figure.network}_b{figure.batch}"
+            id += f"_t{figure.threads}" if figure.threads > 1 else ""
+            listed = find("model", id)
+            wanted = "training" if figure.operation == "training_step" else "inference_server"
+            assert wanted in listed.sets
+
+
+def test_the_tables_have_as_many_figures_as_were_published():
+    assert [11, 12, 21, 12] == [len(load(name)) for name in TABLES]
+
+
+def test_stream_computings_throughput_is_batches_at_once_over_latency():
+    """In every row, within the three digits that are printed."""
+    for figure in load("stcp920"):
+        items = figure.batch * figure.threads
+        assert figure.value == pytest.approx(items / figure.seconds, rel=0.002), figure.printed
+
+
+def test_qingclouds_gpu_trained_two_hundred_images_a_second():
+    first = load("qingcloud")[0]
+    assert (199.09, "training_step", 64) == (first.value, first.operation, first.batch)
+    assert 64 / 199.09 == pytest.approx(first.seconds, rel=1e-5)
+
+
+def test_a_table_says_why_a_cell_is_empty():
+    said = deepbench("table", "mindspore", *RESULTS)
+    assert said.exit_code == 0, said.output
+    assert "2,115 images/sec" in said.output
+    assert "several devices" in said.output
+
+
+def test_a_table_as_csv_has_a_line_for_each_figure_and_machine():
+    said = deepbench("table", "paper", *RESULTS, "--machine", "nvidia-v100", "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(said.output)))
+    assert 2 * len(load("paper")) == len(lines)
+    assert {"epyc-9004-2core", "nvidia-v100"} == {line["here"] for line in lines}
+
+
+def test_an_unknown_table_is_named():
+    said = deepbench("table", "nvidia", *RESULTS)
+    assert isinstance(said.exception, DeepbenchError)
+    assert "unknown table 'nvidia'" in str(said.exception)
+
+
+WANTED = Wanted("resnet50", "forward", "float16", 16, 12)
+
+
+def test_the_run_as_published_comes_first():
+    found = nearest(
+        [
+            measured("resnet50_b16"),
+            measured("resnet50_b16_t12", "float16", seconds=0.5),
+            measured("resnet50_b1", "float16"),
+        ],
+        WANTED,
+    )
+    assert () == found.differs
+    assert 16 * 12 / 0.5 == found.per_second
+
+
+def test_another_run_says_how_it_differs():
+    found = nearest([measured("resnet50_b16_t2"), measured("resnet50_b1")], WANTED)
+    assert ("2 at once", "float32") == found.differs
+
+
+def test_other_networks_passes_and_older_releases_do_not_count():
+    others = [
+        measured("resnet50_v1p5_b16"),
+        measured("resnet50_b64", operation="training_step"),
+    ]
+    assert nearest(others, WANTED) is None
+
+
+def test_mixed_precision_is_bfloat16_or_float16():
+    wanted = Wanted("wide_deep", "training_step", "mixed", 16000, 1)
+    found = nearest(
+        [
+            measured("wide_deep_b16000", "float32", "training_step"),
+            measured("wide_deep_b1200", "bfloat16", "training_step"),
+        ],
+        wanted,
+    )
+    assert ("batch 1200",) == found.differs
+
+
+def test_an_interval_of_seconds_turns_into_one_of_items():
+    found = nearest([measured("resnet50_b16_t12", "float16", seconds=2, low=1, high=4)], WANTED)
+    assert (16 * 12 / 4, 16 * 12) == found.interval
+
+
+def test_operations_of_a_model_are_its_products():
+    pytest.importorskip("torch")
+    said = deepbench("ops", "mmoe", "--batch", 64, "--format", "json")
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.output)
+    products = [op for op in found["operations"] if op["kind"] == "gemm"]
+    experts = next(op for op in products if "499x32" in op["operands"])
+    assert 2 * 64 * 499 * 32 == experts["flops"]
+    assert 2 == sum(op["calls"] for op in products if "499x8" in op["operands"])
+    assert 1 == pytest.approx(sum(op["share"] for op in found["operations"]))
+    assert found["step_seconds"] > 0
+    assert 1 - found["operations_alone_seconds"] / found["step_seconds"] == pytest.approx(
+        found["overhead"]
+    )
+
+
+def test_flops_of_a_models_operations_are_those_of_the_model():
+    """In inference, where torch hands over convolutions whole, and in training, pass by pass."""
+    pytest.importorskip("torch")
+    from deepbench_ops.anatomy import recorded
+    from deepbench_ops.backends.torch_backend import TorchBackend
+
+    model = find("model", "mobilenet_v2_b1")
+    forward = recorded.operations(TorchBackend().build(model, "float32").run)
+    assert model.flops == sum(op.flops * op.calls for op in forward)
+    assert {"convolution", "gemm"} == {op.kind for op in forward if op.flops}
+    step = recorded.operations(TorchBackend().build(model, "float32", "training_step").run)
+    first = next(op for op in forward if op.kind == "convolution").flops
+    counted = sum(op.flops * op.calls for op in step)
+    assert model.flops_of("training_step") - first == counted  # pictures have no gradient
+
+
+def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():
+    pytest.importorskip("torch")
+    said = deepbench(
+        "latency", "mmoe", "--batch", 64, "--threads", 2, "--seconds", 0.3, "--format", "json"
+    )
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.output[said.output.index("{") :])
+    assert found["median_seconds"] <= found["p90_seconds"] <= found["p99_seconds"]
+    assert 2 * 64 / found["median_seconds"] == pytest.approx(found["items_per_second"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("latency", "resnet51"), "unknown model 'resnet51'"),
+        (("latency", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
+        (("latency", "resnet50", "--threads", 0), "--threads is 0: give 1 or more"),
+        (("latency", "resnet50", "--seconds", 0), "--seconds is 0"),
+        (("ops", "resnet51"), "unknown model 'resnet51'"),
+        (("ops", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
+        (("ops", "bert_large_128", "--batch", 100000), "give a smaller --batch"),
+        (("scaling", "resnet50", "--ranks", "two"), "--ranks is 'two'"),
+        (("scaling", "resnet50", "--ranks", "0"), "--ranks is '0'"),
+        (("scaling", "resnet50", "--batch", "0"), "batch is 0"),
+        (("scaling", "resnet50", "--split"), "resnet50 has no tables to split"),
+        (("scaling", "resnet50", "--ranks", "9999"), "9999 ranks on"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(arguments, line):
+    if arguments[0] != "scaling":
+        pytest.importorskip("torch")
+    said = deepbench(*arguments)
+    assert isinstance(said.exception, DeepbenchError)
+    assert line in str(said.exception)
+
+
+def test_a_request_survives_the_command_line():
+    asked = Request("wide_deep", 8, split=True)
+    assert asked == parsed(asked.text())
+    with pytest.raises(DeepbenchError, match="asks for nothing that can be run"):
+        parsed("{")
+
+
+@pytest.mark.slow
+def test_two_ranks_train_as_one_would_whether_tables_are_copied_or_split():
+    """The loss of the second step tells whether the gradients of the first were shared."""
+    pytest.importorskip("torch")
+    from deepbench_ops.scaling import launch
+
+    copied, split = (
+        launch.steps(Request("wide_deep", 16, seconds=0.01, split=split), 2)
+        for split in (False, True)
+    )
+    assert copied["losses"] == pytest.approx(split["losses"], rel=1e-5)
+    assert copied["losses"][0] != copied["losses"][1]
+
+
+def test_scaling_counts_the_items_of_all_ranks(monkeypatch):
+    from deepbench_ops.scaling import launch
+
+    taken = {1: [2.0, 1.0, 3.0], 2: [2.5]}
+    monkeypatch.setenv("DEEPBENCH_THREADS", "2")
+    monkeypatch.setattr(launch, "steps", lambda request, ranks: {"seconds": taken[ranks]})
+    said = deepbench("scaling", "mmoe", "--batch", 64, "--ranks", "1,2", "--format", "json")
+    assert said.exit_code == 0, said.output
+    one, two = json.loads(said.output)
+    assert (64, 128) == (one["batch"], two["batch"])
+    assert (1, 0.8) == (one["efficiency"], two["efficiency"])
+    assert 128 / 2.5 == two["items_per_second"]
+
+
+@pytest.mark.slow
+def test_ranks_that_fail_end_the_run_with_what_they_said():
+    pytest.importorskip("torch")
+    from deepbench_ops.scaling import launch
+
+    with pytest.raises(DeepbenchError, match="2 ranks of mmoe failed"):
+        launch.steps(Request("mmoe", 8, device="cuda"), 2)

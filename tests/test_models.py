@@ -1,0 +1,338 @@
+"""Whole models: sizes as their papers give them, steps that compute what they should."""
+
+import csv
+import re
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deepbench_ops import problems
+from deepbench_ops.backends import check, families
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.models.catalogue import NETWORKS, network
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.model import Model, network_sizes
+
+torch = pytest.importorskip("torch")
+
+from deepbench_ops.backends.torch_backend import TorchBackend  # noqa: E402
+from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
+from deepbench_ops.models.weights import filled  # noqa: E402
+
+PAPERS = [
+    ("resnet34", 21.8e6, 3.6e9),  # arXiv:1512.03385, table 1; parameters of the common models
+    ("resnet50", 25.6e6, 3.8e9),  # arXiv:1512.03385, table 1
+    ("resnet50_v1p5", 25.6e6, 4.1e9),
+    ("resnet101", 44.5e6, 7.6e9),  # arXiv:1512.03385, table 1
+    ("densenet101", 8.0e6, 2.87e9),  # DenseNet-121, arXiv:1608.06993, figure 3
+    ("mobilenet_v2", 3.5e6, 0.30e9),  # arXiv:1801.04381, table 4: 3.4 M without biases
+    ("bert_128", 110e6, None),  # arXiv:1810.04805, section 3
+    ("bert_large_384", 335e6, None),  # ... 340 M there, with its output layer
+    ("xlnet", 360e6, None),  # arXiv:1906.08237 has BERT-Large's sizes, and 24 matrices more
+]
+"""Parameters, and multiply-adds of a forward pass."""
+
+GOOGLENET_OPS = (
+    34 + 360 + 128 + 304 + 73 + 88 + 100 + 119 + 170 + 54 + 71
+)  # arXiv:1409.4842, table 1, millions
+
+
+@pytest.mark.parametrize(("name", "parameters", "multiplied"), PAPERS)
+def test_networks_have_the_sizes_that_their_papers_give(name, parameters, multiplied):
+    size = network_sizes()[name]
+    assert parameters == pytest.approx(size.parameters, rel=0.025)
+    if multiplied is not None:
+        assert multiplied == pytest.approx(size.flops / 2, rel=0.025)
+
+
+def test_googlenet_multiplies_as_often_as_its_paper_says():
+    """Its last layer has 10 classes here and 1000 there, which is a million of 1500."""
+    assert GOOGLENET_OPS * 1e6 == pytest.approx(network_sizes()["googlenet"].flops / 2, rel=0.06)
+
+
+def test_berts_flops_are_those_of_its_products_written_out():
+    layers, width, length = 12, 768, 128
+    products = layers * length * 12 * width**2 + layers * 2 * length**2 * width
+    head = width**2 + 2 * width
+    assert 2 * (products + head) == network_sizes()["bert_128"].flops
+
+
+def test_lstm_flops_are_those_of_both_layers_in_both_directions():
+    steps, width, hidden = 500, 300, 100
+    products = steps * 2 * 4 * hidden * ((width + hidden) + (2 * hidden + hidden))
+    assert 2 * (products + 4 * hidden * 2) == network_sizes()["lstm"].flops
+
+
+def test_version_one_and_a_half_costs_six_percent_more_than_version_one():
+    sizes = network_sizes()
+    assert sizes["resnet50"].parameters == sizes["resnet50_v1p5"].parameters
+    assert 1.06 == pytest.approx(sizes["resnet50_v1p5"].flops / sizes["resnet50"].flops, abs=0.01)
+
+
+def test_the_table_of_sizes_is_what_the_networks_count_to():
+    make_model_tables = pytest.importorskip("make_model_tables")
+    for name in ("resnet34", "bert_128", "dlrm", "mmoe", "wide_deep"):
+        counted = make_model_tables._sizes(NETWORKS[name])
+        listed = _lines("networks.csv")[name]
+        assert {key: str(value) for key, value in counted.items()} == listed
+
+
+def test_every_network_is_in_the_tables_and_the_tables_have_no_other():
+    assert set(NETWORKS) == set(network_sizes())
+    assert set(NETWORKS) == {problem.name for problem in problems.load("model")}
+
+
+def test_every_network_is_trained_and_run():
+    for name in NETWORKS:
+        sets = {each for p in problems.load("model") if p.name == name for each in p.sets}
+        assert {"training", "inference_server"} == sets, name
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("operation", Model.operations)
+def test_a_small_twin_computes_what_float64_does(name, operation):
+    found = check.check(TorchBackend(), Model(name=name, batch=4), "float32", operation)
+    assert found.ok
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("operation", Model.operations)
+def test_a_small_twin_in_bfloat16_is_as_near_as_its_rounding_allows(name, operation):
+    assert check.check(TorchBackend(), Model(name=name, batch=4), "bfloat16", operation).ok
+
+
+@pytest.mark.parametrize("name", ["resnet50", "bert_128", "dlrm"])
+def test_bfloat16_would_not_pass_for_float32(name):
+    twin = families.small(Model(name=name, batch=4))
+    low, high = (TorchBackend().build(twin, p) for p in ("bfloat16", "float32"))
+    low.run()
+    expected, allowed = high.reference.everywhere()
+    assert np.any(np.abs(low.result() - expected) > allowed)
+
+
+@pytest.mark.parametrize("name", ["resnet50", "bert_large_128", "wide_deep"])
+def test_a_network_that_loses_a_layer_fails_its_check(name, monkeypatch):
+    backend, twin = TorchBackend(), families.small(Model(name=name, batch=2))
+    kernel = backend.build(twin, "float32")
+    scores = [m for m in kernel.reference.module.modules() if isinstance(m, torch.nn.Linear)]
+    truth = kernel.reference.everywhere()
+    with torch.no_grad():
+        scores[0].weight[0] *= 0.5
+    kernel.reset()
+    kernel.run()
+    expected, allowed = truth
+    assert np.any(np.abs(kernel.result() - expected) > allowed)
+
+
+def test_a_step_that_forgets_the_backward_pass_of_a_layer_fails_its_check():
+    backend, twin = TorchBackend(), families.small(Model(name="resnet50", batch=2))
+    kernel = backend.build(twin, "float32", "training_step")
+    kernel.run()
+    module = kernel.reference.step.module
+    first = next(module.parameters())
+    first.grad.zero_()
+    expected, allowed = kernel.reference.everywhere()
+    assert np.any(np.abs(kernel.result() - expected) > allowed)
+
+
+def test_a_reset_brings_back_the_first_step():
+    """Weights, what the optimiser remembers, running statistics and dropout: all of them."""
+    kernel = TorchBackend().build(
+        Model(name="googlenet", batch=2, whole=True), "float32", "training_step"
+    )
+    losses = []
+    for _ in range(2):
+        kernel.reset()
+        kernel.run()
+        losses.append(float(kernel.result()[0]))
+        kernel.run()
+        assert losses[-1] != float(kernel.result()[0])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+def test_a_reset_puts_back_the_rows_of_a_table_that_a_step_has_changed():
+    kernel = TorchBackend().build(
+        families.small(Model(name="dlrm", batch=2)), "float32", "training_step"
+    )
+    table = kernel.reference.step.module.tables[0].weight
+    first = table.detach().clone()
+    kernel.run()
+    assert not torch.equal(first, table)
+    kernel.reset()
+    assert torch.equal(first, table)
+
+
+def test_batches_at_once_are_different_batches_and_each_is_run():
+    backend = TorchBackend()
+    backend.set_threads(2)
+    kernel = backend.build(Model(name="mmoe", batch=8, threads=2), "float32")
+    kernel.run()
+    assert kernel.result().shape == (2, 2)
+    assert kernel.clock(3) > 0
+    expected, allowed = kernel.reference.everywhere()
+    assert np.all(np.abs(kernel.result() - expected) <= allowed)
+
+
+def test_more_batches_at_once_than_threads_are_refused():
+    backend = TorchBackend()
+    backend.set_threads(2)
+    with pytest.raises(Unsupported, match="3 batches at once on 2 threads"):
+        backend.build(Model(name="mmoe", batch=8, threads=3), "float32")
+
+
+def test_float16_training_on_the_cpu_is_refused_with_the_reason():
+    with pytest.raises(Unsupported, match="mixed precision is bfloat16"):
+        TorchBackend().build(Model(name="mmoe", batch=8), "float16", "training_step")
+
+
+def test_channels_last_is_refused_where_no_pictures_go_in():
+    backend = TorchBackend()
+    backend.layout = "channels_last"
+    with pytest.raises(Unsupported, match="no pictures"):
+        backend.build(Model(name="mmoe", batch=8), "float32")
+
+
+def test_channels_last_computes_the_same():
+    backend = TorchBackend()
+    backend.layout = "channels_last"
+    assert check.check(backend, Model(name="resnet50", batch=2), "float32").ok
+
+
+def test_a_model_that_does_not_fit_is_refused_by_its_numbers():
+    backend = TorchBackend()
+    large = Model(name="bert_large_128", batch=96)
+    assert backend.memory_needed(large, "float32", "training_step") > 20e9
+    small = replace(large, batch=2)
+    assert backend.memory_needed(small, "float32", "training_step") < 12e9
+
+
+def test_ids_tell_network_batch_and_threads():
+    assert Model(name="resnet50_v1p5", batch=16, threads=12).id == "resnet50_v1p5_b16_t12"
+    for id in ("resnet50_b16", "resnet50_v1p5_b7_t3", "dlrm_1m_b1024"):
+        assert problem_of("model", id).id == id
+    with pytest.raises(DeepbenchError, match="resnet50"):
+        problem_of("model", "resnet51_b16")
+
+
+def test_an_unknown_network_names_the_nearest():
+    with pytest.raises(DeepbenchError, match=r"unknown model 'resnet51'.*resnet50"):
+        network("resnet51")
+
+
+def test_work_is_counted_over_all_batches_and_a_step_costs_three_passes():
+    one, several = Model(name="resnet50", batch=4), Model(name="resnet50", batch=4, threads=2)
+    assert 2 * one.flops == several.flops
+    assert 8 == several.items
+    assert 3 * one.flops == one.flops_of("training_step")
+    assert one.bytes_of("float32", "training_step") > 3 * one.bytes("float32")
+
+
+def test_weights_and_data_are_the_same_every_time_and_never_zero():
+    form = network("dssm").small
+    assert all(
+        np.array_equal(a, b) for a, b in zip(form.inputs(3, 1), form.inputs(3, 1), strict=True)
+    )
+    assert not np.array_equal(form.inputs(3, 1)[0], form.inputs(3, 2)[0])
+    layer = filled(lambda: torch.nn.Linear(5, 4), seed=3)
+    again = filled(lambda: torch.nn.Linear(5, 4), seed=3)
+    assert torch.equal(layer.weight, again.weight)
+    assert bool((layer.weight != 0).all())
+
+
+def test_lamb_scales_adams_step_to_the_length_of_the_weights():
+    """The first step is lr times the weights' length, whatever the gradient, without decay."""
+    weights = torch.nn.Parameter(torch.tensor([3.0, 4.0], dtype=torch.float64))
+    weights.grad = torch.tensor([0.5, -2.0], dtype=torch.float64)
+    before = weights.detach().clone()
+    Lamb([weights], lr=0.1, weight_decay=0.0, eps=0.0).step()
+    moved = before - weights.detach()
+    assert 0.1 * 5.0 == pytest.approx(float(moved.norm()))
+    assert [1.0, -1.0] == pytest.approx((moved / moved.abs()).tolist())
+
+
+def test_ftrl_keeps_weights_at_zero_until_gradients_outweigh_l1():
+    weights = torch.nn.Parameter(torch.zeros(2, dtype=torch.float64))
+    optimiser = Ftrl([weights], lr=0.5, beta=1.0, l1=1.0, l2=0.0)
+    weights.grad = torch.tensor([0.9, 1.1], dtype=torch.float64)
+    optimiser.step()
+    rate = (1.1 + 1.0) / 0.5
+    assert [0.0, -(1.1 - 1.0) / rate] == pytest.approx(weights.tolist())
+
+
+def test_deepfm_multiplies_every_pair_of_fields_once():
+    module, given = _small("deepfm")
+    features, values = given
+    vectors = module.vectors.weight[features] * values[:, :, None]
+    pairs = [
+        (vectors[:, i] * vectors[:, j]).sum(1)
+        for i in range(vectors.shape[1])
+        for j in range(i + 1, vectors.shape[1])
+    ]
+    linear = (module.linear.weight[features][:, :, 0] * values).sum(1)
+    deep = module.layers(vectors.flatten(1))[:, 0]
+    assert torch.allclose(linear + sum(pairs) + deep, module(*given))
+
+
+def test_dlrm_multiplies_every_pair_of_vectors_once():
+    module, (dense, indices) = _small("dlrm")
+    own = module.bottom(dense)
+    vectors = [own] + [t.weight[indices[:, i]].sum(1) for i, t in enumerate(module.tables)]
+    pairs = [(vectors[i] * vectors[j]).sum(1) for i in range(len(vectors)) for j in range(i)]
+    joined = torch.cat([own, torch.stack(pairs, 1)], 1)
+    assert torch.allclose(module.top(joined)[:, 0], module(dense, indices))
+
+
+def test_mmoe_mixes_the_experts_by_the_tasks_own_gate():
+    module, (features,) = _small("mmoe")
+    experts = torch.relu(module.experts(features)).reshape(len(features), 3, 4)
+    for task, (gate, tower) in enumerate(zip(module.gates, module.towers, strict=True)):
+        mixed = torch.einsum("ne,new->nw", gate(features).softmax(1), experts)
+        assert torch.allclose(tower(mixed)[:, 0], module(features)[:, task])
+
+
+def test_dssm_likens_a_query_to_each_document_by_the_cosine():
+    module, (query, documents) = _small("dssm")
+    meant = module.query(query)
+    for place in range(documents.shape[1]):
+        found = module.document(documents[:, place])
+        cosine = (meant * found).sum(1) / meant.norm(dim=1) / found.norm(dim=1)
+        assert torch.allclose(cosine, module(query, documents)[:, place])
+
+
+def test_wide_and_deep_add_up():
+    module, (features, values) = _small("wide_deep")
+    wide = sum(
+        module.wide.weight[features[:, field], 0] * values[:, field]
+        for field in range(features.shape[1])
+    )
+    deep = module.layers((module.deep.weight[features] * values[:, :, None]).reshape(4, -1))
+    assert torch.allclose(wide + module.wide_bias + deep[:, 0], module(features, values))
+
+
+def _small(name):
+    """The small twin in float64, and four items for it."""
+    from importlib import import_module
+
+    known = NETWORKS[name]
+    kind = getattr(import_module(f"deepbench_ops.models.{known.module}"), known.builder)
+    module = filled(lambda: kind(**known.small.options)).double().eval()
+    given = [torch.from_numpy(x) for x in known.small.inputs(4)]
+    return module, [x.double() if x.is_floating_point() else x for x in given]
+
+
+def _lines(name: str) -> dict[str, dict[str, str]]:
+    path = files("deepbench_ops.problems").joinpath(name)
+    with Path(str(path)).open(encoding="utf-8") as lines:
+        return {line["name"]: line for line in csv.DictReader(lines)}
+
+
+def test_the_measured_part_needs_no_model_library():
+    """A new version of one must not move a line."""
+    sources = Path(str(files("deepbench_ops.models"))).glob("*.py")
+    for source in sources:
+        imported = re.findall(r"^(?:from|import) (\w+)", source.read_text(), re.MULTILINE)
+        known = {"torch", "numpy", "deepbench_ops", "collections", "dataclasses", "typing"}
+        assert set(imported) <= known | {"math", "copy", "itertools"}, source.name
