@@ -145,7 +145,7 @@ def _as_csv(rows: Sequence[dict[str, object]]) -> str:
 
 
 def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
-    """The table for a reader, a column for each machine, and below it why cells are empty."""
+    """The table for a reader, a column for each machine, and below it what is missing and why."""
     lines, reasons = [], []
     names = list(rows[0]["here"])  # type: ignore[call-overload]
     for row in rows:
@@ -156,12 +156,12 @@ def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
         lines.append([*_published(row), *cells])
     headers = ["model", "pass", "precision", "batch", "threads", "machine", "published", *names]
     text = tabulate(lines, headers, style, disable_numparse=True)
-    notes = [f"- {reason}: {reasons.count(reason)} cells" for reason in dict.fromkeys(reasons)]
-    return "\n".join([text, "", *(["empty cells:", *notes] if notes else [])]).rstrip()
+    notes = [f"{reasons.count(reason)} cells: {reason}" for reason in dict.fromkeys(reasons)]
+    return "\n".join([text, "", *notes]).rstrip()
 
 
 def _published(row: dict[str, object]) -> list[str]:
-    devices = f" x {row['devices']}" if row["devices"] != 1 else ""
+    devices = f" x {row['devices']}" if int(str(row["devices"])) > 1 else ""
     layout = f", {row['layout']}" if row["layout"] else ""
     return [
         str(row["printed"]),

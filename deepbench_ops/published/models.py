@@ -40,7 +40,8 @@ MACHINES = {
 class Figure:
     """One printed figure: the network and how it was run, the value and its unit.
 
-    printed: the network as the table spells it. batch: per device; None where it is not told.
+    printed: the network as the table spells it. devices: accelerators, 0 where a processor computes.
+    batch: per device; None where it is not told.
     precision: "mixed" where the table says so, "" where it says nothing. seconds: of one step or
     batch, where the figure tells.
     """
@@ -95,7 +96,7 @@ def publications(figures: Iterable[Figure]) -> list[Publication]:
     """
     found: dict[tuple[str, str], Publication] = {}
     for figure in figures:
-        if len(figure.date) != ISO_DAY or figure.devices != 1 or figure.batch is None:
+        if len(figure.date) != ISO_DAY or figure.devices > 1 or figure.batch is None:
             continue
         if figure.precision not in PRECISIONS or figure.seconds is None:
             continue
