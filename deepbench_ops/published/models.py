@@ -40,8 +40,8 @@ MACHINES = {
 class Figure:
     """One printed figure: the network and how it was run, the value and its unit.
 
-    printed: the network as the table spells it. devices: accelerators, 0 where a processor computes.
-    batch: per device; None where it is not told.
+    printed: the network as the table spells it. devices: accelerators, 0 where a processor
+    computes. batch: per device; None where it is not told.
     precision: "mixed" where the table says so, "" where it says nothing. seconds: of one step or
     batch, where the figure tells.
     """
