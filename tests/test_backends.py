@@ -22,9 +22,9 @@ from deepbench_ops.backends import check, families
 from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
-from deepbench_ops.backends.inputs import ALIGNMENT, round_to
 from deepbench_ops.backends.numpy_backend import NumpyBackend, openblas
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS

@@ -22,8 +22,8 @@ from deepbench_ops.backends.families.rnn_stepwise import (
     StepwiseForward,
     witnesses,
 )
-from deepbench_ops.backends.inputs import ALIGNMENT, round_to
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.rnn import GATES, Rnn
 
 CELLS = tuple(GATES)

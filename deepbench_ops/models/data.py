@@ -1,6 +1,6 @@
 """What networks are given and what they are to answer: synthetic, seeded, the same for everybody.
 
-A `Field` is one array of it, by the shape of one item. Values come from `backends.inputs`, whose
+A `Field` is one array of it, by the shape of one item. Values come from `inputs`, whose
 numbers stay the same from release to release of numpy.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deepbench_ops.backends import inputs
+from deepbench_ops import inputs
 
 
 @dataclass(frozen=True)

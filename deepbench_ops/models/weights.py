@@ -1,7 +1,7 @@
 """Random weights, the same in every release of every framework.
 
 A framework's own initialisation changes with its release, and takes seconds where there are
-hundreds of millions of weights. These come from `backends.inputs` like all other operands.
+hundreds of millions of weights. These come from `inputs` like all other operands.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from deepbench_ops.backends import inputs
+from deepbench_ops import inputs
 from deepbench_ops.errors import Unsupported
 
 OFFSET = 0.05

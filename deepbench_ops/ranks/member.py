@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.ranks.pattern import Pattern
 from deepbench_ops.ranks.transport import Summing, Transport
 

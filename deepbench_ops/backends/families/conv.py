@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.inputs import aligned_empty, floats, int8
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import allowed, widened
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.inputs import aligned_empty, floats, int8
 from deepbench_ops.problems.conv import Conv
 
 SMALL = {"w": 41, "h": 17, "c": 19, "n": 3, "k": 21}

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deepbench_ops.backends.inputs import INT32_INITIAL, floats, int8, int32
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.inputs import INT32_INITIAL, floats, int8, int32
 from deepbench_ops.problems.gemm import Gemm
 
 SMALL = {"m": 61, "n": 53, "k": 131}

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.inputs import floats, round_to
+from deepbench_ops.inputs import floats, round_to
 from deepbench_ops.problems.rnn import Rnn
 
 

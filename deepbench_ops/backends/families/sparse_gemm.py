@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.inputs import aligned_empty, floats, int8, random_bits
 from deepbench_ops.backends.kernel import Index, Kernel, Reference
 from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.inputs import aligned_empty, floats, int8, random_bits
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
 SMALL = {"m": 61, "n": 53, "k": 131}

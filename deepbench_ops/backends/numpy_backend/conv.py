@@ -19,7 +19,6 @@ import numpy as np
 
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import conv
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.numpy_backend.patches import (
     Block,
@@ -34,6 +33,7 @@ from deepbench_ops.backends.numpy_backend.patches import (
 )
 from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
 
 WORK = np.dtype(np.float32)

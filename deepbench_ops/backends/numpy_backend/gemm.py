@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 
 from deepbench_ops.backends.families import gemm
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.gemm import Gemm
 
 

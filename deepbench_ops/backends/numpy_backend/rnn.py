@@ -14,10 +14,10 @@ from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn import Pass
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import witnesses
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.rnn import Rnn
 
 BLOCK_ELEMENTS = 2**16

@@ -19,11 +19,11 @@ from deepbench_ops.backends.families.sparse_gemm import (
     layout_of_b,
     row_major,
 )
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.newest import Newest
 from deepbench_ops.backends.numpy_backend.precision import at, done, refuse_lacking
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
 LACKING = {

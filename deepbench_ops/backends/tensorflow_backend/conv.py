@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from deepbench_ops.backends.families.conv import ConvInputs, channels_inside
 from deepbench_ops.backends.functional import Function
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
 
 LAYOUT_NOTES = {

@@ -12,10 +12,10 @@ import torch
 
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
-from deepbench_ops.backends.inputs import aligned_empty
 from deepbench_ops.backends.torch_backend import primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
 
 SHIFT = 128

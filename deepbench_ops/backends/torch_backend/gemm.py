@@ -12,10 +12,10 @@ import torch
 
 from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.families.gemm import GemmInputs
-from deepbench_ops.backends.inputs import random_bits
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+from deepbench_ops.inputs import random_bits
 from deepbench_ops.problems.gemm import Gemm
 
 INT8_MULTIPLE = {"cpu": 1, "cuda": 8}
