@@ -52,5 +52,6 @@ class Kernel:
     notes: Mapping[str, str] = field(default_factory=dict)
     """How it was set up, for the record: layout, inputs, padding, the route taken."""
     clock: Callable[[int], float] | None = None
-    """For an operation spread over processes, which no clock of this one can time: reset, do it
-    that many times, and return the seconds per call of the slowest."""
+    """For an operation spread over processes or threads, which no clock of one can time: reset, do
+    it that many times, and return the seconds per call: of the slowest process, of the mean thread.
+    """
