@@ -164,6 +164,7 @@ def test_tags_goes_on_after_a_release_that_cannot_be_installed(suite):
 def test_an_interrupted_run_goes_on_where_it_stopped(suite):
     """What was measured before the interruption is not measured again, and then forgotten."""
     command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "numpy-1.0.0"]
+    command += ["--attribute", "repeat=150"]  # long enough to be interrupted
     before = results(suite)["numpy-1.0.0"]
     with subprocess.Popen(
         command, cwd=suite, env=environment(suite), stdout=subprocess.PIPE, text=True

@@ -30,7 +30,7 @@ def test_nonsense_is_refused(text):
 
 
 PINNING = """
-import os, threading, time
+import os, sys, threading, time
 from deepbench_ops.measure import threads
 
 threads.physical_cores()
@@ -58,6 +58,7 @@ late = threading.Thread(target=idle, daemon=True)
 threads.unpin()
 late.start()
 print(of(main), of(busy), of(late), threads.physical_cores())
+sys.stdout.flush()
 os._exit(0)
 """
 

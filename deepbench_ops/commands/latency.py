@@ -85,7 +85,7 @@ def latency(
             " give a smaller --batch"
         )
     serving = Serving(backend, problem, precision, way=way)
-    crew = Crew(threads, count, serving.one)
+    crew = Crew(threads, count, serving.served)
     crew.latencies(WARM_UP * seconds)
     off = _off(serving, precision)
     taken = sorted(crew.latencies(seconds))

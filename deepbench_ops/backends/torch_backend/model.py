@@ -132,11 +132,24 @@ class Serving:
         self._call = execution.prepared(self.module, self._batches[0], way, each)
         self._batch = problem.batch
         self._held: list[Any] = [None] * problem.threads
+        self._streams = [
+            torch.cuda.Stream() if backend.device == "cuda" else None for _ in self._held
+        ]
 
     def one(self, place: int) -> None:
-        """Run the batch of one thread."""
+        """Run the batch of one thread; on a GPU, enqueue it."""
         with torch.inference_mode():
             self._held[place] = self._call(*self._batches[place])
+
+    def served(self, place: int) -> None:
+        """Run the batch of one thread and wait for it: on a GPU in a stream of the thread's own."""
+        stream = self._streams[place]
+        if stream is None:
+            self.one(place)
+            return
+        with torch.cuda.stream(stream):
+            self.one(place)
+        stream.synchronize()
 
     def forget(self) -> None:
         """Drop the outputs."""
@@ -161,7 +174,7 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
             f"{problem.threads} batches at once on {available} threads would wait for each other"
         )
     serving = Serving(backend, problem, precision, seed)
-    crew = Crew(problem.threads, available, serving.one) if problem.threads > 1 else None
+    crew = Crew(problem.threads, available, serving.served) if problem.threads > 1 else None
 
     def reset() -> None:
         serving.forget()
