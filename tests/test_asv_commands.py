@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import processes
@@ -166,8 +167,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(suite):
     command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "numpy-1.0.0"]
     command += ["--attribute", "repeat=150"]  # long enough to be interrupted
     before = results(suite)["numpy-1.0.0"]
+    # A shell's background job ignores interruptions, and so would all that it starts.
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
-        command, cwd=suite, env=environment(suite), stdout=subprocess.PIPE, text=True
+        command,
+        cwd=suite,
+        env=environment(suite),
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=heard,
     ) as run:
         while not (kept := list(suite.glob(".asv/unfinished/*.jsonl"))) and run.poll() is None:
             time.sleep(0.01)
