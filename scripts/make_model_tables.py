@@ -12,7 +12,6 @@ publication is known join results/ as points of their machine.
 import argparse
 import csv
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from pathlib import Path
 
 import torch
@@ -100,9 +99,8 @@ def main() -> None:
 def _sizes(network: Network) -> dict[str, object]:
     """Count what `problems.model.NetworkSize` describes, on a network that has no memory."""
     form = network.whole
-    kind = getattr(import_module(f"deepbench_ops.models.{network.module}"), network.builder)
     with torch.device("meta"):
-        module: nn.Module = kind(**form.options)
+        module: nn.Module = network.make(form)
     tables = [each for each in module.modules() if isinstance(each, nn.Embedding | nn.EmbeddingBag)]
     parameters = sum(each.numel() for each in module.parameters())
     looked_up = sum(each.weight.numel() for each in tables)

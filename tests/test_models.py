@@ -19,7 +19,9 @@ from deepbench_ops.problems.model import Model, network_sizes
 torch = pytest.importorskip("torch")
 
 from deepbench_ops.backends.torch_backend import TorchBackend  # noqa: E402
+from deepbench_ops.backends.torch_backend.model import Serving  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
+from deepbench_ops.models.training import mixed_type  # noqa: E402
 from deepbench_ops.models.weights import filled  # noqa: E402
 
 PAPERS = [
@@ -188,6 +190,19 @@ def test_float16_training_on_the_cpu_is_refused_with_the_reason():
         TorchBackend().build(Model(name="mmoe", batch=8), "float16", "training_step")
 
 
+@pytest.mark.parametrize("precision", ["int8", "tf32", "float16"])
+def test_training_in_what_the_cpu_does_not_train_in_is_refused(precision):
+    """By ranks that share a training, too: nothing may run in float32 under another name."""
+    with pytest.raises(Unsupported, match=precision):
+        mixed_type(precision, "cpu")
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_a_network_that_cannot_be_exported_is_refused(precision):
+    with pytest.raises(Unsupported, match=r"float32 or float16|int8"):
+        Serving(TorchBackend(), Model(name="mmoe", batch=2), precision, way="onnxruntime")
+
+
 def test_channels_last_is_refused_where_no_pictures_go_in():
     backend = TorchBackend()
     backend.layout = "channels_last"
@@ -314,11 +329,8 @@ def test_wide_and_deep_add_up():
 
 def _small(name):
     """The small twin in float64, and four items for it."""
-    from importlib import import_module
-
     known = NETWORKS[name]
-    kind = getattr(import_module(f"deepbench_ops.models.{known.module}"), known.builder)
-    module = filled(lambda: kind(**known.small.options)).double().eval()
+    module = filled(lambda: known.make(known.small)).double().eval()
     given = [torch.from_numpy(x) for x in known.small.inputs(4)]
     return module, [x.double() if x.is_floating_point() else x for x in given]
 
@@ -335,4 +347,4 @@ def test_the_measured_part_needs_no_model_library():
     for source in sources:
         imported = re.findall(r"^(?:from|import) (\w+)", source.read_text(), re.MULTILINE)
         known = {"torch", "numpy", "deepbench_ops", "collections", "dataclasses", "typing"}
-        assert set(imported) <= known | {"math", "copy", "itertools"}, source.name
+        assert set(imported) <= known | {"math", "copy", "itertools", "importlib"}, source.name

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.backends import DEVICES
+from deepbench_ops.backends.families.model import WAYS
+from deepbench_ops.commands.whole_model import demand, ready
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
-from deepbench_ops.problems.model import Model, network_size
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.torch_backend.model import Serving
-
-WAYS = ("eager", "compiled", "onnxruntime")
 
 WARM_UP = 0.2
 """Of the time measured, before it."""
@@ -54,35 +53,19 @@ def latency(
     Prints how long a batch takes (median, 90th and 99th percentile) and how many items are done in
     a second, which is B x T / the median. Outputs are compared with float64 beforehand.
     """
-    for option, value in (("--batch", batch), ("--threads", threads)):
-        if value < 1:
-            raise DeepbenchError(f"{option} is {value}: give 1 or more")
+    demand("--batch", batch)
+    demand("--threads", threads)
     if not seconds > 0:
         raise DeepbenchError(f"--seconds is {seconds:g}: give more than 0")
-    network_size(name)
-    from deepbench_ops.measure import threads as processors
-
-    count = processors.fix()
-    from deepbench_ops import backends
-
-    backend = backends.load("torch", device)
+    backend, problem = ready(name, batch, precision, "forward", device, threads)
     from deepbench_ops.backends.torch_backend import TorchBackend
     from deepbench_ops.backends.torch_backend.model import Crew, Serving
 
     assert isinstance(backend, TorchBackend)
-    if device == "cpu":
-        backend.set_threads(count)
-        if threads > count:
-            click.echo(
-                f"warning: {threads} batches at once on {count} threads wait for each other",
-                err=True,
-            )
-    problem = Model(name=name, batch=batch, threads=threads)
-    needed, there = backend.memory_needed(problem, precision, "forward"), backend.memory_available()
-    if needed > there:
-        raise DeepbenchError(
-            f"{problem.id} needs about {needed:.3g} bytes of memory, and {there:.3g} are available:"
-            " give a smaller --batch"
+    count = backend.threads()
+    if device == "cpu" and threads > count:
+        click.echo(
+            f"warning: {threads} batches at once on {count} threads wait for each other", err=True
         )
     serving = Serving(backend, problem, precision, way=way)
     crew = Crew(threads, count, serving.served)

@@ -9,9 +9,9 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.commands.whole_model import demand, ready
 from deepbench_ops.problems import PRECISIONS
-from deepbench_ops.problems.model import Model, network_size
+from deepbench_ops.problems.model import Model
 
 if TYPE_CHECKING:
     from deepbench_ops.anatomy.apart import Anatomy, Part
@@ -49,26 +49,12 @@ def ops(
     measured alone. What of the step its operations, measured alone, do not explain is the
     framework's overhead. MODEL is one of those of "deepbench problems --family model".
     """
-    if batch < 1:
-        raise DeepbenchError(f"--batch is {batch}: give 1 or more")
-    network_size(name)
-    from deepbench_ops.measure import threads
-
-    count = threads.fix()
-    from deepbench_ops import backends
-
-    backend = backends.load("torch", device)
-    if device == "cpu":
-        backend.set_threads(count)
-    problem = Model(name=name, batch=batch)
-    needed, there = backend.memory_needed(problem, precision, operation), backend.memory_available()
-    if needed > there:
-        raise DeepbenchError(
-            f"{problem.id} needs about {needed:.3g} bytes of memory, and {there:.3g} are available:"
-            " give a smaller --batch"
-        )
+    demand("--batch", batch)
+    backend, problem = ready(name, batch, precision, operation, device)
     from deepbench_ops.anatomy.apart import apart
+    from deepbench_ops.backends import check
 
+    check.verify(backend, problem, precision, operation)
     found = apart(backend.build(problem, precision, operation), device)
     lines = [_line(found, part) for part in found.parts[:top]]
     summary = {

@@ -132,7 +132,7 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
     backend = _backend()
     problem = problems.find(family, problem_id)
     check.verify(backend, problem, precision, operation)
-    _demand_memory(backend, problem, precision, operation)
+    demand_memory(backend, problem, precision, operation)
     limit = call_limit()
     expected = estimate.seconds(backend, problem, precision, computed(operation), limit)
     if expected > limit:
@@ -144,7 +144,8 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
     return Prepared(backend, kernel, threads.wanted())
 
 
-def _demand_memory(backend: Backend, problem: Problem, precision: str, operation: str) -> None:
+def demand_memory(backend: Backend, problem: Problem, precision: str, operation: str) -> None:
+    """Raise Unsupported, with the bytes needed and available, for what would not fit in memory."""
     needed = backend.memory_needed(problem, precision, operation)
     available = backend.memory_available()
     if needed > available:

@@ -5,6 +5,8 @@ name in two tables are one entry where nothing tells them apart.
 """
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from deepbench_ops.models import data
 from deepbench_ops.models.data import Form
@@ -30,6 +32,11 @@ class Network:
     recipe: str = "momentum"
     item: str = "images"
     note: str = ""
+
+    def make(self, form: Form) -> Any:
+        """Return it in torch, in one of its two forms; torch is imported here."""
+        kind = getattr(import_module(f"{__package__}.{self.module}"), self.builder)
+        return kind(**form.options)
 
 
 GUESSED = 20

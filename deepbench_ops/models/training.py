@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import Optimizer
 
+from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.optimisers import Ftrl, Lamb
 
 SHARPNESS = 10.0
@@ -172,6 +173,26 @@ class TrainingStep:
 def doubled(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Return the tensors, the real ones in float64."""
     return [each.double() if each.is_floating_point() else each for each in tensors]
+
+
+NO_INT8 = "whole models are not quantised to int8 yet"
+
+
+def mixed_type(precision: str, device: str) -> torch.dtype | None:
+    """Return the type that products of a training step are made in, None for that of the weights.
+
+    Raises Unsupported for a precision that nothing is trained in there.
+    """
+    if precision == "int8":
+        raise Unsupported(NO_INT8)
+    if precision == "tf32" and device == "cpu":
+        raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
+    if precision == "float16" and device == "cpu":
+        raise Unsupported(
+            "float16 gradients need their loss scaled, which torch does on GPUs: on cpu mixed"
+            " precision is bfloat16"
+        )
+    return {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision)
 
 
 def _scaler(device: str, mixed: torch.dtype | None) -> Any:

@@ -1,11 +1,13 @@
 """What torchrun starts on every rank; the first prints what came of it as a line of JSON."""
 
 import json
+import os
 import sys
 
+import torch
 import torch.distributed as dist
 
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.scaling import worker
 from deepbench_ops.scaling.request import parsed
 
@@ -14,6 +16,8 @@ def main() -> None:
     """Take part in the training that the one argument asks for."""
     try:
         request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
+        if request.device == "cuda":  # before anything is put on a GPU
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group(worker.BACKENDS[request.device])
         steps = worker.run(request)
         if dist.get_rank() == 0:
@@ -22,7 +26,7 @@ def main() -> None:
                 flush=True,
             )
         dist.destroy_process_group()
-    except DeepbenchError as wrong:
+    except (DeepbenchError, Unsupported) as wrong:
         sys.exit(f"deepbench: error: {wrong}")
 
 

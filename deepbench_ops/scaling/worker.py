@@ -3,16 +3,16 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from deepbench_ops.backends.torch_backend.tensors import true_precision
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.models.catalogue import network
-from deepbench_ops.models.training import TrainingStep
+from deepbench_ops.models.training import TrainingStep, mixed_type
 from deepbench_ops.models.weights import filled
 from deepbench_ops.scaling.request import Request
 from deepbench_ops.scaling.tables import SplitEmbedding
@@ -38,12 +38,12 @@ def run(request: Request) -> Steps:
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.set_num_threads(request.threads)
+    true_precision(request.precision, request.device)
     step = _step(request, rank, ranks)
     losses = [step.step().float().reshape(1) for _ in range(WARM_UP_STEPS)]
-    one = _timed(step)
-    wanted = _over_ranks(torch.tensor([request.seconds / one]), dist.ReduceOp.MIN)
-    count = max(FEWEST_STEPS, min(MOST_STEPS, int(wanted)))
-    seconds = [_timed(step) for _ in range(count)]
+    one = _timed(step, request.device)  # the slowest rank's: all of them come to the same count
+    count = max(FEWEST_STEPS, min(MOST_STEPS, int(request.seconds / one)))
+    seconds = [_timed(step, request.device) for _ in range(count)]
     _demand_alike(step.module)
     return Steps(seconds, [float(_over_ranks(x, dist.ReduceOp.SUM)) / ranks for x in losses])
 
@@ -51,20 +51,15 @@ def run(request: Request) -> Steps:
 def _step(request: Request, rank: int, ranks: int) -> TrainingStep:
     known = network(request.network)
     form = known.whole
-    kind = getattr(import_module(f"deepbench_ops.models.{known.module}"), known.builder)
     device = request.device
-    module = filled(lambda: kind(**form.options))
-    if request.split:
-        called = _split(module, rank, ranks)
-    else:
-        module = module.to(device)
-        called = DistributedDataParallel(module)
+    mixed = mixed_type(request.precision, device)
+    module = filled(lambda: known.make(form)).to(device)
+    called = _split(module, rank, ranks) if request.split else DistributedDataParallel(module)
     seed = rank  # every rank has a batch of its own
     inputs, targets = (
         [torch.from_numpy(values).to(device) for values in drawn(request.batch, seed)]
         for drawn in (form.inputs, form.targets)
     )
-    mixed = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(request.precision)
     return TrainingStep(module, known.loss, known.recipe, inputs, targets, mixed, called)
 
 
@@ -82,14 +77,14 @@ def _split(module: nn.Module, rank: int, ranks: int) -> nn.Module:
     return module
 
 
-def _timed(step: TrainingStep) -> float:
+def _timed(step: TrainingStep, device: str) -> float:
     """Return the seconds of one step, those of the slowest rank."""
     dist.barrier()
     started = time.perf_counter()
     step.step()
-    if torch.cuda.is_available():
+    if device == "cuda":
         torch.cuda.synchronize()
-    spent = torch.tensor([time.perf_counter() - started], dtype=torch.float64)
+    spent = torch.tensor([time.perf_counter() - started], dtype=torch.float64, device=device)
     return float(_over_ranks(spent, dist.ReduceOp.MAX))
 
 

@@ -10,6 +10,9 @@ from deepbench_ops.problems.model import Model
 
 SMALL = {"whole": False, "batch": 4, "threads": 1}
 
+WAYS = ("eager", "compiled", "onnxruntime")
+"""What can run a network in inference: torch as it is, torch.compile, or an exported model."""
+
 PROBE_FLOPS = 16e9
 """Floating-point operations of a forward pass that are enough to show a rate."""
 

@@ -10,15 +10,13 @@ from torch import Tensor, nn
 
 from deepbench_ops.errors import Unsupported
 
-WAYS = ("eager", "compiled", "onnxruntime")
-
 Call = Callable[..., Any]
 
 
 def prepared(module: nn.Module, inputs: Sequence[Tensor], way: str, threads: int) -> Call:
-    """Return what is called with inputs like these, in one of WAYS, on so many threads.
+    """Return what is called with inputs like these, by one of WAYS, on so many threads.
 
-    Raises Unsupported where the way asks for what is not installed.
+    Raises Unsupported where the way asks for what is not there.
     """
     if way == "compiled":
         return _compiled(module, inputs)
@@ -39,6 +37,9 @@ def _compiled(module: nn.Module, inputs: Sequence[Tensor]) -> Call:
 
 
 def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int) -> Call:
+    weights = next(module.parameters())
+    if weights.device.type != "cpu" or weights.dtype is torch.bfloat16:
+        raise Unsupported("exported networks run on the cpu alone, in float32 or float16")
     try:
         import onnxruntime
         import onnxscript  # noqa: F401, which torch's exporter asks for

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from threading import Barrier
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from deepbench_ops.backends.families.model import WAYS
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -28,7 +28,7 @@ from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision,
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.catalogue import Network, network
 from deepbench_ops.models.data import Form
-from deepbench_ops.models.training import RECIPE_NOTES, TrainingStep, doubled
+from deepbench_ops.models.training import NO_INT8, RECIPE_NOTES, TrainingStep, doubled, mixed_type
 from deepbench_ops.models.weights import filled
 from deepbench_ops.problems.model import Model
 
@@ -75,7 +75,7 @@ def memory_needed(problem: Model, operation: str) -> float:
 def _refuse(backend: TorchDevice, problem: Model, precision: str) -> None:
     """Raise Unsupported for a precision or layout that a network does not have."""
     if precision == "int8":
-        raise Unsupported("whole models are not quantised to int8 yet")
+        raise Unsupported(NO_INT8)
     if precision == "tf32":
         backend.demand_tf32()
     if backend.layout == "channels_last" and not _form(problem)[1].pictures:
@@ -89,8 +89,7 @@ def _form(problem: Model) -> tuple[Network, Form]:
 
 def _module(backend: TorchDevice, problem: Model, dtype: torch.dtype, seed: int) -> nn.Module:
     known, form = _form(problem)
-    kind = getattr(import_module(f"deepbench_ops.models.{known.module}"), known.builder)
-    module = filled(lambda: kind(**form.options), seed)
+    module = filled(lambda: known.make(form), seed)
     if backend.layout == "channels_last":
         module = module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return module.to(device=backend.device, dtype=dtype)
@@ -119,7 +118,7 @@ class Serving:
         problem: Model,
         precision: str,
         seed: int = 0,
-        way: str = execution.WAYS[0],
+        way: str = WAYS[0],
     ) -> None:
         _refuse(backend, problem, precision)
         dtype = DTYPES[precision]
@@ -207,13 +206,8 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
 
 def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -> Kernel:
     _refuse(backend, problem, precision)
-    if precision == "float16" and backend.device == "cpu":
-        raise Unsupported(
-            "float16 gradients need their loss scaled, which torch does on GPUs: on cpu mixed"
-            " precision is bfloat16"
-        )
     known, form = _form(problem)
-    mixed = DTYPES[precision] if precision in ("bfloat16", "float16") else None
+    mixed = mixed_type(precision, backend.device)
     module = _module(backend, problem, torch.float32, seed)
     if not problem.whole:
         _without_dropout(module)

@@ -1,0 +1,36 @@
+"""What the commands that run one whole model here share: its problem, on a backend, if it fits."""
+
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.model import Model, network_size
+
+
+def demand(option: str, value: int) -> None:
+    """Raise DeepbenchError unless an option's value is 1 or more."""
+    if value < 1:
+        raise DeepbenchError(f"{option} is {value}: give 1 or more")
+
+
+def ready(
+    name: str, batch: int, precision: str, operation: str, device: str, threads: int = 1
+) -> tuple[Backend, Model]:
+    """Return torch on the device, with the processors' threads, and the problem, which fits.
+
+    Raises DeepbenchError for an unknown model or a batch that needs more memory than there is.
+    """
+    network_size(name)
+    from deepbench_ops.measure import kernel_run
+    from deepbench_ops.measure import threads as processors
+
+    count = processors.fix()  # read by the framework when it is imported
+    from deepbench_ops import backends
+
+    backend = backends.load("torch", device)
+    if device == "cpu":
+        backend.set_threads(count)
+    problem = Model(name=name, batch=batch, threads=threads)
+    try:
+        kernel_run.demand_memory(backend, problem, precision, operation)
+    except Unsupported as reason:
+        raise DeepbenchError(f"{reason}: give a smaller --batch") from None
+    return backend, problem
