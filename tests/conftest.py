@@ -4,3 +4,5 @@ from hypothesis import settings
 
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
+
+pytest_plugins = ["browsing"]

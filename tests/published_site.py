@@ -12,7 +12,48 @@ from asv.runner import BenchmarkResult
 
 import deepbench_ops.pages.plugin
 import deepbench_ops.releases.repo  # noqa: F401  (asv finds what is imported)
-from deepbench_ops.results import measurements
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.results import measurements, model_runs
+
+PROFILE = Profile(
+    machine="lab-1",
+    date="2025-11-20",
+    facts={"kernel": "6.1"},
+    peaks={"cpu": {"float32": Figure(1e12, "FLOP/s", "measured: 2048^3 GEMM")}},
+    bandwidth={"cpu": Figure(1e10, "bytes/s", "measured: triad")},
+)
+
+MODEL_RUNS = (
+    {
+        "kind": "latency",
+        "model": "resnet50",
+        "batch": 4,
+        "threads": 2,
+        "precision": "float32",
+        "by": "eager",
+        "device": "cpu",
+        "release": "torch-2.5.1",
+        "batches": 200,
+        "median_seconds": 0.020,
+        "p90_seconds": 0.024,
+        "p99_seconds": 0.031,
+    },
+    *(
+        {
+            "kind": "scaling",
+            "model": "wide_deep",
+            "batch": 1000,
+            "ranks": ranks,
+            "precision": "float32",
+            "split": False,
+            "device": "cpu",
+            "release": "torch-2.5.1",
+            "step_seconds": seconds,
+        }
+        for ranks, seconds in ((1, 0.10), (2, 0.125))
+    ),
+)
 
 HOSTILE = '<img src=x onerror="window.pwned=1">'
 """A machine's name and a value of its profile, as a stranger might submit them."""
@@ -83,6 +124,8 @@ def write_results(folder: Path) -> None:
                 results.save(str(folder))
                 if machine == "lab-1":
                     write_measurements(folder, results, seconds)
+    profile.write(folder, PROFILE)
+    model_runs.add(folder / "lab-1", MODEL_RUNS)
 
 
 def write_measurements(folder: Path, results: Results, seconds: float) -> None:
@@ -110,6 +153,11 @@ def publish(folder: Path) -> Path:
     """folder/html, published from results written to folder/results."""
     write_table(folder / "releases.csv")
     write_results(folder / "results")
+    return published(folder)
+
+
+def published(folder: Path) -> Path:
+    """folder/html, published from the release table and the results that are in folder."""
     conf = Config.from_json(
         {
             "project": "deepbench <ops>",
@@ -118,6 +166,7 @@ def publish(folder: Path) -> Path:
             "branches": ["numpy", "torch"],
             "results_dir": str(folder / "results"),
             "html_dir": str(folder / "html"),
+            "env_dir": str(folder / ".asv" / "env"),
         }
     )
     Publish.run(conf)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exports import workbook
 from deepbench_ops.problems import FAMILIES, load
-from deepbench_ops.published import export as workbook
 from deepbench_ops.published import filing, publication, sheets, timings
 from deepbench_ops.published.timings import MIXED
 from deepbench_ops.releases.table import Release

@@ -100,6 +100,6 @@ def test_the_page_names_machines_releases_and_the_fastest():
         for name, seconds in (("numpy", 1e-3), ("torch", 2e-3))
     ]
     page = framework_page.page("deepbench", points)
-    assert "<h1>&lt;b&gt;</h1>" in page and "<h1><b></h1>" not in page
+    assert "<h2>&lt;b&gt;</h2>" in page and "<h2><b></h2>" not in page
     assert ", fastest</strong>" in page and NEWEST["torch"].version in page
     assert "No machine" in framework_page.page("deepbench", [])

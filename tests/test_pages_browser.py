@@ -1,10 +1,6 @@
-"""The published site in a real browser, from a disk and from a server, without internet."""
+"""asv's pages as we complete them, in a real browser; browsing.py opens it."""
 
-import functools
-import http.server
 import re
-import threading
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,87 +8,15 @@ from urllib.parse import unquote
 
 import published_site
 import pytest
-from screenshot import ARGUMENTS, chromium
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason="no chromium on the path (Debian: chromium)"),
-]
+pytestmark = pytest.mark.browser
 
 LAB_1 = "machine=lab-1&branch="
 GRAPH = f"#{published_site.BENCHMARK}?{LAB_1}"
 
 
-@pytest.fixture(scope="module")
-def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return published_site.publish(tmp_path_factory.mktemp("site"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture(scope="module", params=["file", "http"])
-def site(request: pytest.FixtureRequest, html: Path) -> Iterator[str]:
-    """The site's address up to and with the last slash."""
-    if request.param == "file":
-        yield html.as_uri() + "/"
-        return
-    handler = functools.partial(QuietHandler, directory=str(html))
-    with http.server.ThreadingHTTPServer(("localhost", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_address[1]}/"
-        server.shutdown()
-
-
-@pytest.fixture
-def page(browser: Any, site: str) -> Iterator[Any]:
-    """A page that fails its test by an error, a missing file or a call to the outside."""
-    context = browser.new_context(viewport={"width": 1280, "height": 760})
-    page = context.new_page()
-    page.set_default_timeout(10_000)
-    faults: list[str] = []
-
-    def guard(route: Any) -> None:
-        if route.request.url.startswith((site, "data:")):
-            route.continue_()
-        else:
-            faults.append(f"request to the outside: {route.request.url}")
-            route.abort()
-
-    def failed(request: Any) -> None:
-        # Leaving a page aborts what it still loads.
-        if request.failure != "net::ERR_ABORTED":
-            faults.append(f"{request.failure}: {request.url}")
-
-    context.route("**/*", guard)
-    page.on("console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" else None)
-    page.on("pageerror", lambda error: faults.append(f"script: {error}"))
-    page.on("requestfailed", failed)
-    page.on(
-        "response",
-        lambda r: faults.append(f"{r.status}: {r.url}") if r.status >= 400 else None,
-    )
-    yield page
-    pwned = page.evaluate("window.pwned")
-    context.close()
-    assert faults == []
-    assert pwned is None
-
-
 def open_page(page: Any, site: str, fragment: str, ready: str) -> None:
-    page.goto(f"{site}index.html{fragment}")
+    page.goto(f"{site}benchmarks.html{fragment}")
     page.wait_for_selector(ready)
 
 
@@ -265,17 +189,17 @@ def test_code_is_shown_as_written(page: Any, site: str) -> None:
 def test_footer_leads_to_the_release_list(page: Any, site: str) -> None:
     """Every page of asv's has the footer, and its link opens how to read the pages."""
     for fragment in ("", "#summarylist", "#regressions", GRAPH + "numpy"):
-        page.goto(f"{site}index.html{fragment}")
+        page.goto(f"{site}benchmarks.html{fragment}")
         assert page.locator("#deepbench-footer").is_visible()
     page.click("#deepbench-footer a")
     page.wait_for_url("**/releases.html")
-    assert "how to read the pages" in page.inner_text("h1 >> nth=0")
+    assert "How to read these pages" in page.inner_text("h1 >> nth=0")
 
 
 def test_every_local_link_resolves(page: Any, site: str, html: Path) -> None:
     """No link of any page names a file that the site does not hold."""
     names = set()
-    views = ("index.html", "index.html#regressions", "index.html#summarylist", "releases.html")
+    views = ("benchmarks.html#regressions", "benchmarks.html#summarylist", "releases.html")
     for view in views:
         page.goto(site + view)
         page.wait_for_load_state("networkidle")

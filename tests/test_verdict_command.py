@@ -52,7 +52,7 @@ FLAT = (1,) * 8
 def test_a_change_lies_between_two_releases():
     """Sixteen processes of eight releases tell which of them was the first slow one."""
     (found,) = history.lines(line(STEP), RELEASES)
-    (shift,) = found.changes()
+    (shift,) = found.changes
     assert (RELEASES[3], RELEASES[4]) == (shift.before.release, shift.after.release)
     assert shift.slower
     assert shift.change.low < 1.2 < shift.change.high

@@ -76,7 +76,7 @@ def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
     watched = _watched(judged)
     together: dict[tuple[str, str, str, bool], list[Shift]] = defaultdict(list)
     for line in judged:
-        for shift in line.changes():
+        for shift in line.changes:
             after = shift.after
             pair = shift.before.release.hash, after.release.hash
             together[after.machine, *pair, shift.slower].append(shift)

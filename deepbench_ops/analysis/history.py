@@ -9,9 +9,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
-
-import numpy as np
 
 from deepbench_ops.analysis.changes import Change, detect_changes
 from deepbench_ops.analysis.points import Point
@@ -33,21 +32,31 @@ class Line:
         return [seconds for point in self.points for seconds in _levels(point)]
 
     @property
+    def measured(self) -> bool:
+        """Whether its points are of releases, not of publications."""
+        return self.points[0].release.measurable
+
+    @property
     def judgeable(self) -> bool:
         """Whether it is long enough to say anything about."""
         return len(self.levels) >= FEWEST_PROCESSES
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """How far processes of a release lie apart: the standard deviation of their logs, NaN
         where every release has one."""
-        offs = [np.log(_levels(point)) for point in self.points]
-        freedom = sum(len(logs) - 1 for logs in offs)
-        squares = sum(float(np.sum((logs - logs.mean()) ** 2)) for logs in offs)
+        squares, freedom = 0.0, 0
+        for point in self.points:
+            if len(point.rounds) > 1:
+                logs = [math.log(seconds) for seconds in point.rounds]
+                mean = sum(logs) / len(logs)
+                squares += sum((log - mean) ** 2 for log in logs)
+                freedom += len(logs) - 1
         return math.sqrt(squares / freedom) if freedom else math.nan
 
+    @cached_property
     def changes(self) -> "list[Shift]":
-        """Return its changes of level, oldest first, at most one for each release."""
+        """Its changes of level, oldest first, at most one for each release."""
         ends = list(accumulate(len(_levels(point)) for point in self.points))
         found: dict[int, Shift] = {}
         for change in detect_changes(self.levels):

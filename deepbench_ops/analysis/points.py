@@ -5,7 +5,7 @@ FLOPs and bytes is derived by whoever reads them.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -19,6 +19,8 @@ from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.published import corrections
+from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
@@ -58,6 +60,11 @@ class Point:
         return problem_of(self.family, self.problem_id)
 
     @property
+    def benchmark(self) -> str:
+        """The asv benchmark that it is of, such as gemm.Training.kernel_forward."""
+        return f"{self.family}.{CLASSES.get(self.set, self.set)}.kernel_{self.operation}"
+
+    @property
     def kernel(self) -> tuple[str, str, str, str, str, int | None, str]:
         """What is timed, the same on every machine and release."""
         return (
@@ -95,16 +102,23 @@ def load(
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
+    Published times that a later publication corrected are none: they never were anybody's speed.
     `rounds` asks for their rounds too, which takes a look at every raw sample. Raises
     DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
+    corrections.of_machine.cache_clear()
+    slips = corrections.of_machine(results / machine)
     found = [
         point
         for stored in iter_results_for_machine(str(results), machine)
         for point in _points(
-            stored, machine, releases, _rounds(results, machine, stored) if rounds else {}
+            stored,
+            machine,
+            releases,
+            _rounds(results, machine, stored) if rounds else {},
+            slips.get(Path(stored._filename).name, set()),
         )
     ]
     return sorted(found, key=lambda point: point.release.date)
@@ -125,7 +139,11 @@ def _rounds(results: Path, machine: str, stored: Results) -> Rounds:
 
 
 def _points(
-    stored: Results, machine: str, releases: dict[str, Release], rounds: Rounds
+    stored: Results,
+    machine: str,
+    releases: dict[str, Release],
+    rounds: Rounds,
+    slips: Collection[Key],
 ) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
     conditions = stored.env_vars
@@ -136,7 +154,7 @@ def _points(
         samples = stored.get_result_samples(name, params)
         family, kind, kernel = name.split(".")
         for key, value, stat, several in zip(product(*params), values, stats, samples, strict=True):
-            if value is None or math.isnan(value):
+            if value is None or math.isnan(value) or (name, key) in slips:
                 continue
             plain = tuple(text.strip("'") for text in key)
             problem_id, precision, *ranks = plain

@@ -45,9 +45,9 @@ def export(
         deepbench export all.csv --machine our-card
     """
     from deepbench_ops.analysis import points
+    from deepbench_ops.exports import workbook
     from deepbench_ops.machine import profile
     from deepbench_ops.problems.tables import FAMILIES, set_name
-    from deepbench_ops.published import export as workbook
     from deepbench_ops.releases import table
 
     releases = {each.hash: each for each in table.load()}

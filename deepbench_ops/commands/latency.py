@@ -2,13 +2,15 @@
 
 import json
 import statistics
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.backends.families.model import WAYS
-from deepbench_ops.commands.whole_model import demand, ready
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.whole_model import demand, ready, saved
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
@@ -37,6 +39,8 @@ FEWEST = 20
 )
 @click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="How long.")
+@click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
+@results_folder
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
 def latency(
     name: str,
@@ -46,6 +50,8 @@ def latency(
     way: str,
     device: str,
     seconds: float,
+    save: bool,
+    results: Path,
     form: str,
 ) -> None:
     """Run MODEL on T batches of B items at once, again and again, each on a thread of its own.
@@ -86,6 +92,10 @@ def latency(
         "p99_seconds": _percentile(taken, 0.99),
         "items_per_second": problem.items / statistics.median(taken),
     }
+    if save:
+        asked = {"kind": "latency", "device": device}
+        kept = {key: value for key, value in found.items() if key != "items_per_second"}
+        click.echo(f"kept in {saved(results, [asked | kept])}", err=True)
     click.echo(json.dumps(found, indent=1) if form == "json" else _as_text(found))
 
 

@@ -2,11 +2,14 @@
 
 import json
 import statistics
+from pathlib import Path
 
 import click
 from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.whole_model import saved
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
@@ -19,6 +22,8 @@ from deepbench_ops.problems import PRECISIONS
 @click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
 @click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
+@click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
+@results_folder
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
 def scaling(
     name: str,
@@ -28,6 +33,8 @@ def scaling(
     device: str,
     split: bool,
     seconds: float,
+    save: bool,
+    results: Path,
     form: str,
 ) -> None:
     """Train MODEL on one rank, on two, ...: data-parallel, each with a batch of its own.
@@ -69,6 +76,19 @@ def scaling(
                 "efficiency": throughput / ideal,
             }
         )
+    if save:
+        asked = {"kind": "scaling", "model": name, "precision": precision, "device": device}
+        kept = [
+            {
+                **asked,
+                "split": split,
+                "batch": batch,
+                **{key: line[key] for key in ("ranks", "threads", "steps", "step_seconds")},
+                **{key: line[key] for key in ("low", "high")},
+            }
+            for line in lines
+        ]
+        click.echo(f"kept in {saved(results, kept)}", err=True)
     click.echo(json.dumps(lines, indent=1) if form == "json" else _as_table(lines))
 
 

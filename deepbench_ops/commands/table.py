@@ -5,24 +5,12 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.published.models import Figure, load
-
-if TYPE_CHECKING:
-    from deepbench_ops.analysis.nearest_run import Run
-    from deepbench_ops.analysis.points import Point
-
-PER_SECOND = "/sec"
-LAYOUTS = {"NHWC": "channels_last"}
-
-WHOLE_TRAINING = "a whole training is not timed here, its epochs not being published"
-SEVERAL_DEVICES = "several devices: one machine's own is measured here"
-NOT_MEASURED = "not measured on this machine"
+from deepbench_ops.published.models import load
 
 
 @click.command()
@@ -48,7 +36,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     TABLE is mindspore, qingcloud, stcp920 or paper. A cell that was measured otherwise than it was
     published says how: batch, threads at once, precision. One that cannot be filled says why.
     """
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import model_tables, points
     from deepbench_ops.machine import entry
     from deepbench_ops.releases import table as release_table
 
@@ -58,71 +46,13 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         machine: points.load(results, machine, releases)
         for machine in machines or (entry.default_name(),)
     }
-    rows = [_row(figure, measured) for figure in figures]
+    rows = model_tables.rows(figures, measured)
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
     elif form == "csv":
         click.echo(_as_csv(rows), nl=False)
     else:
         click.echo(_as_table(rows, "github" if form == "markdown" else "simple"))
-
-
-def _row(figure: Figure, measured: "dict[str, list[Point]]") -> dict[str, object]:
-    """Return one figure as published, and each machine's cell."""
-    row: dict[str, object] = {
-        "network": figure.network,
-        "printed": figure.printed,
-        "framework": figure.framework,
-        "machine": figure.machine,
-        "devices": figure.devices,
-        "operation": figure.operation,
-        "precision": figure.precision,
-        "batch": figure.batch,
-        "threads": figure.threads,
-        "layout": figure.layout,
-        "conditions": figure.conditions,
-        "published": figure.value,
-        "unit": figure.unit,
-        "seconds": figure.seconds,
-    }
-    return row | {"here": {name: _cell(figure, points) for name, points in measured.items()}}
-
-
-def _cell(figure: Figure, points: "Sequence[Point]") -> dict[str, object]:
-    """Return what a machine has for a published figure, or why it has nothing."""
-    from deepbench_ops.analysis.nearest_run import Wanted, nearest
-
-    if figure.devices > 1:
-        return {"why_not": SEVERAL_DEVICES}
-    wanted = Wanted(
-        figure.network,
-        figure.operation,
-        figure.precision,
-        figure.batch,
-        figure.threads,
-        LAYOUTS.get(figure.layout, "published"),
-    )
-    run = nearest(points, wanted)
-    if run is None:
-        return {"why_not": NOT_MEASURED}
-    cell = _measured(run)
-    if not figure.unit.endswith(PER_SECOND):
-        return cell | {"why_not": WHOLE_TRAINING}
-    return cell
-
-
-def _measured(run: "Run") -> dict[str, object]:
-    low, high = run.interval or (None, None)
-    return {
-        "release": run.point.release.name,
-        "problem": run.point.problem_id,
-        "precision": run.point.precision,
-        "seconds": run.point.seconds,
-        "per_second": run.per_second,
-        "low": low,
-        "high": high,
-        "differs": list(run.differs),
-    }
 
 
 def _as_csv(rows: Sequence[dict[str, object]]) -> str:

@@ -1,5 +1,11 @@
 """What the commands that run one whole model here share: its problem, on a backend, if it fits."""
 
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.model import Model, network_size
@@ -34,3 +40,21 @@ def ready(
     except Unsupported as reason:
         raise DeepbenchError(f"{reason}: give a smaller --batch") from None
     return backend, problem
+
+
+def saved(results: Path, runs: Iterable[dict[str, Any]]) -> Path:
+    """Keep runs of this machine under torch's release and today's date; return the file.
+
+    Raises DeepbenchError where this machine has no name yet.
+    """
+    from deepbench_ops.machine import entry
+    from deepbench_ops.results import model_runs
+
+    machine = entry.default_name()
+    if machine not in entry.stored():
+        raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
+    known = {
+        "release": f"torch-{version('torch').partition('+')[0]}",
+        "day": datetime.now(UTC).date().isoformat(),
+    }
+    return model_runs.add(results / machine, [{**run, **known} for run in runs])

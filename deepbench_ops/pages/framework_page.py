@@ -10,6 +10,7 @@ from pathlib import Path
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.pages.frame import framed, scrolling
 
 PAGE = "frameworks.html"
 
@@ -26,10 +27,10 @@ def page(project: str, points: Sequence[Point]) -> str:
     for machine in sorted({point.machine for point in points}):
         found = contests(point for point in points if point.machine == machine)
         if found:
-            parts.append(f"<h1>{html.escape(machine)}</h1>")
+            parts.append(f"<h2>{html.escape(machine)}</h2>")
             parts += _machine(found)
     told = "\n".join(parts) or "<p>No machine has results of two frameworks.</p>"
-    return _PAGE.replace("{project}", html.escape(project)).replace("{machines}", told)
+    return framed(project, "Frameworks side by side", _CONTENT + told, PAGE)
 
 
 def _machine(found: Sequence[Contest]) -> list[str]:
@@ -57,9 +58,8 @@ def _summary(found: Sequence[Contest], names: Sequence[str]) -> str:
         + "</tr>"
         for family, by in counted.items()
     )
-    return (
-        "<p>On how many kernels each is the fastest:</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return "<p>On how many kernels each is the fastest:</p>" + scrolling(
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>", "Who is the fastest"
     )
 
 
@@ -71,9 +71,10 @@ def _table(found: Sequence[Contest], names: Sequence[str]) -> str:
         for name in shown
     )
     rows = "".join(_row(contest, shown) for contest in found)
-    return (
-        f"<table><thead><tr><th>problem</th>{head}<th>second / first</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
+    return scrolling(
+        f"<thead><tr><th>problem</th>{head}<th>second / first</th></tr></thead>"
+        f"<tbody>{rows}</tbody>",
+        "Frameworks side by side",
     )
 
 
@@ -106,25 +107,11 @@ def _releases(found: Sequence[Contest], name: str) -> str:
     return ", ".join(r.version for r in sorted(releases, key=lambda release: release.date))
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>{project}: frameworks side by side</title>
-    <link rel="shortcut icon" href="swallow.ico"/>
-    <link href="deepbench.css" rel="stylesheet" type="text/css"/>
-  </head>
-  <body class="deepbench-page deepbench-wide">
-    <p><a href="index.html">Back to the benchmarks</a></p>
-    <h1>Frameworks side by side</h1>
-    <ul>
+_CONTENT = """    <ul>
       <li>The same kernels, checked and measured in the same way; of each framework the newest
         release that measured a kernel.</li>
       <li><em>fastest</em> is who is ahead of the second by three standard deviations of what
         lies between processes, and by a percent at least; else it is nobody.</li>
       <li>Small below a time: the interval of 99 % of it, from the samples of its processes.</li>
     </ul>
-{machines}
-  </body>
-</html>
 """

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis.history import Line
-from deepbench_ops.problems.selections import CLASSES
 
 FILE = "noise.json"
 
@@ -55,7 +54,7 @@ def _key(line: Line) -> tuple[str, ...]:
     """What tells a line from others, in asv's words."""
     point = line.points[-1]
     return (
-        f"{point.family}.{CLASSES.get(point.set, point.set)}.kernel_{point.operation}",
+        point.benchmark,
         point.machine,
         point.release.framework,
         point.device,

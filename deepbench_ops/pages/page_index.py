@@ -11,11 +11,13 @@ import html
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from asv.util import UserError
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.pages.frame import BENCHMARKS, START
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -31,14 +33,23 @@ class PagesError(DeepbenchError, UserError):
 
 def copies() -> dict[str, str]:
     """Integrity sum of each library that asv's page names -> its copy, relative to html/."""
+    return {
+        entry["replaces"]: f"{folder}/{PurePosixPath(entry['source']).name}"
+        for folder, entry in _brought_along()
+        if "replaces" in entry
+    }
+
+
+def copy_of(file: str) -> str:
+    """The copy of a library's file that pages of our own load, relative to html/."""
+    return next(f"{folder}/{file}" for folder, entry in _brought_along() if entry["source"] == file)
+
+
+def _brought_along() -> Iterator[tuple[str, dict[str, str]]]:
     manifest = json.loads((ASSETS / "manifest.json").read_text("utf-8"))
-    found = {}
     for package in manifest["packages"]:
-        folder = f"vendor/{package['name']}-{package['version']}"
         for entry in package["files"]:
-            if "replaces" in entry:
-                found[entry["replaces"]] = f"{folder}/{PurePosixPath(entry['source']).name}"
-    return found
+            yield f"vendor/{package['name']}-{package['version']}", entry
 
 
 def localised(page: str) -> str:
@@ -78,6 +89,7 @@ def extended(page: str, project: str, named: bool) -> str:
     """
     head = (
         '    <link href="deepbench.css" rel="stylesheet" type="text/css"/>\n'
+        '    <script src="data.js"></script>\n'
         f'    <script src="deepbench.js" data-releases="{"yes" if named else "no"}"></script>\n'
     )
     footer = (
@@ -108,6 +120,7 @@ def with_own_pages(page: str) -> str:
             "deepbench_ops/pages does not know this asv's page"
         )
     ours = (
+        '<li id="nav-li-start"><a href="index.html">Start</a></li>\n\t'
         '<li id="nav-li-verdicts"><a href="verdicts.html">Verdicts</a></li>\n\t'
         '<li id="nav-li-frameworks"><a href="frameworks.html">Frameworks</a></li>'
     )
@@ -115,11 +128,15 @@ def with_own_pages(page: str) -> str:
 
 
 def write(html_dir: Path, project: str, named: bool) -> None:
-    """Rewrite html_dir/index.html, and put the libraries and our own files beside it."""
-    index = html_dir / "index.html"
+    """Rewrite asv's page, and put the libraries and our own files beside it.
+
+    Where commits are releases, index.html is left to the first of our own pages, and asv's is
+    benchmarks.html.
+    """
+    index = html_dir / START
     page = extended(localised(index.read_text("utf-8")), project, named)
     shutil.copytree(ASSETS / "vendor", html_dir / "vendor", copy_function=shutil.copyfile)
     shutil.copyfile(ASSETS / "THIRD_PARTY.md", html_dir / "vendor" / "THIRD_PARTY.md")
-    for name in ("deepbench.js", "deepbench.css"):
+    for name in ("data.js", "deepbench.js", "deepbench.css"):
         shutil.copyfile(ASSETS / name, html_dir / name)
-    index.write_text(page, "utf-8")
+    (html_dir / (BENCHMARKS if named else START)).write_text(page, "utf-8")

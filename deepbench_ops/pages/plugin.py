@@ -15,7 +15,7 @@ from typing import Any
 from asv.commands.publish import Publish
 from asv.console import log
 
-from deepbench_ops.pages import local_data, release_list, slips
+from deepbench_ops.pages import asv_graphs, local_data, release_list, slips
 from deepbench_ops.pages.publisher import DeepbenchPages
 from deepbench_ops.published import suite
 from deepbench_ops.results import intact
@@ -35,6 +35,7 @@ def install() -> None:
     def run(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         release_list.point_links_here(conf)
         release_list.add_published(conf)
+        asv_graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
         outcome = original(cls, conf, *args, **kwargs)
         local_data.write(Path(conf.html_dir))
         torn = intact.broken(Path(conf.results_dir))
@@ -46,6 +47,7 @@ def install() -> None:
     Publish.run = classmethod(run)
     Publish.iter_results = staticmethod(slips.left_out(Publish.iter_results))
     suite.install()
+    asv_graphs.install()
 
 
 install()

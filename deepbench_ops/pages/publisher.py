@@ -8,12 +8,15 @@ from typing import Any
 from asv.graph import make_summary_graph
 from asv.publishing import OutputPublisher
 
+from deepbench_ops.analysis.causes import causes
 from deepbench_ops.pages import (
     framework_page,
     lines,
     noise_data,
     page_index,
     release_list,
+    site,
+    site_data,
     verdict_page,
 )
 
@@ -36,10 +39,14 @@ class DeepbenchPages(OutputPublisher):
         releases = release_list.collect(repo, graphs, revisions)
         release_list.write(html_dir, conf.project, releases, judged)
         if judged:
-            found, torn = lines.read(Path(conf.results_dir), repo.timeline)
-            verdict_page.write(html_dir, conf.project, found, torn)
-            framework_page.write(html_dir, conf.project, found)
-            noise_data.write(html_dir, found, benchmarks, graphs)
+            found, machines, torn = lines.read(Path(conf.results_dir), repo.timeline)
+            measured = [line for line in found if line.measured]
+            site.write(html_dir, conf.project)
+            changed = causes([line for line in measured if len(line.points) > 1])
+            site_data.write(html_dir, conf.project, machines, found, changed, torn)
+            verdict_page.write(html_dir, conf.project, measured, torn)
+            framework_page.write(html_dir, conf.project, measured)
+            noise_data.write(html_dir, measured, benchmarks, graphs)
         one_framework_summaries(conf, repo, benchmarks, graphs)
 
 

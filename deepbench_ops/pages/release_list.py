@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.parse import quote
 
 from asv.repo import get_repo
 
+from deepbench_ops.pages.frame import ASV_ALONE, WAYS, framed, scrolling
 from deepbench_ops.releases.table import PUBLISHED
 
 PAGE = "releases.html"
@@ -92,12 +94,15 @@ def collect(repo: Any, graphs: Any, revisions: dict[str, int]) -> list[Release]:
     return sorted(releases, key=lambda r: r.framework)
 
 
-def row(release: Release) -> str:
-    """The table row of one release, which links by hash and by name reach."""
+def row(release: Release, judged: bool = False) -> str:
+    """The table row of one release, which links by hash and by name reach; `judged` says that
+    there is a page of what changed with it."""
     name = html.escape(release.name)
     if release.project_page:
         name = f'<a href="{html.escape(release.project_page)}" rel="noreferrer">{name}</a>'
     machines = html.escape(", ".join(release.machines)) or "not measured"
+    if judged and release.machines:
+        name += f' <a href="release.html#release={quote(release.tag)}">what changed</a>'
     # A name holds a blank, which an id may not.
     return (
         f'<tr id="{html.escape(release.hash)}"><td><a name="{html.escape(release.name)}"></a>'
@@ -107,12 +112,11 @@ def row(release: Release) -> str:
 
 def page(project: str, releases: Iterable[Release], judged: bool) -> str:
     """The whole of releases.html; `judged` says that there is a page of verdicts."""
-    rows = "\n".join(row(release) for release in releases)
-    return (
-        _PAGE.replace("{project}", html.escape(project))
-        .replace("{verdicts}", _VERDICTS if judged else "")
-        .replace("{rows}", rows)
-    )
+    rows = "\n".join(row(release, judged) for release in releases)
+    table = scrolling(f"{_HEAD}\n<tbody>\n{rows}\n</tbody>", "Releases")
+    content = _CONTENT.substitute(ours=_OURS if judged else "", table=table)
+    ways = WAYS if judged else ASV_ALONE
+    return framed(project, "How to read these pages", content, PAGE, ways=ways)
 
 
 def write(html_dir: Path, project: str, releases: Iterable[Release], judged: bool) -> None:
@@ -120,23 +124,8 @@ def write(html_dir: Path, project: str, releases: Iterable[Release], judged: boo
     (html_dir / PAGE).write_text(page(project, releases, judged), "utf-8")
 
 
-_VERDICTS = """
-      <li><a href="verdicts.html">Verdicts</a> tells what became slower or faster, with interval
-        and noise; what asv's own detector finds is listed beside it.</li>"""
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>{project}: how to read the pages, and the releases</title>
-    <link rel="shortcut icon" href="swallow.ico"/>
-    <link href="deepbench.css" rel="stylesheet" type="text/css"/>
-  </head>
-  <body class="deepbench-page">
-    <p><a href="index.html">Back to the benchmarks</a></p>
-    <h1>{project}: how to read the pages</h1>
-    <ul>
+_CONTENT = Template("""    <ul>
+$ours
       <li>A benchmark is a kernel family, the list its problems come from, and the pass measured:
         <code>gemm.Training.kernel_forward</code>. Its lines are the problems and precisions
         chosen on the left.</li>
@@ -145,17 +134,23 @@ _PAGE = """<!doctype html>
       <li>Values are seconds for one operation, so lower is faster. A gap means that this release
         cannot do the operation, or that it was not measured.</li>
       <li>Hover over a point for its time and release; drag sideways to zoom; click a point to
-        come to its row below.</li>{verdicts}
+        come to its row below.</li>
       <li>The small graphs of the benchmark grid show the geometric mean over all problems of the
         first framework that has results.</li>
     </ul>
-    <h1 id="releases">Releases</h1>
-    <table>
-      <thead><tr><th>release</th><th>date</th><th>measured on</th></tr></thead>
-      <tbody>
-{rows}
-      </tbody>
-    </table>
-  </body>
-</html>
-"""
+    <h2 id="releases">Releases</h2>
+$table
+""")
+
+_HEAD = "<thead><tr><th>release</th><th>date</th><th>measured on</th></tr></thead>"
+
+_OURS = """\
+      <li>Every number has its interval of 99 %, from its samples, and its noise: how far processes
+        of one release lie apart. A difference smaller than the noise says nothing.</li>
+      <li><a href="verdicts.html">Verdicts</a> tells what became slower or faster, with interval
+        and noise; what asv's own detector finds is listed beside it.</li>
+      <li>Each table can be taken along as Markdown or CSV, each chart as PNG or SVG; the
+        address of a page holds what it shows. Behind &#8943; stands the command that measures a
+        number anew.</li>
+      <li><a href="benchmarks.html">Benchmarks</a> are asv's pages, for which the rest of this
+        list is.</li>"""

@@ -1,4 +1,5 @@
-"""Published slips stay out of the pages: no line leads through a time that was corrected later."""
+"""What stays out of the pages: published times that were corrected later, since no line should
+lead through them, and results of commits that are no releases, which have no place in time."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,7 +19,11 @@ def left_out(iter_results: Reading) -> Reading:
 
     def wrapped(conf: Any, repo: Any, range_spec: Any = None) -> Iterator[Results]:
         corrections.of_machine.cache_clear()
+        timeline = getattr(repo, "timeline", None)
+        known = {release.hash for release in timeline or ()}
         for stored in iter_results(conf, repo, range_spec):
+            if timeline is not None and stored.commit_hash not in known:
+                continue  # the pages tell of it: see `lines`
             path = Path(conf.results_dir, stored._filename)
             slips = corrections.of_machine(path.parent).get(path.name, set())
             for name in {name for name, _ in slips}:

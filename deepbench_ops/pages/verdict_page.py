@@ -9,11 +9,12 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from string import Template
 from urllib.parse import quote
 
 from deepbench_ops.analysis.causes import Cause, causes
 from deepbench_ops.analysis.history import Line, Shift
-from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.pages.frame import BENCHMARKS, framed, scrolling
 from deepbench_ops.releases.table import Release
 
 PAGE = "verdicts.html"
@@ -21,7 +22,7 @@ PAGE = "verdicts.html"
 
 def write(html_dir: Path, project: str, lines: Sequence[Line], torn: Iterable[str]) -> None:
     """Write html_dir/verdicts.html from the lines of all machines."""
-    several = [line for line in lines if len(line.points) > 1]
+    several = [line for line in lines if line.measured and len(line.points) > 1]
     (html_dir / PAGE).write_text(page(project, several, torn), "utf-8")
 
 
@@ -29,22 +30,18 @@ def page(project: str, lines: Sequence[Line], torn: Iterable[str] = ()) -> str:
     """The whole of verdicts.html."""
     judged = [line for line in lines if line.judgeable]
     found = causes(lines)
-    parts = [f'<p class="deepbench-torn">{html.escape(text)}</p>' for text in torn]
+    parts = [f'<p class="torn">{html.escape(text)}</p>' for text in torn]
     for machine in dict.fromkeys(line.points[0].machine for line in judged):
         mine = [cause for cause in found if cause.machine == machine]
-        parts.append(f"<h1>{html.escape(machine)}</h1>")
+        parts.append(f"<h2>{html.escape(machine)}</h2>")
         parts.append(_table(mine) if mine else "<p>Nothing changed.</p>")
-    return (
-        _PAGE.replace("{project}", html.escape(project))
-        .replace("{judged}", str(len(judged)))
-        .replace("{lines}", str(len(lines)))
-        .replace("{machines}", "\n".join(parts))
-    )
+    content = _CONTENT.substitute(judged=len(judged), lines=len(lines), machines="\n".join(parts))
+    return framed(project, "What became slower or faster", content, PAGE)
 
 
 def _table(found: Sequence[Cause]) -> str:
     rows = "\n".join(_row(cause) for cause in found)
-    return f"<table>\n<thead>{_HEAD}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+    return scrolling(f"<thead>{_HEAD}</thead>\n<tbody>\n{rows}\n</tbody>", "What changed")
 
 
 def _row(cause: Cause) -> str:
@@ -55,7 +52,7 @@ def _row(cause: Cause) -> str:
     cells = [
         f"{_name(cause.after)}<br><small>{cause.after.date.isoformat()}</small>",
         _name(cause.before),
-        f'<strong class="deepbench-{kind}">{kind}</strong>',
+        f'<strong class="{kind}">{kind}</strong>',
         f"{cause.ratio:.3g}<br><small>{between}</small>",
         _what(cause, reach),
         "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
@@ -79,7 +76,6 @@ def _widest_first(shifts: Sequence[Shift]) -> list[Shift]:
 def _kernel(shift: Shift) -> str:
     """A kernel with its ratio and interval, linked to its graph at the change."""
     point, change = shift.after, shift.change
-    benchmark = f"{point.family}.{CLASSES.get(point.set, point.set)}.kernel_{point.operation}"
     chosen = {
         "machine": point.machine,
         "branch": point.release.framework,
@@ -93,7 +89,7 @@ def _kernel(shift: Shift) -> str:
     text = f"{point.problem_id}{ranks}, {point.precision}"
     where = f"{point.family} {point.set.replace('_', ' ')} {point.operation}"
     return (
-        f'<a href="index.html#{benchmark}?{html.escape(query)}">{html.escape(text)}</a> '
+        f'<a href="{BENCHMARKS}#{point.benchmark}?{html.escape(query)}">{html.escape(text)}</a> '
         f"<small>{html.escape(where)}: {change.ratio:.3g}, "
         f"{change.low:.3g} to {change.high:.3g}</small>"
     )
@@ -108,20 +104,10 @@ _HEAD = (
     "<th>noise</th><th>also on</th></tr>"
 )
 
-_PAGE = """<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>{project}: what became slower or faster</title>
-    <link rel="shortcut icon" href="swallow.ico"/>
-    <link href="deepbench.css" rel="stylesheet" type="text/css"/>
-  </head>
-  <body class="deepbench-page deepbench-wide">
-    <p><a href="index.html">Back to the benchmarks</a> &middot;
-      <a href="index.html#/regressions">asv's own detector, as a second opinion</a></p>
-    <h1>What became slower or faster</h1>
+_CONTENT = Template("""    <p><a href="benchmarks.html#/regressions">asv's own detector, as a second
+      opinion</a></p>
     <ul>
-      <li>{judged} of {lines} lines are long enough to be judged: a line is one kernel over the
+      <li>$judged of $lines lines are long enough to be judged: a line is one kernel over the
         releases of a framework, and eleven processes must have measured it.</li>
       <li><em>ratio</em> is seconds after / before, 2 being twice as slow; behind a kernel stand its
         own ratio and the interval of 99 % of it.</li>
@@ -132,7 +118,5 @@ _PAGE = """<!doctype html>
       <li><code>deepbench verdict --confirm</code> measures old against new side by side, on the
         machine itself, and keeps what repeats.</li>
     </ul>
-{machines}
-  </body>
-</html>
-"""
+$machines
+""")

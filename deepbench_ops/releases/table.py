@@ -45,6 +45,9 @@ class Release:
     index: str = ""
     """A further package index that holds this release; empty for pip's own configuration."""
 
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
     @property
     def milliseconds(self) -> int:
         """Midnight UTC of the release's day, as asv and JavaScript count dates."""

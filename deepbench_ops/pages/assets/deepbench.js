@@ -2,7 +2,7 @@
    transports and prefilters, flot's plugins, and the functions that asv puts on $.asv. */
 'use strict';
 
-var deepbench = (function () {
+(function () {
     var named = document.currentScript.dataset.releases === 'yes';
 
     function escaped(text) {
@@ -11,28 +11,11 @@ var deepbench = (function () {
 
     /* DATA FROM A DISK: as scripts, because a file:// page may not fetch JSON. */
 
-    function unpack(packed) {
-        var bytes = Uint8Array.from(atob(packed), function (c) { return c.charCodeAt(0); });
-        var stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-        return new Response(stream).json();
-    }
-
-    function load_script(url) {
-        return new Promise(function (resolve, reject) {
-            var script = document.createElement('script');
-            script.receive = resolve;
-            script.onload = function () { script.remove(); };
-            script.onerror = function () { script.remove(); reject(new Error(url)); };
-            script.src = url;
-            document.head.appendChild(script);
-        }).then(unpack);
-    }
-
     if (window.location.protocol === 'file:') {
         $.ajaxTransport('+json', function (options) {
             return {
                 send: function (headers, complete) {
-                    load_script(options.url.split('?')[0] + '.js').then(
+                    deepbench.load(options.url.split('?')[0]).then(
                         function (data) { complete(200, 'OK', {json: data}); },
                         function () { complete(404, 'Not Found'); });
                 },
@@ -288,7 +271,4 @@ var deepbench = (function () {
         }
     });
 
-    return {
-        receive: function (packed) { document.currentScript.receive(packed); }
-    };
 })();

@@ -1,0 +1,38 @@
+"""How fast a kernel could be at most: the roofline of Williams, Waterman and Patterson (2009).
+
+A kernel runs at the rate of the arithmetic or of the memory, whichever ends first:
+min(peak FLOP/s, bandwidth in bytes/s x FLOP per byte). Bytes are those that cannot be avoided, so
+a kernel whose operands stay in a cache may well lie above.
+"""
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.problems.precision import TABLE
+
+
+def moved(point: Point) -> float | None:
+    """Bytes that it cannot avoid moving; None at a precision that is published only."""
+    if point.precision not in TABLE:
+        return None
+    return point.problem.bytes_of(point.precision, point.operation)
+
+
+def roof(profile: Profile | None, point: Point) -> float | None:
+    """FLOP/s that nothing on this machine and device exceeds from memory.
+
+    None without a profile, without a peak or bandwidth in it, and for what has no FLOPs.
+    """
+    flops, traffic = point.problem.flops_of(point.operation), moved(point)
+    if profile is None or not flops or not traffic:
+        return None
+    peak = profile.peaks.get(point.device, {}).get(point.precision)
+    bandwidth = profile.bandwidth.get(point.device)
+    if peak is None or not peak.value or bandwidth is None or not bandwidth.value:
+        return None
+    return min(peak.value, bandwidth.value * flops / traffic)
+
+
+def share(profile: Profile | None, point: Point) -> float | None:
+    """What part of its roof a kernel reaches, None where it has none."""
+    highest = roof(profile, point)
+    return point.rate / highest if highest else None

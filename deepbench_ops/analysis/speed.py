@@ -1,0 +1,71 @@
+"""One figure for a family's speed over the releases of a framework, as price indices are made.
+
+From each release to the next stands the geometric mean, over the kernels that both measured, of
+how much less time they take; the steps are multiplied up. So kernels that come or go move
+nothing, and none counts for more because it takes longer.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.problems.problem import FIRST_CALL
+from deepbench_ops.releases.table import Release
+
+FEWEST_KERNELS = 3
+"""A step over fewer kernels is not a family's."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A family at a precision on a machine, over a framework's releases, oldest first.
+
+    values: how many times as fast as at the first. kernels: how many each step was taken over,
+    for the first release those of the second.
+    """
+
+    machine: str
+    framework: str
+    family: str
+    precision: str
+    releases: tuple[Release, ...]
+    values: tuple[float, ...]
+    kernels: tuple[int, ...]
+
+
+def speeds(lines: Iterable[Line]) -> list[Speed]:
+    """Return the families that two releases or more have measured the same kernels of."""
+    families: dict[tuple[str, str, str, str], list[Line]] = defaultdict(list)
+    for line in lines:
+        point = line.points[0]
+        if point.operation != FIRST_CALL and len(line.points) > 1:
+            key = (point.machine, point.release.framework, point.family, point.precision)
+            families[key].append(line)
+    found = (_speed(key, members) for key, members in sorted(families.items()))
+    return [one for one in found if one is not None]
+
+
+def _speed(key: tuple[str, str, str, str], lines: Sequence[Line]) -> Speed | None:
+    """Every line gives the step between two releases of its own that stand next to each other."""
+    steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        for before, after in pairwise(line.points):
+            gain = math.log(before.seconds / after.seconds)
+            steps[after.release][before.release].append(gain)
+    logs: dict[Release, float] = {}
+    kernels: dict[Release, int] = {}
+    for release in sorted(steps, key=lambda release: release.date):
+        earlier, gains = max(steps[release].items(), key=lambda step: len(step[1]))
+        if len(gains) >= FEWEST_KERNELS:
+            if not logs:
+                logs[earlier], kernels[earlier] = 0.0, len(gains)
+            if earlier in logs:
+                logs[release] = logs[earlier] + sum(gains) / len(gains)
+                kernels[release] = len(gains)
+    if len(logs) < 2:
+        return None
+    values = tuple(math.exp(log) for log in logs.values())
+    return Speed(*key, tuple(logs), values, tuple(kernels.values()))

@@ -1,0 +1,317 @@
+/* Machines or releases side by side: ratios by family, wins and losses, problem by release. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+    var MOST = 5;
+
+    /* `machine@release`, or `machine@framework` for the newest of each kernel. The last @ counts. */
+    function parsed(spec) {
+        var cut = spec.lastIndexOf('@');
+        return cut < 0 ? {machine: spec, of: ''} : {machine: spec.slice(0, cut), of: spec.slice(cut + 1)};
+    }
+
+    function name(side) {
+        return side.machine + '@' + side.of;
+    }
+
+    /* By kernel the newest time of a side: {line, i}. */
+    function times(lines, of) {
+        var found = new Map();
+        lines.forEach(function (line) {
+            if (line.operation === 'first_call' || line.cache) { return; }
+            line.releases.forEach(function (release, i) {
+                if (of !== release.framework && of !== release.name) { return; }
+                var key = d.kernel(line), known = found.get(key);
+                if (!known || known.line.releases[known.i].date <= release.date) { found.set(key, {line: line, i: i}); }
+            });
+        });
+        return found;
+    }
+
+    function seconds(time) {
+        return time.line.seconds[time.i];
+    }
+
+    /* Geometric mean of ratios with Student's interval over their logs. */
+    function mean(ratios, student) {
+        var logs = ratios.map(Math.log), n = logs.length;
+        var middle = logs.reduce(function (a, b) { return a + b; }, 0) / n;
+        if (n < 2) { return {ratio: Math.exp(middle), low: null, high: null}; }
+        var squares = logs.reduce(function (sum, log) { return sum + Math.pow(log - middle, 2); }, 0);
+        var reach = student[Math.min(n - 1, student.length) - 1] * Math.sqrt(squares / (n - 1) / n);
+        return {ratio: Math.exp(middle), low: Math.exp(middle - reach), high: Math.exp(middle + reach)};
+    }
+
+    function changes(first, other) {
+        var found = [];
+        first.times.forEach(function (time, key) {
+            var against = other.times.get(key);
+            if (against) { found.push({first: time, other: against, ratio: seconds(against) / seconds(time)}); }
+        });
+        return found.sort(function (a, b) { return a.ratio - b.ratio; });
+    }
+
+    function groups(catalogue, sides) {
+        var rows = [];
+        sides.slice(1).forEach(function (other) {
+            var by = {};
+            changes(sides[0], other).forEach(function (change) {
+                var key = change.first.line.family + '\n' + change.first.line.precision;
+                (by[key] = by[key] || []).push(change.ratio);
+            });
+            Object.keys(by).sort().forEach(function (key) {
+                var family = key.split('\n')[0], precision = key.split('\n')[1];
+                rows.push(Object.assign({other: other, family: family, precision: precision, shared: by[key].length,
+                    first_has: count(sides[0], family, precision), other_has: count(other, family, precision)},
+                    mean(by[key], catalogue.student)));
+            });
+        });
+        d.table(at('groups'), {
+            name: 'compare',
+            title: 'By family',
+            rows: rows,
+            detail: function (row) {
+                return d.told_command('deepbench compare ' + sides.concat().filter(function (side) {
+                    return side === sides[0] || side === row.other;
+                }).map(function (side) { return d.quoted(name(side)); }).join(' '));
+            },
+            columns: [
+                {title: 'family', value: function (row) { return d.words(row.family); }},
+                {title: 'precision', value: function (row) { return row.precision; }},
+                {title: 'other', value: function (row) { return name(row.other); }},
+                {title: 'other / first', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
+                {title: 'from', number: true, value: function (row) { return row.low; }, text: d.ratio},
+                {title: 'to', number: true, value: function (row) { return row.high; }, text: d.ratio},
+                {title: 'who is faster', value: function (row) {
+                    if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'not told apart'; }
+                    return row.ratio < 1 ? 'the other' : 'the first';
+                }},
+                {title: 'kernels', number: true, value: function (row) { return row.shared; }},
+                {title: 'first has', number: true, value: function (row) { return row.first_has; }},
+                {title: 'other has', number: true, value: function (row) { return row.other_has; }}
+            ]
+        });
+        return rows;
+    }
+
+    function count(side, family, precision) {
+        var found = 0;
+        side.times.forEach(function (time) { found += time.line.family === family && time.line.precision === precision; });
+        return found;
+    }
+
+    function plain(text) {
+        return String(text).replace(/[<>&]/g, ' ');
+    }
+
+    function told(change) {
+        var line = change.first.line;
+        return '<b>' + plain(d.kernel_name(line)) + '</b><br>' + d.words(line.set) + ', ' + d.words(line.operation) + '<br>' +
+            d.seconds(seconds(change.first)) + ' and ' + d.seconds(seconds(change.other)) + ': ' + d.ratio(change.ratio);
+    }
+
+    function kernels(first, other, family, precision) {
+        var own = changes(first, other).filter(function (change) {
+            return change.first.line.family === family && change.first.line.precision === precision;
+        });
+        d.chart(at('bars'), {
+            name: 'wins-' + family + '-' + precision,
+            described: 'Ratio of seconds, other over first, of each kernel from the largest gain to the largest loss, as in the table below',
+            build: function () {
+                return {
+                    traces: [[true, 'the other is faster', 'c0', ''], [false, 'the first is faster', 'c1', '/']].map(function (kind) {
+                        var some = own.map(function (change, i) { return [change, i]; })
+                            .filter(function (pair) { return (pair[0].ratio < 1) === kind[0]; });
+                        return {type: 'bar', name: kind[1], x: some.map(function (pair) { return pair[1] + 1; }),
+                            y: some.map(function (pair) { return Math.log2(pair[0].ratio); }),
+                            text: some.map(function (pair) { return told(pair[0]); }), textposition: 'none',
+                            hovertemplate: '%{text}<extra></extra>',
+                            marker: {color: d.colour(kind[2]), pattern: {shape: kind[3], fillmode: 'overlay', fgcolor: d.colour('page')}}};
+                    }),
+                    layout: {bargap: 0.1, xaxis: {title: 'kernels, by ratio'},
+                        yaxis: Object.assign({title: 'seconds of the other / first'}, powers(own.map(function (c) { return Math.log2(c.ratio); })))}
+                };
+            }
+        });
+        d.chart(at('scatter'), {
+            name: 'scatter-' + family + '-' + precision,
+            described: 'Seconds of each kernel, first across and other up, as in the table below',
+            build: function () {
+                var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
+                var ends = [Math.min.apply(null, all), Math.max.apply(null, all)];
+                return {
+                    traces: [
+                        {type: 'scatter', mode: 'markers', name: 'kernels', x: own.map(function (c) { return seconds(c.first); }),
+                            y: own.map(function (c) { return seconds(c.other); }), text: own.map(told),
+                            hovertemplate: '%{text}<extra></extra>', marker: {color: d.faded(d.colour('c0'), 0.6), size: 8,
+                                line: {width: 1, color: d.colour('c0')}}},
+                        {type: 'scatter', mode: 'lines', name: 'as fast as each other', x: ends, y: ends, hoverinfo: 'skip',
+                            line: {color: d.colour('quiet'), dash: 'dash'}}
+                    ],
+                    layout: {xaxis: d.log_axis(ends, {title: plain(name(first)) + ', seconds'}),
+                        yaxis: d.log_axis(ends, {title: plain(name(other)) + ', seconds'})}
+                };
+            }
+        });
+        d.table(at('kernels'), {
+            name: 'kernels-' + family + '-' + precision,
+            title: 'Kernels that both have',
+            rows: own,
+            detail: function (change) {
+                return el('div', {}, d.detail(change.first.line, change.first.i), d.detail(change.other.line, change.other.i));
+            },
+            columns: [
+                {title: 'problem', value: function (change) { return d.kernel_name(change.first.line); }},
+                {title: 'set', value: function (change) { return d.words(change.first.line.set); }},
+                {title: 'pass', value: function (change) { return d.words(change.first.line.operation); }},
+                {title: 'first', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
+                {title: 'other', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
+                {title: 'other / first', number: true, value: function (change) { return change.ratio; }, text: d.ratio},
+                {title: 'first of its roof', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
+                    text: function (value) { return d.percent(value); }},
+                {title: 'other of its roof', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
+                    text: function (value) { return d.percent(value); }}
+            ]
+        });
+    }
+
+    /* Ticks for values that are logarithms to the base of 2, told as ratios. */
+    function powers(logs) {
+        var reach = Math.max(1, Math.ceil(Math.max.apply(null, logs.map(Math.abs))));
+        var step = Math.ceil(reach / 4), values = [];
+        for (var power = -Math.ceil(reach / step) * step; power <= reach; power += step) { values.push(power); }
+        return {tickvals: values, ticktext: values.map(function (power) {
+            return power < 0 ? '1/' + Math.pow(2, -power) : String(Math.pow(2, power));
+        })};
+    }
+
+    function heat(catalogue, lines, family, precision) {
+        var some = lines.filter(function (line) {
+            return line.family === family && line.precision === precision && line.releases.length > 1;
+        });
+        d.offer(at('heat-framework'), d.distinct(some.map(function (line) { return line.framework; })));
+        some = some.filter(function (line) { return line.framework === at('heat-framework').value; });
+        d.offer(at('heat-operation'), d.distinct(some.map(function (line) { return line.operation; })));
+        some = some.filter(function (line) { return line.operation === at('heat-operation').value; });
+        at('heat').hidden = !some.length;
+        at('heat-told').textContent = some.length ? '' : 'No problem was measured at two releases or more.';
+        if (!some.length) { return; }
+        var places = d.distinct(some.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
+        d.chart(at('heat'), {
+            name: 'releases-' + family + '-' + precision,
+            described: 'Seconds of each problem at each release against its first; the timeline page has the numbers',
+            build: function () {
+                var z = some.map(function (line) {
+                    return places.map(function (place) {
+                        var i = line.at.indexOf(place);
+                        return i < 0 ? null : Math.log2(line.seconds[i] / line.seconds[0]);
+                    });
+                });
+                var reach = Math.max(0.2, Math.max.apply(null, z.flat().map(function (v) { return Math.abs(v || 0); })));
+                reach = Math.min(reach, 2);
+                return {
+                    traces: [{type: 'heatmap', z: z, x: places.map(function (p) { return plain(catalogue.releases[p].version); }),
+                        y: some.map(function (line) { return plain(d.kernel_name(line) + ' ' + line.set); }),
+                        text: some.map(function (line) {
+                            return places.map(function (place) {
+                                var i = line.at.indexOf(place);
+                                return i < 0 ? 'not measured' : d.seconds(line.seconds[i]) + ', ' + d.ratio(line.seconds[i] / line.seconds[0]) + ' times its first';
+                            });
+                        }),
+                        hovertemplate: '%{y}<br>%{x}: %{text}<extra></extra>', xgap: 1, ygap: 1, zmin: -reach, zmax: reach,
+                        colorscale: [[0, d.colour('c0')], [0.5, d.colour('panel')], [1, d.colour('c1')]],
+                        colorbar: {title: {text: 'times'}, thickness: 12, tickvals: [-reach, 0, reach],
+                            ticktext: [-reach, 0, reach].map(function (log) { return d.ratio(Math.pow(2, log)); })}}],
+                    layout: {xaxis: {type: 'category'}, yaxis: {type: 'category', tickfont: {size: 10}}}
+                };
+            }
+        });
+    }
+
+    d.page(function (catalogue) {
+        var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
+        if (!machines.length) { return d.instead('No machine has results yet.'); }
+        var asked = d.asked(), wanted = asked.getAll('side').map(parsed).filter(known);
+        while (wanted.length < 2) { wanted.push(unused(wanted)); }
+
+        function known(side) {
+            return machines.some(function (machine) { return machine.name === side.machine; });
+        }
+
+        /* A side that is not there yet: another framework of the first machine, else another machine. */
+        function unused(sides) {
+            var first = d.first_machine(catalogue);
+            var all = [first].concat(machines.filter(function (machine) { return machine !== first; }))
+                .flatMap(function (machine) {
+                    return machine.frameworks.map(function (framework) { return {machine: machine.name, of: framework}; });
+                });
+            var taken = sides.map(name);
+            return all.find(function (side) { return !taken.includes(name(side)); }) || all[0];
+        }
+
+        function controls() {
+            at('sides').replaceChildren.apply(at('sides'), wanted.flatMap(function (side, place) {
+                var label = place ? (wanted.length > 2 ? 'Other ' + place : 'Other') : 'First';
+                var machine = el('select', {}), of = el('select', {});
+                d.offer(machine, machines.map(function (each) { return [each.name, each.name]; }), side.machine);
+                function choices() {
+                    var found = machines.find(function (each) { return each.name === machine.value; });
+                    d.offer(of, found.frameworks.map(function (framework) { return [framework, 'newest of ' + framework]; })
+                        .concat(found.releases.map(function (place) {
+                            return [catalogue.releases[place].name, catalogue.releases[place].name];
+                        })), side.of);
+                }
+                choices();
+                machine.addEventListener('change', function () { choices(); chosen(); });
+                of.addEventListener('change', chosen);
+                function chosen() { wanted[place] = {machine: machine.value, of: of.value}; draw(); }
+                side.of = of.value;
+                var parts = [el('label', {}, label + ' ', machine), el('label', {}, label + ' is ', of)];
+                if (place > 1) {
+                    parts.push(el('button', {type: 'button', click: function () { wanted.splice(place, 1); controls(); draw(); }}, 'Remove ' + place));
+                }
+                return parts;
+            }));
+            at('add').hidden = wanted.length >= MOST;
+        }
+        at('add').onclick = function () { wanted.push(unused(wanted)); controls(); draw(); };
+        controls();
+        return draw();
+
+        function draw() {
+            return Promise.all(wanted.map(function (side) {
+                var machine = machines.find(function (each) { return each.name === side.machine; });
+                return Promise.all(Object.keys(machine.families).map(function (family) {
+                    return d.lines(catalogue, machine, family);
+                })).then(function (found) {
+                    return {machine: side.machine, of: side.of, lines: found.flat(), times: times(found.flat(), side.of)};
+                });
+            })).then(function (sides) {
+                var rows = groups(catalogue, sides);
+                d.offer(at('family'), d.distinct(rows.map(function (row) { return row.family; })), asked.get('family') || at('family').value);
+                d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), name(side)]; }));
+                family_chosen();
+
+                function family_chosen() {
+                    d.offer(at('precision'), d.distinct(rows.filter(function (row) { return row.family === at('family').value; })
+                        .map(function (row) { return row.precision; })).sort(), asked.get('precision') || at('precision').value || 'float32');
+                    shown();
+                }
+                function shown() {
+                    asked = new URLSearchParams();
+                    d.remember({side: wanted.map(name), family: at('family').value, precision: at('precision').value});
+                    var some = rows.length > 0;
+                    ['bars', 'scatter', 'kernels'].forEach(function (id) { at(id).hidden = !some; });
+                    if (some) { kernels(sides[0], sides[Number(at('other').value)], at('family').value, at('precision').value); }
+                    heated();
+                }
+                function heated() { heat(catalogue, sides[0].lines, at('family').value, at('precision').value); }
+                at('family').onchange = family_chosen;
+                at('precision').onchange = at('other').onchange = shown;
+                at('heat-framework').onchange = at('heat-operation').onchange = heated;
+            });
+        }
+    });
+})();

@@ -1,0 +1,181 @@
+/* The first page: all machines, what changed, each family's speed over the releases. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+
+    /* Addresses of asv's pages used to begin here. */
+    if (/^#(\/|\w+\.)/.test(location.hash)) {
+        location.replace('benchmarks.html' + location.hash);
+        return;
+    }
+
+    function machines_table(catalogue, start) {
+        var wanted = {precision: at('precision').value, kind: at('kind').value};
+        var families = Object.keys(start.headline).concat('model');
+        var by_name = {};
+        catalogue.machines.forEach(function (machine) { by_name[machine.name] = machine; });
+        var groups = {};
+        start.standings.forEach(function (one) {
+            var published = catalogue.releases[one.newest].published;
+            if (one.precision !== wanted.precision || wanted.kind === (published ? 'measured' : 'published')) { return; }
+            var key = one.machine + '\n' + one.framework;
+            groups[key] = groups[key] || {machine: by_name[one.machine], framework: one.framework, families: {}, kernels: 0,
+                newest: 0, headline: 0};
+            var group = groups[key];
+            group.families[one.family] = one;
+            group.kernels += one.kernels;
+            group.headline += one.headline;
+            group.newest = Math.max(group.newest, one.newest);
+        });
+        var all = Object.values(start.headline).reduce(function (a, b) { return a + b; }, 0);
+        d.table(at('machines'), {
+            name: 'machines',
+            title: 'Machines',
+            rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
+            columns: [
+                {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
+                    return el('a', {href: 'machine.html' + d.address({machine: row.machine.name, framework: row.framework,
+                        precision: wanted.precision})}, row.machine.name);
+                }},
+                {title: 'what it is', value: function (row) { return d.processor(row.machine); }},
+                {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
+                {title: 'of', value: function (row) { return catalogue.releases[row.newest].date; }},
+                {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
+                {title: 'headline', number: true, note: 'how many of the ' + all + ' headline problems',
+                    value: function (row) { return row.headline; }, text: function (value) { return value + ' of ' + all; }}
+            ].concat(families.map(function (family) {
+                return {title: d.words(family), number: true, note: 'median share of the roofline', value: function (row) {
+                    return row.families[family] ? row.families[family].of_roof : null;
+                }, text: function (value) { return d.percent(value, 2); }};
+            }))
+        });
+    }
+
+    function latest(catalogue, start) {
+        at('judged').textContent = start.judged + ' of ' + start.lines + ' lines are long enough to be judged; ' +
+            start.changes + ' changes stand out of their noise.';
+        if (!start.latest.length) { return; }
+        d.table(at('latest'), {
+            name: 'verdicts',
+            title: 'What changed lately',
+            rows: start.latest,
+            columns: [
+                {title: 'release', value: function (row) { return catalogue.releases[row.after].name; },
+                    cell: function (row) {
+                        var name = catalogue.releases[row.after].name;
+                        return el('a', {href: 'release.html' + d.address({release: name})}, name);
+                    }},
+                {title: 'of', value: function (row) { return catalogue.releases[row.after].date; }},
+                {title: 'machine', value: function (row) { return row.machine; }},
+                {title: 'verdict', value: function (row) { return row.slower ? 'slower' : 'faster'; },
+                    cell: function (row) {
+                        var kind = row.slower ? 'slower' : 'faster';
+                        return el('strong', {class: kind}, kind);
+                    }},
+                {title: 'ratio', number: true, value: function (row) { return row.ratio; }},
+                {title: 'what', long: true, value: function (row) { return row.what; }, cell: function (row) {
+                    return el('a', {href: 'timeline.html' + d.address(row.line)}, row.what);
+                }},
+                {title: 'kernels', number: true, value: function (row) { return row.kernels; },
+                    text: function (value, row) { return value + ' of ' + row.watched; }}
+            ]
+        });
+        at('latest').append(el('p', {}, el('a', {href: 'verdicts.html'}, 'All verdicts, with intervals and noise')));
+    }
+
+    function speed(catalogue, start) {
+        var machine = at('machine').value, framework = at('framework').value, precision = at('speed-precision').value;
+        var found = start.speeds.filter(function (one) {
+            return one.machine === machine && one.framework === framework && one.precision === precision;
+        });
+        if (!found.length) {
+            at('speed').replaceChildren();
+            at('speed').append(el('p', {}, 'No family has two releases with the same kernels here.'));
+            at('speed-table').replaceChildren();
+            return;
+        }
+        if (!at('speed').querySelector('.plot')) { at('speed').replaceChildren(); }
+        var releases = d.distinct(found.flatMap(function (one) { return one.at; })).sort(function (a, b) { return a - b; });
+        d.chart(at('speed'), {
+            name: 'speed-' + machine + '-' + framework,
+            described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
+            build: function () {
+                return {
+                    traces: found.map(function (one, place) {
+                        var looks = d.looks(place);
+                        return {
+                            type: 'scatter', mode: 'lines+markers', name: d.words(one.family),
+                            x: one.at.map(function (p) { return catalogue.releases[p].version; }),
+                            y: one.values,
+                            text: one.kernels.map(function (count) { return count + ' kernels'; }),
+                            hovertemplate: '%{x}: %{y:.3g} times as fast, %{text}',
+                            line: {color: looks.colour, dash: looks.dash},
+                            marker: {color: looks.colour, symbol: looks.symbol, size: 8}
+                        };
+                    }),
+                    layout: {
+                        xaxis: {type: 'category', title: framework, categoryorder: 'array',
+                            categoryarray: releases.map(function (p) { return catalogue.releases[p].version; })},
+                        yaxis: {title: 'times as fast as the first'}
+                    }
+                };
+            }
+        });
+        d.table(at('speed-table'), {
+            name: 'speed',
+            title: 'Speed of each family over the releases',
+            rows: releases,
+            columns: [
+                {title: 'release', value: function (p) { return catalogue.releases[p].name; }},
+                {title: 'of', value: function (p) { return catalogue.releases[p].date; }}
+            ].concat(found.map(function (one) {
+                return {title: d.words(one.family), number: true, value: function (p) {
+                    var place = one.at.indexOf(p);
+                    return place < 0 ? null : one.values[place];
+                }, text: function (value) { return d.digits(value, 3); }};
+            }))
+        });
+    }
+
+    d.page(function (catalogue) {
+        return d.load('data/start').then(function (start) {
+            if (!start.lines) {
+                d.instead('There are no results yet: "asv run" measures some, "asv publish" then fills these pages.');
+                return;
+            }
+            at('lead').textContent = start.points + ' times of ' + start.lines + ' lines on ' + catalogue.machines.length +
+                ' machines, of ' + catalogue.releases.length + ' releases. How fast is each machine, how near its peak, ' +
+                'what changed lately?';
+            d.offer(at('precision'), d.distinct(start.standings.map(function (one) { return one.precision; })).sort(), 'float32');
+            ['precision', 'kind'].forEach(function (id) {
+                at(id).addEventListener('change', function () { machines_table(catalogue, start); });
+            });
+            machines_table(catalogue, start);
+            latest(catalogue, start);
+
+            function of_machine() { return start.speeds.filter(function (one) { return one.machine === at('machine').value; }); }
+            function of_framework() {
+                return of_machine().filter(function (one) { return one.framework === at('framework').value; });
+            }
+            var longest = start.speeds.slice().sort(function (a, b) {
+                return (b.framework !== 'published') - (a.framework !== 'published') || b.at.length - a.at.length;
+            })[0] || {};
+            function frameworks(preferred) {
+                d.offer(at('framework'), d.distinct(of_machine().map(function (one) { return one.framework; })), preferred);
+                precisions();
+            }
+            function precisions() {
+                d.offer(at('speed-precision'), d.distinct(of_framework().map(function (one) { return one.precision; })), 'float32');
+                speed(catalogue, start);
+            }
+            d.offer(at('machine'), d.distinct(start.speeds.map(function (one) { return one.machine; }))
+                .map(function (name) { return [name, name]; }), longest.machine);
+            at('machine').addEventListener('change', function () { frameworks(); });
+            at('framework').addEventListener('change', precisions);
+            at('speed-precision').addEventListener('change', function () { speed(catalogue, start); });
+            frameworks(longest.framework);
+        });
+    });
+})();

@@ -1,0 +1,119 @@
+/* The lines of kernels, as the pages use them: with their problem, machine and releases in place. */
+'use strict';
+
+(function () {
+    /* All lines of a family on a machine; none where it has none. */
+    function lines(catalogue, machine, family) {
+        if (!machine.families[family]) { return Promise.resolve([]); }
+        return deepbench.load('data/lines/' + machine.key + '/' + family).then(function (found) {
+            return found.lines.map(function (line) {
+                var problem = found.problems[line.problem];
+                return Object.assign({}, line, {
+                    machine: machine,
+                    family: family,
+                    problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3]},
+                    releases: line.at.map(function (place) { return catalogue.releases[place]; })
+                });
+            });
+        });
+    }
+
+    function last(line) {
+        return line.seconds.length - 1;
+    }
+
+    /* FLOP/s; of what has no FLOPs (all-reduce) bytes/s. */
+    function rate(line, place) {
+        return (line.flops || line.bytes) / line.seconds[place];
+    }
+
+    function told_rate(line, place) {
+        return deepbench.scaled(rate(line, place), line.flops ? 'FLOP/s' : 'B/s');
+    }
+
+    function bandwidth(line, place) {
+        return line.bytes ? line.bytes / line.seconds[place] : null;
+    }
+
+    function of_roof(line, place) {
+        return line.roof ? line.flops / line.seconds[place] / line.roof : null;
+    }
+
+    function conditions(line) {
+        return [line.device, line.cache, line.layout].filter(Boolean).join(', ');
+    }
+
+    /* What is timed, the same on every machine and release. */
+    function kernel(line) {
+        return [line.family, line.set, line.operation, line.problem.id, line.precision, line.ranks || '',
+            line.layout || ''].join('|');
+    }
+
+    function name(line) {
+        return line.problem.id + (line.ranks ? ', ' + line.ranks + ' ranks' : '');
+    }
+
+    function timeline_address(line) {
+        return 'timeline.html' + deepbench.address({
+            family: line.family, set: line.set, operation: line.operation, precision: line.precision,
+            problem: line.problem.id, ranks: line.ranks, machine: line.machine.name
+        });
+    }
+
+    /* Below a number: where it stands in time, where it comes from, how to measure it anew. */
+    function detail(line, place) {
+        var el = deepbench.el;
+        var release = line.releases[place];
+        var interval = line.low ? deepbench.interval(line.low[place], line.high[place]) : '';
+        return el('div', {},
+            el('a', {href: timeline_address(line)}, 'Its timeline'),
+            el('dl', {class: 'facts'},
+                el('dt', {}, 'seconds'), el('dd', {}, deepbench.seconds(line.seconds[place]) +
+                    (interval ? ', 99 % interval ' + interval : '')),
+                el('dt', {}, 'release'), el('dd', {}, release.name + ', ' + release.date),
+                el('dt', {}, 'application'), el('dd', {}, line.problem.application || 'not told'),
+                line.problem.note ? [el('dt', {}, 'note'), el('dd', {}, line.problem.note)] : [],
+                el('dt', {}, 'noise'), el('dd', {}, line.noise
+                    ? deepbench.percent(line.noise, 2) + ' between processes' : 'not known: one process a release'),
+                conditions(line) ? [el('dt', {}, 'conditions'), el('dd', {}, conditions(line))] : []),
+            deepbench.told_command(deepbench.command(line, release)));
+    }
+
+    Object.assign(deepbench, {
+        lines: lines, last: last, rate: rate, told_rate: told_rate, bandwidth: bandwidth, of_roof: of_roof,
+        conditions: conditions, kernel: kernel, kernel_name: name, timeline_address: timeline_address,
+        detail: detail
+    });
+})();
+
+/* The kernels of a family as a table, each by its newest time. */
+deepbench.kernel_table = function (place, family, lines) {
+    'use strict';
+    var d = deepbench;
+    function newest(read) {
+        return function (line) { return read(line, d.last(line)); };
+    }
+    d.table(place, {
+        name: family + (lines.length ? '-' + lines[0].machine.name : ''),
+        title: d.words(family),
+        rows: lines,
+        detail: newest(d.detail),
+        columns: [
+            {title: 'problem', value: d.kernel_name},
+            {title: 'set', value: function (line) { return d.words(line.set); }},
+            {title: 'pass', value: function (line) { return d.words(line.operation); }},
+            {title: 'time', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds},
+            {title: '99 % from', number: true, value: newest(function (line, i) { return line.low ? line.low[i] : null; }), text: d.seconds},
+            {title: 'to', number: true, value: newest(function (line, i) { return line.high ? line.high[i] : null; }), text: d.seconds},
+            {title: 'noise', number: true, value: function (line) { return line.noise; },
+                text: function (value) { return d.percent(value, 2); }},
+            {title: 'rate', number: true, value: newest(d.rate), text: function (value, line) {
+                return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s');
+            }},
+            {title: 'memory', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
+            {title: 'of the roof', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
+            {title: 'release', value: newest(function (line, i) { return line.releases[i].name; })},
+            {title: 'application', long: true, value: function (line) { return line.problem.application; }}
+        ]
+    });
+};

@@ -1,0 +1,163 @@
+/* One machine: its profile, the roofline with every kernel, a table for each family. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+
+    function facts(machine) {
+        var told = Object.assign({}, machine.entry, machine.facts);
+        ['machine', 'version'].forEach(function (key) { delete told[key]; });
+        if (machine.surveyed) { told['profile of'] = machine.surveyed; }
+        if (!machine.peaks.length) { told.profile = 'none: without peaks there is no roofline'; }
+        at('facts').replaceChildren.apply(at('facts'), Object.entries(told).filter(function (pair) { return pair[1]; })
+            .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, String(pair[1]))]; }));
+        d.table(at('peaks'), {
+            name: 'peaks-' + machine.name,
+            title: 'Peaks',
+            rows: machine.peaks,
+            columns: [
+                {title: 'of', value: function (row) { return row.of; }},
+                {title: 'on', value: function (row) { return row.device; }},
+                {title: 'peak', number: true, value: function (row) { return row.value; },
+                    text: function (value, row) { return d.scaled(value, row.unit === 'FLOP/s' ? 'FLOP/s' : 'B/s'); }},
+                {title: 'how', long: true, value: function (row) { return row.how; }}
+            ]
+        });
+    }
+
+    function roofline(machine, lines, precision) {
+        var device = lines.length ? lines[0].device || 'cpu' : 'cpu';
+        function peak_of(name) {
+            var found = machine.peaks.find(function (peak) { return peak.of === name && peak.device === device; });
+            return found && found.value;
+        }
+        var peak = peak_of(precision), bandwidth = peak_of('memory');
+        var drawable = lines.filter(function (line) { return line.flops && line.bytes; });
+        at('roofline-told').textContent = !drawable.length ? 'Nothing with FLOPs was measured here.' : peak && bandwidth
+            ? drawable.length + ' kernels under ' + d.scaled(peak, 'FLOP/s') + ' and ' + d.scaled(bandwidth, 'B/s') +
+                '. Bytes are those that cannot be avoided: what stays in a cache may lie above. Click a point for its timeline.'
+            : drawable.length + ' kernels; no roof: the profile has no peak for ' + precision + ' on ' + device + '.';
+        at('roofline').hidden = !drawable.length;
+        if (!drawable.length) { return; }
+        var families = d.distinct(drawable.map(function (line) { return line.family; }));
+        var intensities = drawable.map(function (line) { return line.flops / line.bytes; });
+        var ends = [Math.min.apply(null, intensities) / 2, Math.max.apply(null, intensities) * 2];
+        d.chart(at('roofline'), {
+            name: 'roofline-' + machine.name + '-' + precision,
+            described: 'Roofline of ' + machine.name + ' at ' + precision + ': FLOP/s of every kernel against its FLOPs a byte, as in the tables below',
+            build: function () {
+                var traces = families.map(function (family, place) {
+                    var own = drawable.filter(function (line) { return line.family === family; });
+                    var looks = d.looks(place);
+                    return {
+                        type: 'scatter', mode: 'markers', name: d.words(family),
+                        x: own.map(function (line) { return line.flops / line.bytes; }),
+                        y: own.map(function (line) { return d.rate(line, d.last(line)); }),
+                        customdata: own.map(d.timeline_address),
+                        text: own.map(hover),
+                        hovertemplate: '%{text}<extra></extra>',
+                        marker: {color: d.faded(looks.colour, 0.65), symbol: looks.symbol, size: 8,
+                            line: {width: 1, color: looks.colour}}
+                    };
+                });
+                if (peak && bandwidth) {
+                    var ridge = peak / bandwidth;
+                    var x = [Math.min(ends[0], ridge / 2), ridge, Math.max(ends[1], ridge * 2)];
+                    traces.push({type: 'scatter', mode: 'lines', name: 'roof', x: x,
+                        y: x.map(function (i) { return Math.min(peak, bandwidth * i); }), hoverinfo: 'skip',
+                        line: {color: d.colour('text'), width: 2}});
+                }
+                return {traces: traces, layout: {
+                    xaxis: d.log_axis(ends, {title: 'FLOPs a byte', tickformat: '~g'}),
+                    yaxis: d.log_axis(traces.flatMap(function (trace) { return trace.y; }), {title: 'FLOP/s'})
+                }};
+            }
+        }).then(function (plot) {
+            plot.removeAllListeners('plotly_click');
+            plot.on('plotly_click', function (event) {
+                if (event.points[0].customdata) { location.href = event.points[0].customdata; }
+            });
+        });
+    }
+
+    /* Plotly reads its own small markup in texts, so what comes from files must not hold any. */
+    function plain(text) {
+        return String(text).replace(/[<>&]/g, ' ');
+    }
+
+    function hover(line) {
+        var place = d.last(line);
+        var interval = line.low ? d.interval(line.low[place], line.high[place]) : '';
+        return [
+            '<b>' + plain(d.kernel_name(line)) + '</b>',
+            plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
+            d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
+            d.told_rate(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s'),
+            line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'no roof known',
+            plain(line.releases[place].name)
+        ].join('<br>');
+    }
+
+    function tables(lines) {
+        var families = d.distinct(lines.map(function (line) { return line.family; }));
+        at('tables').replaceChildren.apply(at('tables'), families.flatMap(function (family) {
+            var place = el('div');
+            d.kernel_table(place, family, lines.filter(function (line) { return line.family === family; }));
+            return [el('h2', {}, d.words(family)), place];
+        }));
+    }
+
+    d.page(function (catalogue) {
+        var wanted = d.asked();
+        var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
+        if (!machines.length) { return d.instead('No machine has results yet.'); }
+        d.offer(at('machine'), catalogue.machines.map(function (machine) { return [machine.name, machine.name]; }),
+            wanted.get('machine') || d.first_machine(catalogue).name);
+        return machine_chosen(wanted);
+
+        function machine() {
+            return catalogue.machines.find(function (each) { return each.name === at('machine').value; });
+        }
+
+        function machine_chosen(wanted) {
+            facts(machine());
+            return Promise.all(Object.keys(machine().families).map(function (family) {
+                return d.lines(catalogue, machine(), family);
+            })).then(function (found) {
+                var lines = found.flat().filter(function (line) { return line.operation !== 'first_call'; });
+                var counts = {};
+                lines.forEach(function (line) { counts[line.framework] = (counts[line.framework] || 0) + 1; });
+                var largest = Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; });
+                d.offer(at('framework'), largest, wanted.get('framework') || largest[0]);
+                framework_chosen();
+
+                function framework_chosen() {
+                    var own = lines.filter(function (line) { return line.framework === at('framework').value; });
+                    var precisions = d.distinct(own.map(function (line) { return line.precision; })).sort();
+                    d.offer(at('precision'), precisions, wanted.get('precision') || (precisions.includes(at('precision').value)
+                        ? at('precision').value : 'float32'));
+                    d.offer(at('conditions'), d.distinct(own.map(d.conditions)).sort().map(function (text) {
+                        return [text, text || 'as published'];
+                    }), wanted.get('conditions') || '');
+                    shown();
+                }
+
+                function shown() {
+                    var own = lines.filter(function (line) {
+                        return line.framework === at('framework').value && line.precision === at('precision').value &&
+                            d.conditions(line) === at('conditions').value;
+                    });
+                    d.remember({machine: machine().name, framework: at('framework').value,
+                        precision: at('precision').value, conditions: at('conditions').value});
+                    roofline(machine(), own, at('precision').value);
+                    tables(own);
+                }
+
+                at('framework').onchange = function () { wanted = new URLSearchParams(); framework_chosen(); };
+                at('precision').onchange = at('conditions').onchange = shown;
+                at('machine').onchange = function () { return machine_chosen(new URLSearchParams()); };
+            });
+        }
+    });
+})();

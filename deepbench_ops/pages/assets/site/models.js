@@ -1,0 +1,237 @@
+/* Whole models: published tables beside measured ones, latency percentiles, scaling. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+    var SOURCES = {
+        mindspore: 'MindSpore: training of ResNet-50, BERT-Large and Wide & Deep on Ascend 910.',
+        qingcloud: 'QingCloud: ResNet-50, training and inference, on CPU and GPU.',
+        stcp920: 'Stream Computing: inference on the STCP920, V1.2.0.RC1.',
+        paper: 'Xia and Zhou: GoogLeNet, LSTM and BERT in PyTorch and in MindSpore on a V100.'
+    };
+
+    function plain(text) {
+        return String(text).replace(/[<>&]/g, ' ');
+    }
+
+    function label(row) {
+        return row.printed + (row.batch ? ', batch ' + row.batch : '') + (row.threads > 1 ? ' x ' + row.threads : '') +
+            (row.devices > 1 ? ', ' + row.devices + ' devices' : '');
+    }
+
+    function per_second(row) {
+        return /\/sec$/.test(row.unit) ? row.published : null;
+    }
+
+    function cell(row, machine) {
+        return row.here[machine] && row.here[machine].per_second ? row.here[machine] : null;
+    }
+
+    function command(row, machine) {
+        var here = cell(row, machine);
+        if (!here) { return null; }
+        var set = row.operation === 'training_step' ? 'Training' : 'InferenceServer';
+        return 'asv run "' + here.release + '^!" --bench "^model\\.' + set + '\\.kernel_' + row.operation + "\\('" +
+            here.problem + "', '" + here.precision + "'\"";
+    }
+
+    function table(data, name) {
+        var rows = data.tables[name];
+        at('told').textContent = SOURCES[name] || '';
+        d.table(at('rows'), {
+            name: 'models-' + name,
+            title: 'Published table ' + name,
+            rows: rows,
+            detail: function (row) {
+                return el('div', {}, el('p', {}, row.conditions || ''), data.machines.map(function (machine) {
+                    var told = command(row, machine), why = (row.here[machine] || {}).why_not;
+                    return el('div', {}, machine, told ? d.told_command(told) : el('p', {}, why || ''));
+                }), d.told_command('deepbench table ' + name));
+            },
+            columns: [
+                {title: 'model', value: function (row) { return row.printed; }},
+                {title: 'pass', value: function (row) { return d.words(row.operation); }},
+                {title: 'precision', value: function (row) { return row.precision || 'not told'; }},
+                {title: 'batch', number: true, value: function (row) { return row.batch; }},
+                {title: 'threads', number: true, value: function (row) { return row.threads; }},
+                {title: 'devices', number: true, value: function (row) { return row.devices; }},
+                {title: 'machine', value: function (row) { return row.machine; }},
+                {title: 'framework', value: function (row) { return row.framework; }},
+                {title: 'published', number: true, value: function (row) { return row.published; }},
+                {title: 'unit', value: function (row) { return row.unit; }},
+                {title: 'ms a step', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
+                    text: function (value) { return d.digits(value, 4); }}
+            ].concat(data.machines.flatMap(function (machine) {
+                return [
+                    {title: machine, number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
+                        text: function (value) { return d.digits(value, 4) + '/s'; }},
+                    {title: 'measured otherwise', long: true, value: function (row) {
+                        var here = row.here[machine] || {};
+                        return cell(row, machine) && here.differs.length ? here.differs.join(', ') : here.why_not || '';
+                    }}
+                ];
+            }))
+        });
+        var drawable = rows.filter(per_second);
+        at('chart').hidden = !drawable.length;
+        if (drawable.length) { throughput(data, name, drawable); }
+    }
+
+    function throughput(data, name, rows) {
+        d.chart(at('chart'), {
+            name: 'models-' + name,
+            described: 'Items a second of each model, as published and as measured, as in the table below',
+            build: function () {
+                var labels = rows.map(function (row) { return plain(label(row)); });
+                var series = [['as published', per_second, function () { return ''; }]].concat(data.machines.map(function (machine) {
+                    return [machine, function (row) { return (cell(row, machine) || {}).per_second || null; },
+                        function (row) { return ((row.here[machine] || {}).differs || []).join(', '); }];
+                }));
+                return {
+                    traces: series.map(function (one, place) {
+                        var looks = d.looks(place);
+                        return {type: 'scatter', mode: 'markers', name: plain(one[0]), x: labels, y: rows.map(one[1]),
+                            text: rows.map(one[2]), hovertemplate: '%{x}: %{y:.4g} a second<br>%{text}',
+                            marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
+                    }),
+                    layout: {xaxis: {type: 'category', tickfont: {size: 10}}, yaxis: d.log_axis(series.flatMap(function (one) { return rows.map(one[1]).filter(Boolean); }), {title: 'items a second'})}
+                };
+            }
+        });
+    }
+
+    function latency(data) {
+        var rows = data.latency;
+        at('latency-chart').hidden = !rows.length;
+        if (!rows.length) {
+            at('latency').replaceChildren(el('p', {}, 'No percentiles are stored yet.'), d.told_command('deepbench latency resnet50 --save'));
+            return;
+        }
+        var PARTS = [['median', 'median_seconds'], ['90 %', 'p90_seconds'], ['99 %', 'p99_seconds']];
+        d.chart(at('latency-chart'), {
+            name: 'latency',
+            described: 'Latency of a batch, median and percentiles, as in the table below',
+            build: function () {
+                return {
+                    traces: PARTS.map(function (part, place) {
+                        var looks = d.looks(place);
+                        return {type: 'scatter', mode: 'markers', name: part[0],
+                            x: rows.map(function (row) {
+                                return plain([row.model, 'batch ' + row.batch + ' x ' + row.threads, row.by, row.machine].join(', '));
+                            }),
+                            y: rows.map(function (row) { return row[part[1]]; }),
+                            hovertemplate: '%{x}: %{y:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
+                    }),
+                    layout: {xaxis: {type: 'category', tickfont: {size: 10}}, yaxis: d.log_axis(rows.flatMap(function (row) { return [row.median_seconds, row.p99_seconds]; }), {title: 'seconds'})}
+                };
+            }
+        });
+        d.table(at('latency'), {
+            name: 'latency',
+            title: 'Latency',
+            rows: rows,
+            detail: function (row) {
+                return d.told_command('deepbench latency ' + row.model + ' --batch ' + row.batch + ' --threads ' + row.threads +
+                    ' --precision ' + row.precision + ' --by ' + row.by);
+            },
+            columns: [
+                {title: 'model', value: function (row) { return row.model; }},
+                {title: 'machine', value: function (row) { return row.machine; }},
+                {title: 'batch', number: true, value: function (row) { return row.batch; }},
+                {title: 'threads', number: true, value: function (row) { return row.threads; }},
+                {title: 'precision', value: function (row) { return row.precision; }},
+                {title: 'by', value: function (row) { return row.by; }},
+                {title: 'release', value: function (row) { return row.release; }}
+            ].concat(PARTS.map(function (part) {
+                return {title: part[0], number: true, value: function (row) { return row[part[1]]; }, text: d.seconds};
+            }), [
+                {title: 'batches', number: true, value: function (row) { return row.batches; }},
+                {title: 'items a second', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
+                    text: function (value) { return d.digits(value, 4); }}
+            ])
+        });
+    }
+
+    /* Published rows of several devices, and measured ones of several ranks, as lines from one on. */
+    function scaling(data) {
+        var groups = {};
+        function add(key, told, devices, rate) {
+            groups[key] = groups[key] || {told: told, points: []};
+            groups[key].points.push({devices: devices, rate: rate});
+        }
+        Object.values(data.tables).flat().filter(per_second).forEach(function (row) {
+            var told = {model: row.printed, machine: row.machine, precision: row.precision, of: row.framework, how: row.conditions,
+                command: 'deepbench table mindspore'};
+            add(JSON.stringify(told) + row.batch + row.operation, told, row.devices, row.published);
+        });
+        data.scaling.forEach(function (row) {
+            var told = {model: row.model, machine: row.machine, precision: row.precision, of: row.release,
+                how: row.split ? 'tables over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
+                    (row.split ? ' --split' : '')};
+            add(JSON.stringify(told), told, row.ranks, row.batch * row.ranks / row.step_seconds);
+        });
+        var rows = Object.values(groups).flatMap(function (group) {
+            var points = group.points.sort(function (a, b) { return a.devices - b.devices; });
+            var counts = d.distinct(points.map(function (point) { return point.devices; }));
+            if (counts.length < 2 || counts.length < points.length) { return []; }
+            return points.map(function (point) {
+                return Object.assign({group: group, efficiency: point.rate / point.devices / (points[0].rate / points[0].devices)}, point);
+            });
+        });
+        at('scaling-chart').hidden = !rows.length;
+        if (!rows.length) {
+            at('scaling').replaceChildren(el('p', {}, 'No scaling is known yet.'), d.told_command('deepbench scaling wide_deep --batch 1000 --save'));
+            return;
+        }
+        var lines = d.distinct(rows.map(function (row) { return row.group; }));
+        d.chart(at('scaling-chart'), {
+            name: 'scaling',
+            described: 'Efficiency of training on more and more devices, as in the table below',
+            build: function () {
+                return {
+                    traces: lines.map(function (group, place) {
+                        var own = rows.filter(function (row) { return row.group === group; }), looks = d.looks(place);
+                        var told = group.told;
+                        return {type: 'scatter', mode: 'lines+markers', name: plain([told.model, told.machine, told.how].filter(Boolean).join(', ')),
+                            x: own.map(function (row) { return row.devices; }), y: own.map(function (row) { return 100 * row.efficiency; }),
+                            hovertemplate: '%{x} devices: %{y:.3g} %', line: {color: looks.colour, dash: looks.dash},
+                            marker: {color: looks.colour, symbol: looks.symbol, size: 8}};
+                    }),
+                    layout: {xaxis: {type: 'log', dtick: Math.log10(2), title: 'devices or ranks', tickformat: 'd'},
+                        yaxis: {title: 'efficiency, %', rangemode: 'tozero'}}
+                };
+            }
+        });
+        d.table(at('scaling'), {
+            name: 'scaling',
+            title: 'Scaling',
+            rows: rows,
+            detail: function (row) { return d.told_command(row.group.told.command); },
+            columns: [
+                {title: 'model', value: function (row) { return row.group.told.model; }},
+                {title: 'machine', value: function (row) { return row.group.told.machine; }},
+                {title: 'precision', value: function (row) { return row.group.told.precision || 'not told'; }},
+                {title: 'with', value: function (row) { return row.group.told.of; }},
+                {title: 'how', long: true, value: function (row) { return row.group.told.how; }},
+                {title: 'devices', number: true, value: function (row) { return row.devices; }},
+                {title: 'items a second', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
+                {title: 'efficiency', number: true, value: function (row) { return row.efficiency; },
+                    text: function (value) { return d.percent(value); }}
+            ]
+        });
+    }
+
+    d.page(function () {
+        return d.load('data/models').then(function (data) {
+            d.offer(at('table'), Object.keys(data.tables), d.asked().get('table') || 'stcp920');
+            at('table').onchange = function () {
+                d.remember({table: at('table').value});
+                table(data, at('table').value);
+            };
+            table(data, at('table').value);
+            latency(data);
+            scaling(data);
+        });
+    });
+})();

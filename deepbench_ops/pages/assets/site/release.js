@@ -1,0 +1,97 @@
+/* One release: each kernel against the release before it on the same line, with its verdict. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+
+    function rows_of(lines, place) {
+        return lines.filter(function (line) { return line.operation !== 'first_call'; }).map(function (line) {
+            var i = line.at.indexOf(place);
+            var change = (line.changes || []).find(function (each) { return each[0] === place; });
+            return {line: line, i: i, change: change, ratio: i > 0 ? line.seconds[i] / line.seconds[i - 1] : null};
+        }).filter(function (row) { return row.i >= 0; });
+    }
+
+    function verdict(row) {
+        if (row.change) { return row.change[1] > 1 ? 'slower' : 'faster'; }
+        return row.i === 0 ? 'the first of its line' : row.line.judged ? '' : 'too few processes to judge';
+    }
+
+    function machine_part(release, machine, rows, all) {
+        var changed = rows.filter(function (row) { return row.change; });
+        var judged = rows.filter(function (row) { return row.line.judged; }).length;
+        var shown = all ? rows : changed;
+        var parts = [el('h2', {}, machine.name), el('p', {}, changed.length + ' of ' + judged +
+            ' judged kernels changed; ' + rows.length + ' were measured.')];
+        if (shown.length) {
+            var place = el('div');
+            d.table(place, {
+                name: release.name + '-' + machine.name,
+                title: release.name + ' on ' + machine.name,
+                rows: shown.sort(function (a, b) { return Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)); }),
+                detail: function (row) { return d.detail(row.line, row.i); },
+                columns: [
+                    {title: 'problem', value: function (row) { return d.kernel_name(row.line); }},
+                    {title: 'family', value: function (row) { return d.words(row.line.family); }},
+                    {title: 'set', value: function (row) { return d.words(row.line.set); }},
+                    {title: 'pass', value: function (row) { return d.words(row.line.operation); }},
+                    {title: 'precision', value: function (row) { return row.line.precision; }},
+                    {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
+                    {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
+                    {title: 'of the one before', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
+                    {title: 'verdict', value: verdict, cell: function (row) {
+                        return row.change ? el('strong', {class: verdict(row)}, verdict(row)) : verdict(row);
+                    }},
+                    {title: 'level', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.ratio},
+                    {title: 'from', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
+                    {title: 'to', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio}
+                ]
+            });
+            parts.push(place);
+        }
+        if (changed.length) {
+            parts.push(el('p', {}, 'To measure them again on that machine, old and new side by side, and keep what repeats:'),
+                d.told_command('deepbench verdict --machine ' + d.quoted(machine.name) + ' --since ' +
+                    changed[0].line.releases[changed[0].i - 1].name + ' --confirm'));
+        }
+        return parts;
+    }
+
+    d.page(function (catalogue) {
+        var wanted = d.asked();
+        var releases = catalogue.releases.map(function (release, place) { return {release: release, place: place}; });
+        if (!releases.length) { return d.instead('No release has been measured yet.'); }
+        var measured = releases.filter(function (one) { return !one.release.published; });
+        var first = releases.find(function (one) { return one.release.name === wanted.get('release'); }) ||
+            (measured.length ? measured : releases).slice(-1)[0];
+        d.offer(at('framework'), d.distinct(releases.map(function (one) { return one.release.framework; })).sort(),
+            first.release.framework);
+        at('framework').onchange = function () { framework_chosen(); };
+        at('release').onchange = at('which').onchange = shown;
+        if (wanted.get('show')) { at('which').value = wanted.get('show'); }
+        return framework_chosen(first.release.name);
+
+        function framework_chosen(preferred) {
+            var own = releases.filter(function (one) { return one.release.framework === at('framework').value; }).reverse();
+            d.offer(at('release'), own.map(function (one) { return [one.release.name, one.release.name]; }),
+                preferred || own[0].release.name);
+            return shown();
+        }
+
+        function shown() {
+            var one = releases.find(function (each) { return each.release.name === at('release').value; });
+            d.remember({release: one.release.name, show: at('which').value});
+            var machines = catalogue.machines.filter(function (machine) { return machine.releases.includes(one.place); });
+            at('told').textContent = one.release.name + ' of ' + one.release.date + ', measured on ' + machines.length +
+                (machines.length === 1 ? ' machine.' : ' machines.');
+            return Promise.all(machines.map(function (machine) {
+                return Promise.all(Object.keys(machine.families).map(function (family) {
+                    return d.lines(catalogue, machine, family);
+                })).then(function (found) {
+                    return machine_part(one.release, machine, rows_of(found.flat(), one.place), at('which').value === 'all');
+                });
+            })).then(function (parts) { at('machines').replaceChildren.apply(at('machines'), parts.flat()); });
+        }
+    });
+})();

@@ -1,0 +1,204 @@
+/* What all our pages share: elements, numbers as text, what the address holds, commands. */
+'use strict';
+
+(function () {
+    /* ELEMENTS. Text is always put in as text: names come from files of strangers. */
+
+    function el(name, attributes) {
+        var element = document.createElement(name);
+        Object.entries(attributes || {}).forEach(function (pair) {
+            if (typeof pair[1] === 'function') {
+                element.addEventListener(pair[0], pair[1]);
+            } else if (pair[1] !== false && pair[1] !== null && pair[1] !== undefined) {
+                element.setAttribute(pair[0], pair[1] === true ? '' : pair[1]);
+            }
+        });
+        element.append.apply(element, Array.prototype.slice.call(arguments, 2).flat());
+        return element;
+    }
+
+    /* NUMBERS */
+
+    var PREFIXES = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
+
+    function digits(value, count) {
+        if (value === null || value === undefined || !isFinite(value)) { return ''; }
+        return value !== 0 && (Math.abs(value) >= 1e9 || Math.abs(value) < 1e-4)
+            ? value.toExponential(count - 1) : String(Number(value.toPrecision(count)));
+    }
+
+    function scaled(value, unit) {
+        if (!(value > 0)) { return ''; }
+        var prefix = PREFIXES.find(function (each) { return value >= each[0]; }) || [1, ''];
+        return digits(value / prefix[0], 3) + ' ' + prefix[1] + unit;
+    }
+
+    function seconds(value) {
+        if (!(value > 0)) { return ''; }
+        var unit = value >= 1 ? [1, 's'] : value >= 1e-3 ? [1e-3, 'ms'] : [1e-6, '\u00b5s'];
+        return digits(value / unit[0], 4) + ' ' + unit[1];
+    }
+
+    function interval(low, high) {
+        return low && high ? seconds(low) + ' to ' + seconds(high) : '';
+    }
+
+    function percent(share, count) {
+        if (!(share > 0)) { return ''; }
+        var whole = Math.floor(Math.log10(100 * share)) + 1;
+        return digits(100 * share, Math.max(whole, count || 3)) + ' %';
+    }
+
+    function ratio(value) {
+        return digits(value, 3);
+    }
+
+    function words(name) {
+        return String(name).replace(/_/g, ' ');
+    }
+
+    /* THE ADDRESS holds what a page shows, so that it can be sent to others. */
+
+    function asked() {
+        return new URLSearchParams(location.hash.slice(1));
+    }
+
+    /* `wanted`: names with a text or several; what is empty is left out. */
+    function address(wanted) {
+        var found = new URLSearchParams();
+        Object.entries(wanted).forEach(function (pair) {
+            [].concat(pair[1]).forEach(function (value) {
+                if (value !== '' && value !== null && value !== undefined) { found.append(pair[0], value); }
+            });
+        });
+        return '#' + found.toString();
+    }
+
+    function remember(wanted) {
+        history.replaceState(null, '', address(wanted));
+    }
+
+    /* CHOICES */
+
+    /* Put `values` into a select: texts, or pairs of a value and what is shown. Keeps what was
+       chosen where it is still among them, else takes `preferred`, else the first. */
+    function offer(select, values, preferred) {
+        var pairs = values.map(function (each) { return Array.isArray(each) ? each : [each, words(each)]; });
+        var known = pairs.map(function (pair) { return pair[0]; });
+        var kept = [preferred, select.value].find(function (each) { return known.includes(each); });
+        select.replaceChildren.apply(select, pairs.map(function (pair) {
+            return el('option', {value: pair[0]}, pair[1]);
+        }));
+        select.value = kept === undefined ? (known[0] === undefined ? '' : known[0]) : kept;
+        select.disabled = known.length === 0;
+    }
+
+    function distinct(values) {
+        return Array.from(new Set(values));
+    }
+
+    /* The machine that a page begins with: the one that published, else that of the newest results. */
+    function first_machine(catalogue) {
+        return catalogue.machines.slice().sort(function (a, b) {
+            return (b.name === catalogue.here) - (a.name === catalogue.here) || b.measured - a.measured ||
+                b.newest.localeCompare(a.newest);
+        }).find(function (machine) { return Object.keys(machine.families).length; });
+    }
+
+    function processor(machine) {
+        var entry = machine.entry, accelerator = entry.accelerator;
+        return accelerator && accelerator !== 'none' ? accelerator : entry.cpu || 'not told';
+    }
+
+    /* COMMANDS that reproduce a number */
+
+    function escaped(text) {
+        return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    }
+
+    var VARIABLES = {device: 'DEEPBENCH_DEVICE', cache: 'DEEPBENCH_CACHE', layout: 'DEEPBENCH_LAYOUT'};
+
+    /* How to measure a line anew at one of its releases. */
+    function command(line, release) {
+        if (release.published) {
+            return 'deepbench export --machine ' + quoted(line.machine.name);
+        }
+        var set = Object.keys(VARIABLES).filter(function (name) { return line[name]; })
+            .map(function (name) { return VARIABLES[name] + '=' + line[name] + ' '; }).join('');
+        var ranks = line.ranks ? ', ' + line.ranks : '';
+        var kernel = '^' + escaped(line.benchmark) + "\\('" + escaped(line.problem.id) + "', '" +
+            line.precision + "'" + ranks;
+        return set + 'asv run "' + release.name + '^!" --bench "' + kernel + '"';
+    }
+
+    function quoted(text) {
+        return /^[\w@%+=:,./-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'";
+    }
+
+    function told_command(text) {
+        return el('p', {class: 'command'}, el('code', {}, text), copy_button('Copy the command', function () {
+            return text;
+        }));
+    }
+
+    function copy_button(label, text) {
+        return el('button', {type: 'button', click: function () { copy(text()); }}, label);
+    }
+
+    function copy(text) {
+        function failed() {
+            var area = el('textarea', {}, text);
+            document.body.append(area);
+            area.select();
+            document.execCommand('copy');
+            area.remove();
+        }
+        var done = navigator.clipboard ? navigator.clipboard.writeText(text).catch(failed) : failed();
+        Promise.resolve(done).then(function () { tell('Copied'); });
+    }
+
+    function save(name, text, type) {
+        var link = el('a', {href: URL.createObjectURL(new Blob([text], {type: type})), download: name});
+        link.click();
+        setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+    }
+
+    /* Said to who cannot see it, too. */
+    function tell(text) {
+        var status = document.getElementById('status');
+        if (!status) {
+            status = el('p', {id: 'status', class: 'status', role: 'status'});
+            document.body.append(status);
+        }
+        status.textContent = text;
+    }
+
+    /* Where there is nothing to show: says so in place of a page's content. */
+    function instead(text) {
+        document.getElementById('content').replaceChildren(el('p', {class: 'lead'}, text));
+    }
+
+    /* Run a page: `draw(catalogue)` once the catalogue is there, and again for another address. */
+    function page(draw) {
+        var drawn = deepbench.load('data/catalogue').then(function (catalogue) {
+            catalogue.torn.forEach(function (text) {
+                document.getElementById('main').prepend(el('p', {class: 'torn', role: 'alert'}, text));
+            });
+            function now() { return Promise.resolve(draw(catalogue)).catch(failed); }
+            window.addEventListener('hashchange', now);
+            return now();
+        });
+        function failed(reason) {
+            instead('This page could not be drawn: ' + reason.message);
+            console.error(reason);
+        }
+        drawn.catch(failed).then(function () { document.body.dataset.ready = 'yes'; });
+    }
+
+    Object.assign(deepbench, {
+        el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
+        ratio: ratio, words: words, asked: asked, address: address, remember: remember, offer: offer,
+        distinct: distinct, first_machine: first_machine, processor: processor, command: command, quoted: quoted, told_command: told_command,
+        copy_button: copy_button, save: save, instead: instead, page: page
+    });
+})();

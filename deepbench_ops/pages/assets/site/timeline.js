@@ -1,0 +1,215 @@
+/* One kernel over the releases: lines of machines and frameworks, bands, changes. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+    var AXES = ['set', 'operation', 'precision', 'problem', 'ranks'];
+    var READ = {
+        set: function (line) { return line.set; },
+        operation: function (line) { return line.operation; },
+        precision: function (line) { return line.precision; },
+        problem: function (line) { return line.problem.id; },
+        ranks: function (line) { return line.ranks ? String(line.ranks) : ''; }
+    };
+    var WIDE = 5;  /* Lines that lie so many times apart are drawn on a logarithmic scale. */
+    var USUAL = {set: 'training', operation: 'forward', precision: 'float32'};
+
+    /* A box for each value; `chosen` are ticked. */
+    function boxes(fieldset, values, chosen, changed) {
+        var legend = fieldset.querySelector('legend');
+        fieldset.replaceChildren.apply(fieldset, [legend].concat(values.map(function (value) {
+            return el('label', {}, el('input', {type: 'checkbox', value: value, checked: chosen.includes(value),
+                change: changed}), ' ' + value);
+        })));
+    }
+
+    function ticked(fieldset) {
+        return Array.from(fieldset.querySelectorAll('input:checked')).map(function (box) { return box.value; });
+    }
+
+    var UP = {
+        seconds: {title: 'seconds', of: function (line, seconds) { return seconds; }},
+        rate: {title: 'FLOP/s', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; }},
+        relative: {title: 'times as long as at its first release',
+            of: function (line, seconds) { return seconds && seconds / line.seconds[0]; }}
+    };
+
+    function traces(line, place, settings, catalogue) {
+        var looks = d.looks(place), up = UP[settings.y];
+        var name = line.machine.name + ', ' + line.framework + (d.conditions(line) ? ' (' + d.conditions(line) + ')' : '');
+        var x = line.releases.map(function (release) { return settings.x === 'date' ? release.date : release.name; });
+        function read(list) { return list.map(function (seconds) { return up.of(line, seconds); }); }
+        var own = {legendgroup: String(place), x: x, type: 'scatter'};
+        var found = [];
+        if (line.low && x.length > 1) {
+            /* Where an interval is not known the band is as thin as the line. */
+            var edges = [line.low, line.high].map(function (list) {
+                return read(list.map(function (value, i) { return value || line.seconds[i]; }));
+            });
+            edges.forEach(function (edge, second) {
+                found.push(Object.assign({}, own, {y: edge, mode: 'lines', hoverinfo: 'skip', showlegend: false,
+                    line: {width: 0, color: looks.colour}, fill: second ? 'tonexty' : 'none',
+                    fillcolor: d.faded(looks.colour, 0.2)}));
+            });
+        }
+        found.push(Object.assign({}, own, {
+            y: read(line.seconds), mode: 'lines+markers', name: plain(name),
+            text: line.seconds.map(function (seconds, i) {
+                return plain(name) + '<br>' + plain(line.releases[i].name) + ', ' + line.releases[i].date + '<br>' + d.seconds(seconds) +
+                    (line.low ? ' (' + d.interval(line.low[i], line.high[i]) + ')' : '') + '<br>' + d.told_rate(line, i) +
+                    (line.roof ? ', ' + d.percent(d.of_roof(line, i)) + ' of the roof' : '');
+            }),
+            hovertemplate: '%{text}<extra></extra>',
+            line: {color: looks.colour, dash: looks.dash, width: 2},
+            marker: {color: looks.colour, symbol: looks.symbol, size: 8}
+        }));
+        (line.changes || []).forEach(function (change) {
+            var i = line.at.indexOf(change[0]), slower = change[1] > 1;
+            found.push(Object.assign({}, own, {x: [x[i]], y: [up.of(line, line.seconds[i])], mode: 'markers', showlegend: false,
+                marker: {symbol: slower ? 'triangle-up' : 'triangle-down', size: 17, color: d.colour('page'),
+                    line: {width: 3, color: d.colour(slower ? 'slower' : 'faster')}},
+                hovertemplate: (slower ? 'slower' : 'faster') + ': ' + d.ratio(change[1]) + ' times (' + d.ratio(change[2]) + ' to ' +
+                    d.ratio(change[3]) + ') since ' + plain(catalogue.releases[change[0]].name) + '<extra></extra>'}));
+        });
+        return found;
+    }
+
+    function plain(text) {
+        return String(text).replace(/[<>&]/g, ' ');
+    }
+
+    function values_of(lines, settings) {
+        return lines.flatMap(function (line) {
+            return line.seconds.map(function (seconds) { return UP[settings.y].of(line, seconds); });
+        });
+    }
+
+    function draw(catalogue, lines, settings) {
+        at('chart').hidden = !lines.length;
+        if (!lines.length) {
+            at('told').textContent = 'None of the chosen machines and frameworks has measured this kernel.';
+            at('table').replaceChildren();
+            return;
+        }
+        var first = lines[0];
+        at('told').textContent = d.words(first.family) + ' ' + d.kernel_name(first) + ', ' + d.words(first.set) + ', ' +
+            d.words(first.operation) + ', ' + first.precision + (first.problem.application ? ': ' + first.problem.application : '') +
+            (first.problem.note ? '. ' + first.problem.note : '');
+        var values = values_of(lines, settings);
+        var wide = Math.max.apply(null, values) > WIDE * Math.min.apply(null, values);
+        var log = settings.scale ? settings.scale === 'log' : wide;
+        var title = settings.y === 'rate' && !first.flops ? 'B/s' : UP[settings.y].title;
+        var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
+        d.chart(at('chart'), {
+            name: ['timeline', first.family, first.problem.id, first.operation, first.precision].join('-'),
+            described: 'Timeline of ' + d.kernel_name(first) + ', as in the table below',
+            build: function () {
+                return {
+                    traces: lines.flatMap(function (line, place) { return traces(line, place, settings, catalogue); }),
+                    layout: {
+                        xaxis: settings.x === 'date' ? {type: 'date'} : {type: 'category', categoryorder: 'array',
+                            categoryarray: releases.map(function (p) { return catalogue.releases[p].name; })},
+                        yaxis: log ? d.log_axis(values, {title: title})
+                            : {type: 'linear', rangemode: 'tozero', tickformat: '~s', title: title}
+                    }
+                };
+            }
+        });
+        var rows = lines.flatMap(function (line) {
+            return line.seconds.map(function (seconds, i) { return {line: line, i: i}; });
+        });
+        d.table(at('table'), {
+            name: 'timeline-' + first.problem.id,
+            title: 'Times of ' + d.kernel_name(first),
+            rows: rows,
+            detail: function (row) { return d.detail(row.line, row.i); },
+            columns: [
+                {title: 'machine', value: function (row) { return row.line.machine.name; }},
+                {title: 'release', value: function (row) { return row.line.releases[row.i].name; }},
+                {title: 'of', value: function (row) { return row.line.releases[row.i].date; }},
+                {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
+                {title: '99 % from', number: true, value: function (row) { return row.line.low ? row.line.low[row.i] : null; }, text: d.seconds},
+                {title: 'to', number: true, value: function (row) { return row.line.high ? row.line.high[row.i] : null; }, text: d.seconds},
+                {title: 'rate', number: true, value: function (row) { return d.rate(row.line, row.i); },
+                    text: function (value, row) { return d.told_rate(row.line, row.i); }},
+                {title: 'of the roof', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
+                    text: function (value) { return d.percent(value); }},
+                {title: 'of the one before', number: true, value: function (row) {
+                    return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
+                }, text: d.ratio},
+                {title: 'verdict', value: verdict}
+            ]
+        });
+    }
+
+    function verdict(row) {
+        var change = (row.line.changes || []).find(function (each) { return each[0] === row.line.at[row.i]; });
+        if (change) {
+            return (change[1] > 1 ? 'slower' : 'faster') + ', ' + d.ratio(change[1]) + ' (' + d.ratio(change[2]) + ' to ' + d.ratio(change[3]) + ')';
+        }
+        return row.line.judged || row.line.releases[row.i].published ? '' : 'too few processes to judge';
+    }
+
+    d.page(function (catalogue) {
+        var wanted = d.asked();
+        var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
+        if (!machines.length) { return d.instead('No machine has results yet.'); }
+        var first = d.first_machine(catalogue);
+        var families = d.distinct(machines.flatMap(function (machine) { return Object.keys(machine.families); })).sort();
+        d.offer(at('family'), families, wanted.get('family') || (first.families.gemm ? 'gemm' : Object.keys(first.families)[0]));
+        ['x', 'y', 'scale'].forEach(function (id) {
+            if (wanted.get(id)) { at(id).value = wanted.get(id); }
+            at(id).onchange = function () { chosen(new URLSearchParams()); };
+        });
+        at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
+        return family_chosen(wanted.getAll('machine'), wanted);
+
+        function family_chosen(names, wanted) {
+            var having = machines.filter(function (machine) { return machine.families[at('family').value]; });
+            var known = having.map(function (machine) { return machine.name; });
+            var some = names.filter(function (name) { return known.includes(name); });
+            boxes(at('machines'), known, some.length ? some : [known.includes(first.name) ? first.name : known[0]],
+                function () { chosen(new URLSearchParams()); });
+            return chosen(wanted);
+        }
+
+        /* Lines of the machines that are ticked; then what there is to choose from among them. */
+        function chosen(wanted) {
+            var names = ticked(at('machines'));
+            var some = machines.filter(function (machine) { return names.includes(machine.name); });
+            return Promise.all(some.map(function (machine) {
+                return d.lines(catalogue, machine, at('family').value);
+            })).then(function (found) { narrowed(found.flat(), names, wanted); });
+        }
+
+        function narrowed(lines, names, wanted) {
+            var left = lines;
+            AXES.forEach(function (axis) {
+                var values = d.distinct(left.map(READ[axis]));
+                if (axis === 'ranks') { values.sort(function (a, b) { return a - b; }); }
+                d.offer(at(axis), values.map(function (value) {
+                    return axis === 'problem' ? [value, value] : [value, d.words(value)];
+                }), wanted.get(axis) || (values.includes(at(axis).value) ? at(axis).value : USUAL[axis]));
+                at(axis).onchange = function () { narrowed(lines, names, new URLSearchParams()); };
+                left = left.filter(function (line) { return READ[axis](line) === at(axis).value; });
+            });
+            at('ranks-label').hidden = !at('ranks').value;
+            var frameworks = d.distinct(left.map(function (line) { return line.framework; })).sort();
+            var asked = wanted.getAll('framework').filter(function (name) { return frameworks.includes(name); });
+            var unticked = Array.from(at('frameworks').querySelectorAll('input:not(:checked)'))
+                .map(function (box) { return box.value; });
+            var kept = frameworks.filter(function (name) { return !unticked.includes(name); });
+            boxes(at('frameworks'), frameworks, asked.length ? asked : kept.length ? kept : frameworks,
+                function () { narrowed(lines, names, new URLSearchParams()); });
+            var shown = ticked(at('frameworks'));
+            var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value};
+            d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
+                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: names,
+                framework: shown.length < frameworks.length ? shown : []},
+                settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
+                settings.scale ? {scale: settings.scale} : {}));
+            draw(catalogue, left.filter(function (line) { return shown.includes(line.framework); }), settings);
+        }
+    });
+})();

@@ -1,0 +1,97 @@
+"""The frame of all pages of our own: head, ways to the others, theme, footer."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from string import Template
+
+START = "index.html"
+BENCHMARKS = "benchmarks.html"
+"""asv's own pages, with a graph for each benchmark."""
+
+WAYS = (
+    (START, "Start"),
+    ("machine.html", "Machines"),
+    ("timeline.html", "Timeline"),
+    ("compare.html", "Compare"),
+    ("frameworks.html", "Frameworks"),
+    ("models.html", "Models"),
+    ("verdicts.html", "Verdicts"),
+    ("releases.html", "Releases"),
+    (BENCHMARKS, "Benchmarks"),
+)
+
+ASV_ALONE = ((START, "Benchmarks"), ("releases.html", "Releases"))
+"""The ways where commits are no releases, and there are no pages of our own but one."""
+
+
+def framed(
+    project: str,
+    title: str,
+    content: str,
+    here: str,
+    scripts: Sequence[str] = (),
+    ways: Sequence[tuple[str, str]] = WAYS,
+) -> str:
+    """The whole of a page; `content` is HTML, `title` and `project` are text.
+
+    here: the page's own file, marked among the ways. scripts: run in this order, after the
+    content is there.
+    """
+    links = "\n".join(
+        f'        <li><a href="{file}"{_CURRENT if file == here else ""}>{name}</a></li>'
+        for file, name in ways
+    )
+    return _FRAME.substitute(
+        project=html.escape(project),
+        title=html.escape(title),
+        links=links,
+        content=content,
+        scripts="\n".join(f'    <script src="{file}"></script>' for file in scripts),
+    )
+
+
+def scrolling(rows: str, label: str) -> str:
+    """A table that scrolls within itself where it is wider than the page; `rows` is HTML."""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">\n'
+        f"<table>\n{rows}\n</table>\n</div>"
+    )
+
+
+_CURRENT = ' aria-current="page"'
+
+_FRAME = Template("""<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>$project: $title</title>
+    <link rel="icon" href="swallow.ico">
+    <link rel="stylesheet" href="site/site.css">
+    <script src="site/theme.js"></script>
+  </head>
+  <body>
+    <a class="skip" href="#main">Skip to the content</a>
+    <header>
+      <a class="brand" href="index.html">$project</a>
+      <nav aria-label="Pages">
+        <ul>
+$links
+        </ul>
+      </nav>
+      <button type="button" id="theme" hidden>Dark</button>
+    </header>
+    <main id="main" tabindex="-1">
+      <h1>$title</h1>
+$content
+    </main>
+    <footer>
+      Seconds are what was measured, so lower is faster; all else is derived from them.
+      <a href="releases.html">How to read these pages</a>
+    </footer>
+$scripts
+  </body>
+</html>
+""")

@@ -1,0 +1,333 @@
+"""What our own pages read: data/*.js, each a text that `local_data` packs.
+
+- data/catalogue: machines with their profiles, releases with their days, what there is of each.
+- data/lines/MACHINE/FAMILY: every line of a family on a machine, with its points. MACHINE is a
+  key that the catalogue tells, since a name may hold what an address may not.
+- data/start: what the first page tells of all machines.
+- data/models: the published tables of whole models beside the measured ones.
+
+A release is told by its place in the catalogue's list. Only seconds, FLOPs, bytes and items are
+written; the pages derive the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import stats
+
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.comparison import CONFIDENCE
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.model_tables import rows
+from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.roofline import moved, roof
+from deepbench_ops.analysis.speed import speeds
+from deepbench_ops.machine import entry
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.pages.local_data import packed
+from deepbench_ops.problems.selections import select
+from deepbench_ops.published.models import TABLES, load
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import model_runs
+
+FOLDER = "data"
+STUDENT = 400
+"""Up to so many degrees of freedom the pages know Student's quantile; beyond, the last one."""
+
+LATEST = 12
+"""Verdicts that the first page tells."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What results/ says of a machine: asv's entry, the profile where there is one, and the runs
+    of whole models that `model_runs` keeps."""
+
+    name: str
+    entry: Mapping[str, str]
+    profile: Profile | None = None
+    runs: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def key(self) -> str:
+        """Its name in addresses."""
+        return hashlib.sha1(self.name.encode()).hexdigest()[:10]
+
+
+def write(
+    html_dir: Path,
+    project: str,
+    machines: Sequence[Machine],
+    lines: Sequence[Line],
+    changed: Sequence[Cause],
+    torn: Sequence[str],
+) -> None:
+    """Write html_dir/data from the lines of all machines; `changed` is what became of them."""
+    folder = html_dir / FOLDER
+    ordered = sorted(
+        {point.release for line in lines for point in line.points},
+        key=lambda release: (release.date, release.name),
+    )
+    places = {release: place for place, release in enumerate(ordered)}
+    grouped: dict[tuple[str, str], list[Line]] = defaultdict(list)
+    for line in lines:
+        grouped[line.points[0].machine, line.points[0].family].append(line)
+    known = {machine.name: machine for machine in machines}
+    for (name, family), members in grouped.items():
+        machine = known[name]
+        _put(folder / "lines" / machine.key / family, _lines(members, machine.profile, places))
+    _put(folder / "catalogue", _catalogue(project, machines, places, grouped, torn))
+    _put(folder / "start", _start(machines, lines, changed, places))
+    _put(folder / "models", _models(machines, lines))
+
+
+def _put(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    path.with_name(f"{path.name}.js").write_text(packed(text), "utf-8")
+
+
+def _catalogue(
+    project: str,
+    machines: Sequence[Machine],
+    places: Mapping[Release, int],
+    grouped: Mapping[tuple[str, str], Sequence[Line]],
+    torn: Sequence[str],
+) -> dict[str, Any]:
+    """Machines without results are told as well: they have no families."""
+    quantiles = stats.t.ppf((1 + CONFIDENCE) / 2, range(1, STUDENT + 1))
+    return {
+        "project": project,
+        "here": entry.default_name(),
+        "torn": list(torn),
+        "student": [_short(float(value), 6) for value in quantiles],
+        "releases": [
+            {
+                "name": release.name,
+                "framework": release.framework,
+                "version": release.version,
+                "date": release.date.isoformat(),
+                "hash": release.hash,
+                "published": not release.measurable,
+            }
+            for release in places
+        ],
+        "machines": [
+            _machine(
+                machine,
+                {
+                    family: found
+                    for (name, family), found in grouped.items()
+                    if name == machine.name
+                },
+                places,
+            )
+            for machine in machines
+        ],
+    }
+
+
+def _machine(
+    machine: Machine, families: Mapping[str, Sequence[Line]], places: Mapping[Release, int]
+) -> dict[str, Any]:
+    profile = machine.profile
+    own = [line for lines in families.values() for line in lines]
+    points = [point for line in own for point in line.points]
+    frameworks = Counter(line.points[0].release.framework for line in own)
+    return {
+        "name": machine.name,
+        "key": machine.key,
+        "entry": dict(machine.entry),
+        "facts": dict(profile.facts) if profile else {},
+        "surveyed": profile.date if profile else "",
+        "peaks": [
+            {
+                "device": device,
+                "of": name,
+                "value": figure.value,
+                "unit": figure.unit,
+                "how": figure.how,
+            }
+            for device, name, figure in (_figures(profile) if profile else ())
+        ],
+        "measured": any(point.release.measurable for point in points),
+        "newest": max((point.release.date.isoformat() for point in points), default=""),
+        "families": {family: len(lines) for family, lines in sorted(families.items())},
+        "frameworks": [name for name, _ in frameworks.most_common()],
+        "releases": sorted({places[point.release] for point in points}),
+    }
+
+
+def _figures(profile: Profile) -> Iterable[tuple[str, str, Any]]:
+    for device, peaks in profile.peaks.items():
+        for precision, figure in peaks.items():
+            yield device, precision, figure
+    for device, figure in profile.bandwidth.items():
+        yield device, "memory", figure
+
+
+def _lines(
+    lines: Sequence[Line], profile: Profile | None, places: Mapping[Release, int]
+) -> dict[str, Any]:
+    """A family's problems once, and its lines, each telling its problem by the place."""
+    problems: dict[str, int] = {}
+    told: list[dict[str, Any]] = []
+    described = []
+    for line in lines:
+        point = line.points[-1]
+        if point.problem_id not in problems:
+            problems[point.problem_id] = len(problems)
+            problem = point.problem
+            described.append([problem.id, problem.application, problem.items, problem.note])
+        told.append(_line(line, problems[point.problem_id], profile, places))
+    return {"problems": described, "lines": told}
+
+
+def _line(
+    line: Line, problem: int, profile: Profile | None, places: Mapping[Release, int]
+) -> dict[str, Any]:
+    point = line.points[-1]
+    highest = roof(profile, point)
+    told: dict[str, Any] = {
+        "problem": problem,
+        "set": point.set,
+        "operation": point.operation,
+        "precision": point.precision,
+        "framework": point.release.framework,
+        "benchmark": point.benchmark,
+        "flops": point.problem.flops_of(point.operation),
+        "bytes": moved(point),
+        "at": [places[each.release] for each in line.points],
+        "seconds": [_short(each.seconds, 5) for each in line.points],
+    }
+    intervals = [each.interval for each in line.points]
+    if any(intervals):
+        told["low"] = [_short(each[0], 4) if each else None for each in intervals]
+        told["high"] = [_short(each[1], 4) if each else None for each in intervals]
+    conditions = {"device": point.device, "cache": point.cache, "layout": point.layout}
+    told |= {name: text for name, text in conditions.items() if text != USUAL[name]}
+    if point.ranks is not None:
+        told["ranks"] = point.ranks
+    if highest is not None:
+        told["roof"] = _short(highest, 5)
+    if line.noise == line.noise:  # not NaN
+        told["noise"] = _short(line.noise, 2)
+    if line.measured and line.judgeable:
+        told["judged"] = True
+        told["changes"] = [
+            [places[shift.after.release], *(_short(x, 4) for x in _ratios(shift.change))]
+            for shift in line.changes
+        ]
+    return told
+
+
+USUAL = {"device": "cpu", "cache": "warm", "layout": "published"}
+"""Conditions that a line leaves out."""
+
+
+def _ratios(change: Any) -> tuple[float, float, float]:
+    return change.ratio, change.low, change.high
+
+
+def _start(
+    machines: Sequence[Machine],
+    lines: Sequence[Line],
+    changed: Sequence[Cause],
+    places: Mapping[Release, int],
+) -> dict[str, Any]:
+    headline = select("headline")
+    profiles = {machine.name: machine.profile for machine in machines}
+    return {
+        "points": sum(len(line.points) for line in lines),
+        "lines": len(lines),
+        "headline": {
+            family: len({(m.set, m.problem.id) for m in headline if m.problem.family == family})
+            for family in dict.fromkeys(member.problem.family for member in headline)
+        },
+        "standings": [
+            {
+                "machine": one.machine,
+                "framework": one.framework,
+                "family": one.family,
+                "precision": one.precision,
+                "newest": places[one.newest],
+                "kernels": one.kernels,
+                "of_roof": None if one.of_roof is None else _short(one.of_roof, 4),
+                "headline": one.headline,
+            }
+            for one in standings(lines, profiles, headline)
+        ],
+        "speeds": [
+            {
+                "machine": one.machine,
+                "framework": one.framework,
+                "family": one.family,
+                "precision": one.precision,
+                "at": [places[release] for release in one.releases],
+                "values": [_short(value, 4) for value in one.values],
+                "kernels": list(one.kernels),
+            }
+            for one in speeds(lines)
+        ],
+        "changes": len(changed),
+        "judged": sum(line.judgeable for line in lines if line.measured),
+        "latest": [_cause(cause, places) for cause in changed[:LATEST]],
+    }
+
+
+def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
+    widest = max(cause.shifts, key=lambda shift: abs(shift.change.confidence)).after
+    return {
+        "machine": cause.machine,
+        "before": places[cause.before],
+        "after": places[cause.after],
+        "slower": cause.slower,
+        "ratio": _short(cause.ratio, 3),
+        "what": cause.name,
+        "kernels": len(cause.shifts),
+        "watched": cause.watched,
+        "line": {
+            "machine": widest.machine,
+            "framework": widest.release.framework,
+            "family": widest.family,
+            "set": widest.set,
+            "operation": widest.operation,
+            "precision": widest.precision,
+            "problem": widest.problem_id,
+        },
+    }
+
+
+def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any]:
+    """The four tables, with the cells of every machine that has measured whole models; and what
+    was found of their latency and scaling."""
+    measured: dict[str, list[Point]] = defaultdict(list)
+    for line in lines:
+        for point in line.points:
+            if point.family == "model" and point.release.measurable:
+                measured[point.machine].append(point)
+    return {
+        "machines": list(measured),
+        "tables": {name: rows(load(name), measured) for name in TABLES},
+        **{
+            kind: [
+                {**run, "machine": machine.name}
+                for machine in machines
+                for run in machine.runs
+                if run["kind"] == kind
+            ]
+            for kind in model_runs.ASKED
+        },
+    }
+
+
+def _short(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")

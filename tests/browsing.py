@@ -1,0 +1,81 @@
+"""The published site in a real browser, from a disk and from a server, without internet."""
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import published_site
+import pytest
+from screenshot import ARGUMENTS, chromium
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published_site.publish(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if chromium() is None:
+        pytest.skip("no chromium on the path (Debian: chromium)")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session", params=["file", "http"])
+def site(request: pytest.FixtureRequest, html: Path) -> Iterator[str]:
+    """The site's address up to and with the last slash."""
+    if request.param == "file":
+        yield html.as_uri() + "/"
+        return
+    handler = functools.partial(QuietHandler, directory=str(html))
+    with http.server.ThreadingHTTPServer(("localhost", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def page(browser: Any, site: str) -> Iterator[Any]:
+    """A page that fails its test by an error, a missing file or a call to the outside."""
+    context = browser.new_context(viewport={"width": 1280, "height": 760})
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    faults: list[str] = []
+
+    def guard(route: Any) -> None:
+        if route.request.url.startswith((site, "data:", "blob:")):
+            route.continue_()
+        else:
+            faults.append(f"request to the outside: {route.request.url}")
+            route.abort()
+
+    def failed(request: Any) -> None:
+        # Leaving a page aborts what it still loads.
+        if request.failure != "net::ERR_ABORTED":
+            faults.append(f"{request.failure}: {request.url}")
+
+    context.route("**/*", guard)
+    page.on("console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(f"script: {error}"))
+    page.on("requestfailed", failed)
+    page.on(
+        "response",
+        lambda r: faults.append(f"{r.status}: {r.url}") if r.status >= 400 else None,
+    )
+    yield page
+    pwned = page.evaluate("window.pwned")
+    context.close()
+    assert faults == []
+    assert pwned is None

@@ -1,0 +1,91 @@
+"""asv's pages are made faster, and stay the same to the last byte."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import published_site
+import pytest
+from asv import graph as asv_graph
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.pages import asv_graphs
+
+PLAIN = """
+import sys
+from pathlib import Path
+import deepbench_ops.releases.repo
+from asv.commands.publish import Publish
+from asv.config import Config
+folder = Path(sys.argv[1])
+Publish.run(Config.from_json({
+    "project": "deepbench <ops>", "dvcs": "releases", "repo": str(folder / "releases.csv"),
+    "branches": ["numpy", "torch"], "results_dir": str(folder / "results"),
+    "html_dir": str(folder / "plain"), "env_dir": str(folder / ".asv" / "env")}))
+"""
+"""asv's own publishing of a folder, with nothing of ours but the release table."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    published_site.publish(folder)
+    subprocess.run([sys.executable, "-c", PLAIN, str(folder)], check=True, capture_output=True)
+    return folder
+
+
+def strict(path: Path) -> object:
+    """A file's content, less what we mend in it: NaN is no JSON."""
+    return json.loads(path.read_text("utf-8"), parse_constant=lambda _: None)
+
+
+def test_graphs_and_lists_are_those_of_plain_asv(folder: Path) -> None:
+    """Every graph and list; the grid's small ones are of one framework here, on purpose."""
+    plain = {path.relative_to(folder / "plain") for path in (folder / "plain").rglob("*.json")}
+    assert plain == {
+        path.relative_to(folder / "html") for path in (folder / "html").rglob("*.json")
+    } - {Path("noise.json")}
+    compared = [path for path in plain if "graphs" in path.parts and "summary" not in path.parts]
+    assert len(compared) == 8  # a graph and a list for each of two machines and two frameworks
+    for path in compared:
+        assert strict(folder / "plain" / path) == strict(folder / "html" / path), path
+
+
+def test_regressions_are_those_of_plain_asv(folder: Path) -> None:
+    plain, ours = (strict(folder / name / "regressions.json") for name in ("plain", "html"))
+    assert sorted(map(json.dumps, plain["regressions"])) == sorted(
+        map(json.dumps, ours["regressions"])
+    )
+    assert plain["regressions"]
+
+
+def test_what_was_fitted_is_not_fitted_again(folder: Path, monkeypatch) -> None:
+    """A second publishing takes all fits from the first, and writes the same lists."""
+    lists = {path: path.read_text() for path in (folder / "html").rglob("summary.json")}
+    assert lists
+
+    def refused(*_: object) -> None:
+        raise AssertionError("fitted again")
+
+    monkeypatch.setattr(asv_graphs, "_fit", lambda lines: [refused() for _ in lines])
+    published_site.published(folder)
+    assert lists == {path: path.read_text() for path in (folder / "html").rglob("summary.json")}
+
+
+def test_a_broken_memory_is_no_hindrance(folder: Path) -> None:
+    (folder / ".asv" / "fitted.json").write_text("{", "utf-8")
+    published_site.published(folder)
+    assert json.loads((folder / ".asv" / "fitted.json").read_text())
+
+
+points = st.one_of(st.none(), st.floats(1e-6, 1e3))
+weights = st.one_of(st.none(), st.floats(0.1, 1e6))
+
+
+@given(st.lists(st.tuples(points, weights), max_size=20))
+def test_steps_are_asvs(drawn: list) -> None:
+    """With points missing anywhere, and weights that are known or not."""
+    line = [(3 * at, y, weight if y is not None else None) for at, (y, weight) in enumerate(drawn)]
+    assert asv_graph._compute_graph_steps(line) == asv_graphs.steps_of(line)

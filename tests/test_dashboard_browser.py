@@ -1,0 +1,308 @@
+"""Our own pages in a real browser: what they show, what they keep, who can use them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import published_site
+import pytest
+from published_site import HOSTILE
+
+from deepbench_ops.problems import find
+
+pytestmark = pytest.mark.browser
+
+KERNEL = "m1760_n128_k1760_NN"
+FLOPS = 2 * 1760 * 128 * 1760
+READING = ("index", "machine", "timeline", "compare", "models", "release")
+WRITTEN = ("frameworks", "verdicts", "releases")
+ARTEFACTS = Path(__file__).parent.parent / "artifacts" / "pages"
+
+
+def open_page(page: Any, site: str, address: str) -> None:
+    """Open one of the pages that read data, and wait until it is drawn."""
+    page.goto("about:blank")  # another address behind # alone would not load it anew
+    page.goto(f"{site}{address}")
+    page.wait_for_selector("body[data-ready]")
+
+
+def rows(page: Any, place: str) -> list[list[str]]:
+    """The cells of a table's body, less the buttons."""
+    script = """place => Array.from(document.querySelectorAll(place + ' tbody tr'), row =>
+        Array.from(row.cells, cell => cell.innerText.replace('\\u22ef', '').trim()))"""
+    found: list[list[str]] = page.evaluate(script, place)
+    return found
+
+
+def column(page: Any, place: str, title: str) -> list[str]:
+    titles = page.locator(f"{place} thead th").all_inner_texts()
+    at = [text.strip() for text in titles].index(title)
+    return [row[at] for row in rows(page, place)]
+
+
+@pytest.mark.parametrize("width", [400, 1280, 2560])
+@pytest.mark.parametrize("name", [*READING, *WRITTEN])
+def test_a_page_fits_whatever_the_width(page: Any, site: str, name: str, width: int) -> None:
+    """Nothing is cut off at the side; tables that are wider scroll within themselves."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{site}{name}.html")
+    if name in READING:
+        page.wait_for_selector("body[data-ready]")
+    assert width >= page.evaluate("document.documentElement.scrollWidth")
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"{name}-{width}.png")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", [*READING, *WRITTEN])
+def test_a_page_is_accessible(page: Any, site: str, name: str, theme: str) -> None:
+    """axe finds nothing against WCAG 2.1 A and AA, contrast included."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{site}{name}.html")
+    if name in READING:
+        page.wait_for_selector("body[data-ready]")
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+    asked = {"runOnly": {"type": "tag", "values": tags}, "preload": False}
+    found = axe.run(page, options=asked).response
+    assert [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]] == []
+
+
+def test_every_link_of_our_pages_resolves(page: Any, site: str, html: Path) -> None:
+    """Each page, script and picture that they name is a file of the site."""
+    names = set()
+    for name in (*READING, *WRITTEN):
+        page.goto(f"{site}{name}.html")
+        page.wait_for_load_state("networkidle")
+        script = "Array.from(document.querySelectorAll('[href],[src]'), e => e.href || e.src)"
+        names |= set(page.evaluate(script))
+    local = {name.removeprefix(site).split("#")[0] for name in names if name.startswith(site)}
+    assert {"benchmarks.html", "machine.html", "release.html", "site/site.js"} <= local
+    assert [name for name in local if name and not (html / name).is_file()] == []
+
+
+# Start
+
+
+def test_the_first_page_tells_how_near_its_peak_a_machine_is(page: Any, site: str) -> None:
+    """The median share of the roofline of the newest times, where the machine has a profile."""
+    open_page(page, site, "index.html")
+    known = {(row[0], row[2]): row for row in rows(page, "#machines")}
+    shares = []
+    for id, seconds in (KERNEL, 1.5e-3), ("m7680_n64_k2560_NN", 3.0e-3):
+        problem = find("gemm", id)
+        roof = min(1e12, 1e10 * problem.intensity("float32"))
+        shares.append(problem.flops / seconds / roof)
+    told = known["lab-1", "numpy-2.2.6"][column_of(page, "#machines", "gemm")]
+    assert float(told.removesuffix(" %")) == pytest.approx(100 * sum(shares) / 2, rel=0.01)
+    assert "" == known[HOSTILE, "numpy-2.2.6"][column_of(page, "#machines", "gemm")]
+
+
+def column_of(page: Any, place: str, title: str) -> int:
+    titles = [text.strip() for text in page.locator(f"{place} thead th").all_inner_texts()]
+    return titles.index(title)
+
+
+def test_old_addresses_of_asvs_pages_still_lead_there(page: Any, site: str) -> None:
+    """A link to index.html with a benchmark behind # opens that benchmark."""
+    page.goto(f"{site}index.html#{published_site.BENCHMARK}?machine=lab-1&branch=numpy")
+    page.wait_for_selector("#main-graph canvas")
+    assert "/benchmarks.html#" in page.url
+
+
+# Machine
+
+
+def test_a_known_number_stands_where_it_should(page: Any, site: str) -> None:
+    """A kernel's time, rate and share of the roof are those of its seconds."""
+    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
+    place = column(page, "#tables", "problem").index(KERNEL)
+    assert "1.5 ms" == column(page, "#tables", "time")[place]
+    assert f"{FLOPS / 1.5e-3 / 1e9:.3g} GFLOP/s" == column(page, "#tables", "rate")[place]
+    assert "numpy-2.2.6" == column(page, "#tables", "release")[place]
+    assert "1 TFLOP/s" in column(page, "#peaks", "peak")
+
+
+def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
+    """Its kernels are shown all the same, under its own name as text."""
+    open_page(page, site, "machine.html")
+    page.select_option("#machine", HOSTILE)
+    page.wait_for_selector("#facts:has-text('without peaks there is no roofline')")
+    page.wait_for_function(
+        "document.querySelector('#roofline-told').textContent.includes('no roof')"
+    )
+    assert KERNEL in column(page, "#tables", "problem")
+    assert "onerror" in page.inner_text("#facts")
+
+
+def test_a_table_is_filtered_and_sorted(page: Any, site: str) -> None:
+    """Sorted by a click, the other way by another; the filter keeps rows with all its words."""
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.click("#table thead button:text-is('time')")
+    assert "descending" == page.get_attribute("#table th:has(button:text-is('time'))", "aria-sort")
+    down = column(page, "#table", "time")
+    page.click("#table thead button:text-is('time')")
+    up = column(page, "#table", "time")
+    assert up[0] != down[0]
+    assert sorted(up) == sorted(down)
+    page.fill("#table input[type=search]", "numpy 2.2.6")
+    assert ["numpy-2.2.6"] == column(page, "#table", "release")
+
+
+def test_a_table_can_be_taken_along(page: Any, site: str) -> None:
+    """As CSV with plain numbers, and as Markdown as it is shown."""
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    with page.expect_download() as found:
+        page.click("#table button:text-is('Download CSV')")
+    lines = Path(found.value.path()).read_text().splitlines()
+    assert lines[0].startswith("machine,release,of,time")
+    assert "lab-1,numpy-2.2.6,2025-05-17,0.0015" in "\n".join(lines)
+    page.evaluate(
+        """Object.defineProperty(navigator, 'clipboard', {value: {
+            writeText: text => Promise.resolve(window.copied = text)}})"""
+    )
+    page.click("#table button:text-is('Copy as Markdown')")
+    copied = page.evaluate("window.copied")
+    assert "| lab-1 | numpy-2.2.6 | 2025-05-17 | 1.5 ms |" in copied
+
+
+@pytest.mark.parametrize("form", ["PNG", "SVG"])
+def test_a_chart_can_be_taken_along(page: Any, site: str, form: str) -> None:
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    with page.expect_download() as found:
+        page.click(f"#chart button:text-is('Download {form}')")
+    content = Path(found.value.path()).read_bytes()
+    assert content.startswith(b"\x89PNG") if form == "PNG" else b"<svg" in content
+
+
+def test_a_number_tells_how_it_is_reproduced(page: Any, site: str) -> None:
+    """Below it stands the command, which picks this kernel of this release alone."""
+    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
+    place = column(page, "#tables", "problem").index(KERNEL)
+    page.click(f"#tables tbody tr:nth-child({place + 1}) button.open")
+    told = page.inner_text("#tables tr.detail code")
+    assert 'asv run "numpy-2.2.6^!" --bench "' in told
+    pattern = re.search(r'--bench "(.*)"$', told)
+    assert pattern is not None
+    assert re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'float32')")
+    assert not re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'int8')")
+
+
+# Timeline
+
+
+def test_an_address_restores_the_view(page: Any, site: str) -> None:
+    """What is chosen is in the address, and opening that shows the same."""
+    open_page(page, site, "timeline.html")
+    page.select_option("#problem", "m7680_n64_k2560_NN")
+    page.select_option("#y", "relative")
+    page.select_option("#x", "order")
+    page.uncheck("#frameworks input[value=torch]")
+    chosen, shown = page.url, rows(page, "#table")
+    open_page(page, site, chosen.removeprefix(site))
+    assert shown == rows(page, "#table")
+    assert "relative" == page.input_value("#y")
+    assert not page.is_checked("#frameworks input[value=torch]")
+    assert page.is_checked("#frameworks input[value=numpy]")
+
+
+def test_lines_of_several_machines_and_frameworks_stand_together(page: Any, site: str) -> None:
+    """Each with a name of its own, a band where intervals are known, over real days."""
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.check(f"#machines input >> nth={machine_place(page, HOSTILE)}")
+    page.wait_for_function(
+        "document.querySelector('#chart .plot').data.filter(t => t.name).length === 4"
+    )
+    names = page.evaluate(
+        "document.querySelector('#chart .plot').data.filter(t => t.name).map(t => t.name)"
+    )
+    assert {"lab-1, numpy", "lab-1, torch"} < set(names)
+    days = page.evaluate(
+        "document.querySelector('#chart .plot').data.find(t => t.name === 'lab-1, torch').x"
+    )
+    assert ["2024-06-05", "2024-10-29"] == days
+
+
+def machine_place(page: Any, name: str) -> int:
+    values = page.evaluate(
+        "Array.from(document.querySelectorAll('#machines input'), box => box.value)"
+    )
+    place: int = values.index(name)
+    return place
+
+
+def test_a_change_is_marked_with_its_verdict(page: Any, site: str) -> None:
+    """numpy 2.0.2 takes half as long again on lab-1, in each of two processes a release."""
+    open_page(
+        page, site, f"timeline.html#machine=lab-1&family=gemm&problem={KERNEL}&framework=numpy"
+    )
+    place = column(page, "#table", "release").index("numpy-2.0.2")
+    assert column(page, "#table", "verdict")[place].startswith("slower, 1.5 (")
+    marks = page.evaluate(
+        """document.querySelector('#chart .plot').data.filter(
+            trace => trace.x.length === 1 && trace.marker.symbol === 'triangle-up').length"""
+    )
+    assert 1 == marks
+
+
+# Compare, release, models
+
+
+def test_sides_are_compared_over_what_both_have(page: Any, site: str) -> None:
+    """The ratio of torch's newest times to numpy's is that of the seconds."""
+    open_page(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
+    assert [["gemm", "float32"]] == [row[:2] for row in rows(page, "#groups")]
+    assert [f"{0.31 / 1.5:.3g}"] == column(page, "#groups", "other / first")
+    assert ["2"] == column(page, "#groups", "kernels")
+    open_page(page, site, "compare.html#side=lab-1@numpy-1.26.4&side=lab-1@numpy-2.0.2")
+    assert ["1.5"] == column(page, "#groups", "other / first")
+
+
+def test_a_release_tells_what_it_changed(page: Any, site: str) -> None:
+    """With the command that measures old and new again; other releases changed nothing."""
+    open_page(page, site, "release.html#release=numpy-2.0.2")
+    assert [KERNEL] == column(page, "#machines", "problem")
+    assert "deepbench verdict --machine lab-1 --since numpy-1.26.4 --confirm" in page.inner_text(
+        "#machines .command code"
+    )
+    page.select_option("#release", "numpy-2.2.6")
+    page.wait_for_function("location.hash.includes('2.2.6')")
+    page.wait_for_function("!document.querySelector('#machines table')")
+
+
+def test_a_model_has_its_percentiles_and_efficiency(page: Any, site: str) -> None:
+    """As the saved runs of `deepbench latency` and `deepbench scaling` tell them."""
+    open_page(page, site, "models.html#table=stcp920")
+    assert ["20 ms", "24 ms", "31 ms"] == [
+        column(page, "#latency", title)[0] for title in ("median", "90 %", "99 %")
+    ]
+    assert ["400"] == column(page, "#latency", "items a second")
+    measured = [row for row in rows(page, "#scaling") if row[1] == "lab-1"]
+    assert ["100 %", "80 %"] == [row[-1] for row in measured]
+
+
+# Themes and keys
+
+
+def test_the_theme_is_kept_from_page_to_page(page: Any, site: str) -> None:
+    open_page(page, site, "index.html")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    after = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert before != after
+    open_page(page, site, "machine.html")
+    assert after == page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_keys_alone_are_enough(page: Any, site: str) -> None:
+    """The first tab leads past the ways without touching what the address holds; a table is
+    sorted by Enter."""
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    address = page.url
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert "main" == page.evaluate("document.activeElement.id")
+    assert address == page.url
+    page.focus("#table thead button:text-is('time')")
+    page.keyboard.press("Enter")
+    assert 1 == page.locator("#table [aria-sort]").count()

@@ -1,0 +1,101 @@
+"""Our own pages when results/ holds less, or other things, than they were made for."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import published_site
+import pytest
+
+pytestmark = pytest.mark.browser
+PAGES = ("index", "machine", "timeline", "compare", "models", "release")
+
+
+@pytest.fixture
+def opened(browser: Any) -> Any:
+    """Opens a page of a folder's site; anything amiss in it fails the test."""
+    contexts, faults = [], []
+
+    def open_one(html: Path, name: str) -> Any:
+        context = browser.new_context()
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(f"script: {error}"))
+        page.on(
+            "console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" else None
+        )
+        page.goto(f"{html.as_uri()}/{name}.html")
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [] == faults
+
+
+def test_without_results_every_page_says_so(tmp_path: Path, opened: Any) -> None:
+    published_site.write_table(tmp_path / "releases.csv")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "benchmarks.json").write_text('{"version": 2}', "utf-8")
+    html = published_site.published(tmp_path)
+    for name in PAGES:
+        page = opened(html, name)
+        if name != "models":  # whose published tables are there all the same
+            assert "yet" in page.inner_text("#content")
+
+
+def test_a_single_release_is_enough(tmp_path: Path, opened: Any) -> None:
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    shutil.rmtree(tmp_path / "results" / published_site.HOSTILE)
+    for path in (tmp_path / "results" / "lab-1").glob("*-release-*"):
+        if not path.name.startswith(published_site.commit("numpy", "2.2.6")[:8]):
+            path.unlink()
+    html = published_site.published(tmp_path)
+    for name in PAGES:
+        opened(html, name)
+    assert "No family has two releases" in opened(html, "index").inner_text("#speed")
+    assert "numpy-2.2.6" in opened(html, "timeline").inner_text("#table")
+    assert "two releases or more" in opened(html, "compare").inner_text("#heat-told")
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_shown(tmp_path: Path, opened: Any) -> None:
+    """A torn profile and torn raw samples: their machine is there, and says what is wrong."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    (tmp_path / "results" / "lab-1" / "machine.profile").write_text("{", "utf-8")
+    torn = min((tmp_path / "results" / "lab-1").glob("*.jsonl"))
+    torn.write_text(torn.read_text()[:-20], "utf-8")
+    page = opened(published_site.published(tmp_path), "index")
+    told = page.locator("[role=alert]").all_inner_texts()
+    assert 2 == len(told)
+    assert any(torn.name in text for text in told)
+    assert any("machine.profile is not a machine profile" in text for text in told)
+    assert published_site.HOSTILE in page.inner_text("#machines")
+
+
+def test_a_benchmark_that_is_no_longer_there_is_left_out(tmp_path: Path, opened: Any) -> None:
+    """Its results stay in the files; asv's pages and ours go on with the others."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
+    stored = json.loads(path.read_text("utf-8"))
+    stored["results"]["gone.Training.kernel_forward"] = stored["results"][published_site.BENCHMARK]
+    path.write_text(json.dumps(stored), "utf-8")
+    page = opened(published_site.published(tmp_path), "machine")
+    assert "gone" not in page.inner_text("#content")
+
+
+def test_a_release_that_nobody_knows_is_told(tmp_path: Path, opened: Any) -> None:
+    """Its row is gone from the release table: its times are left out, and the page says so."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    table = tmp_path / "releases.csv"
+    rows = [line for line in table.read_text().splitlines() if "numpy,2.2.6" not in line]
+    table.write_text("\n".join(rows) + "\n", "utf-8")
+    page = opened(published_site.published(tmp_path), "timeline")
+    short = published_site.commit("numpy", "2.2.6")[:8]
+    assert f"lab-1: 2 times of commit {short} are left out" in page.inner_text("#main")
+    assert "numpy-2.1.3" in page.inner_text("#table")
