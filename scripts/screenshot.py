@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A picture of a published page, for the README: headless Chromium, network cut off.
 
-    scripts/screenshot.py html picture.png --page '#gemm.Training.kernel_forward'
+    scripts/screenshot.py html docs/start.png --height 1100
+    scripts/screenshot.py html docs/roofline.png --at '#roofline .plot' \\
+        --page 'machine.html#machine=epyc-9004-2core&framework=torch'
 
 Needs the Python package playwright and a chromium on the path (Debian: apt install chromium).
 """
@@ -29,18 +31,20 @@ def chromium() -> str | None:
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-def take(index: Path, fragment: str, picture: Path, height: int) -> None:
-    """Write `picture`: the page at `index` + `fragment`, 1280 pixels wide."""
+def take(folder: Path, address: str, picture: Path, height: int, at: str) -> None:
+    """Write `picture`: the page at `address` in the folder, 1280 pixels wide, or a part of it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1280, "height": height})
         page.route(lambda url: not url.startswith("file:"), lambda route: route.abort())
-        page.goto(index.resolve().as_uri() + fragment)
+        page.goto(f"{folder.resolve().as_uri()}/{address}")
         page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(500)
-        page.screenshot(path=picture)
+        if at:
+            page.locator(at).scroll_into_view_if_needed()
+        page.wait_for_timeout(1000)
+        (page.locator(at) if at else page).screenshot(path=picture)
         browser.close()
 
 
@@ -48,15 +52,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("html_dir", type=Path, help="the folder that asv publish wrote")
     parser.add_argument("picture", type=Path, help="the PNG file to write")
-    parser.add_argument("--page", default="", help="the part of the address from # on")
+    parser.add_argument("--page", default="index.html", help="its address within html_dir")
+    parser.add_argument("--at", default="", help="a CSS selector, for a part of the page")
     parser.add_argument("--height", type=int, default=760, help="in pixels (the width is 1280)")
     options = parser.parse_args()
-    index = options.html_dir / "index.html"
-    if not index.is_file():
-        parser.error(f"{index} does not exist: run asv publish first")
+    if not (options.html_dir / "index.html").is_file():
+        parser.error(f"{options.html_dir} holds no pages: run asv publish first")
     if chromium() is None:
         parser.error("no chromium was found on the path: install one (Debian: chromium)")
-    take(index, options.page, options.picture, options.height)
+    take(options.html_dir, options.page, options.picture, options.height, options.at)
     return 0
 
 

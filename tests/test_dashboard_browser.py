@@ -10,7 +10,10 @@ from published_site import HOSTILE
 
 from deepbench_ops.problems import find
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
 
 KERNEL = "m1760_n128_k1760_NN"
 FLOPS = 2 * 1760 * 128 * 1760
@@ -40,32 +43,30 @@ def column(page: Any, place: str, title: str) -> list[str]:
     return [row[at] for row in rows(page, place)]
 
 
-@pytest.mark.parametrize("width", [400, 1280, 2560])
 @pytest.mark.parametrize("name", [*READING, *WRITTEN])
-def test_a_page_fits_whatever_the_width(page: Any, site: str, name: str, width: int) -> None:
-    """Nothing is cut off at the side; tables that are wider scroll within themselves."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{site}{name}.html")
-    if name in READING:
-        page.wait_for_selector("body[data-ready]")
-    assert width >= page.evaluate("document.documentElement.scrollWidth")
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"{name}-{width}.png")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", [*READING, *WRITTEN])
-def test_a_page_is_accessible(page: Any, site: str, name: str, theme: str) -> None:
-    """axe finds nothing against WCAG 2.1 A and AA, contrast included."""
+def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str) -> None:
+    """Nothing is cut off at the side, tables scroll within themselves; in neither theme has axe
+    anything against it by WCAG 2.1 A and AA, contrast included."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page.emulate_media(color_scheme=theme)
     page.goto(f"{site}{name}.html")
     if name in READING:
         page.wait_for_selector("body[data-ready]")
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    for width in (400, 1280, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert width >= page.evaluate("document.documentElement.scrollWidth")
+        page.wait_for_function(
+            """Array.from(document.querySelectorAll('.plot .main-svg'))
+                .every(chart => chart.clientWidth <= innerWidth)"""
+        )
+        page.screenshot(path=ARTEFACTS / f"{name}-{width}.png")
+    page.set_viewport_size({"width": 1280, "height": 900})
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
     asked = {"runOnly": {"type": "tag", "values": tags}, "preload": False}
-    found = axe.run(page, options=asked).response
-    assert [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]] == []
+    for _ in ("light", "dark"):
+        found = axe.run(page, options=asked).response["violations"]
+        assert [] == [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found]
+        page.click("#theme")
 
 
 def test_every_link_of_our_pages_resolves(page: Any, site: str, html: Path) -> None:
@@ -135,6 +136,13 @@ def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
     assert "onerror" in page.inner_text("#facts")
 
 
+def test_a_machine_tells_what_it_was_measured_under(page: Any, site: str) -> None:
+    """The fingerprint of the framework's newest release, as text."""
+    open_page(page, site, "machine.html#machine=lab-1&framework=numpy")
+    page.click("#conditions-told summary")
+    assert HOSTILE in page.inner_text("#conditions-told dl")
+
+
 def test_a_table_is_filtered_and_sorted(page: Any, site: str) -> None:
     """Sorted by a click, the other way by another; the filter keeps rows with all its words."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
@@ -164,6 +172,20 @@ def test_a_table_can_be_taken_along(page: Any, site: str) -> None:
     page.click("#table button:text-is('Copy as Markdown')")
     copied = page.evaluate("window.copied")
     assert "| lab-1 | numpy-2.2.6 | 2025-05-17 | 1.5 ms |" in copied
+
+
+def test_a_table_that_was_written_has_the_same_tools(page: Any, site: str) -> None:
+    """The list of releases: filtered, sorted and taken along like any other."""
+    page.goto(f"{site}releases.html")
+    page.fill("main input[type=search]", "torch")
+    assert 2 == page.locator("main tbody tr:visible").count()
+    with page.expect_download() as found:
+        page.click("button:text-is('Download CSV')")
+    lines = Path(found.value.path()).read_text().splitlines()
+    assert "release,date,measured on" == lines[0]
+    assert lines[1].startswith("torch 2.5.1")
+    page.click("main thead button:text-is('date')")
+    assert "torch 2.3.1" in page.inner_text("main tbody tr:visible >> nth=0")
 
 
 @pytest.mark.parametrize("form", ["PNG", "SVG"])

@@ -233,8 +233,16 @@ def test_a_line_tells_its_noise(page: Any, site: str) -> None:
         page, site, f"{GRAPH}numpy&p-problem={published_site.PROBLEMS[0]}", "#deepbench-noise"
     )
     told = page.inner_text("#deepbench-noise")
-    assert re.fullmatch(r"Noise \(how far processes of one release lie apart\): .*1\.4 %", told)
+    assert re.fullmatch(r"Noise \(how far processes of one release lie apart\): .*2\.1 %", told)
     other = f"{GRAPH}numpy&p-problem={published_site.PROBLEMS[1]}"
     page.goto("about:blank")
     open_page(page, site, other, "#main-graph canvas")
     assert 0 == page.locator("#deepbench-noise").count()
+
+
+def test_pages_of_our_own_are_drawn_from_a_disk_and_from_a_server(page: Any, site: str) -> None:
+    """test_dashboard_browser.py looks at what they show, on a disk."""
+    for name in ("index", "machine", "timeline", "compare", "models", "release"):
+        page.goto(f"{site}{name}.html")
+        page.wait_for_selector("body[data-ready]")
+        assert "could not be drawn" not in page.inner_text("main")

@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.problem import FIRST_CALL
 
@@ -19,9 +18,6 @@ DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
 
 LEAST = 1.01
-
-MEDIAN_OF_A_NORMAL = 0.6745
-"""The median of |x| of a standard normal x."""
 
 Noise = Mapping[tuple[str, str], float]
 """Standard deviation of the logs of processes, by framework and family."""
@@ -56,8 +52,8 @@ def contests(points: Iterable[Point]) -> list[Contest]:
             key = (*point.kernel, point.device, point.cache)
             newest[key][point.release.framework] = point
     several = [list(found.values()) for found in newest.values() if len(found) > 1]
-    noise = noises([point for found in several for point in found])
-    return [_contest(found, noise) for found in several]
+    known = noises([point for found in several for point in found])
+    return [_contest(found, known) for found in several]
 
 
 def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
@@ -66,31 +62,29 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
     From the median over kernels, which a few disturbed ones do not move; the family's worst
     framework for one whose points were measured by a single process each.
     """
-    apart: dict[tuple[str, str], list[float]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Sequence[float]]] = defaultdict(list)
     for point in points:
         if len(point.rounds) > 1:
-            logs = np.log(point.rounds)
-            around = np.abs(logs - logs.mean()) * math.sqrt(len(logs) / (len(logs) - 1))
-            apart[point.release.framework, point.family] += [float(off) for off in around]
-    return {key: float(np.median(offs)) / MEDIAN_OF_A_NORMAL for key, offs in apart.items()}
+            groups[point.release.framework, point.family].append(point.rounds)
+    return {key: noise(rounds) for key, rounds in groups.items()}
 
 
-def _contest(found: Sequence[Point], noise: Noise) -> Contest:
+def _contest(found: Sequence[Point], noises: Noise) -> Contest:
     ordered = sorted(found, key=lambda point: point.seconds)
     first, second = ordered[:2]
     ahead = second.seconds / first.seconds
-    variances = [_of(point, noise) ** 2 / max(len(point.rounds), 1) for point in ordered[:2]]
+    variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in ordered[:2]]
     doubt = math.sqrt(sum(variances))
     clear = ahead >= LEAST and math.log(ahead) > DEVIATIONS * doubt
     return Contest(tuple(ordered), ahead, first.release.framework if clear else "")
 
 
-def _of(point: Point, noise: Noise) -> float:
+def _of(point: Point, noises: Noise) -> float:
     """Return the noise of a point's framework and family, infinite where nothing tells."""
-    known = noise.get((point.release.framework, point.family))
+    known = noises.get((point.release.framework, point.family))
     if known is not None:
         return known
-    others = [value for (_, family), value in noise.items() if family == point.family]
+    others = [value for (_, family), value in noises.items() if family == point.family]
     return max(others, default=math.inf)
 
 

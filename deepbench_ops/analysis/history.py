@@ -5,7 +5,6 @@ releases; a published figure is a point of its own. So a release that was measur
 far processes lie apart, which is the noise that a change has to stand out of.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from deepbench_ops.analysis.changes import Change, detect_changes
+from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.releases.table import Release
 
@@ -45,14 +45,7 @@ class Line:
     def noise(self) -> float:
         """How far processes of a release lie apart: the standard deviation of their logs, NaN
         where every release has one."""
-        squares, freedom = 0.0, 0
-        for point in self.points:
-            if len(point.rounds) > 1:
-                logs = [math.log(seconds) for seconds in point.rounds]
-                mean = sum(logs) / len(logs)
-                squares += sum((log - mean) ** 2 for log in logs)
-                freedom += len(logs) - 1
-        return math.sqrt(squares / freedom) if freedom else math.nan
+        return noise(point.rounds for point in self.points)
 
     @cached_property
     def changes(self) -> "list[Shift]":

@@ -10,6 +10,9 @@ START = "index.html"
 BENCHMARKS = "benchmarks.html"
 """asv's own pages, with a graph for each benchmark."""
 
+TABLES = ("data.js", "site/site.js", "site/table.js")
+"""What a page runs whose tables are in it already, to let them be filtered and taken along."""
+
 WAYS = (
     (START, "Start"),
     ("machine.html", "Machines"),

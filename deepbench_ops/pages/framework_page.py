@@ -10,7 +10,7 @@ from pathlib import Path
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.pages.frame import framed, scrolling
+from deepbench_ops.pages.frame import TABLES, framed, scrolling
 
 PAGE = "frameworks.html"
 
@@ -30,7 +30,7 @@ def page(project: str, points: Sequence[Point]) -> str:
             parts.append(f"<h2>{html.escape(machine)}</h2>")
             parts += _machine(found)
     told = "\n".join(parts) or "<p>No machine has results of two frameworks.</p>"
-    return framed(project, "Frameworks side by side", _CONTENT + told, PAGE)
+    return framed(project, "Frameworks side by side", _CONTENT + told, PAGE, TABLES)
 
 
 def _machine(found: Sequence[Contest]) -> list[str]:

@@ -16,7 +16,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.pages.site_data import Machine
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import model_runs
+from deepbench_ops.results import measurements, model_runs
 
 
 def read(results: Path, timeline: Sequence[Release]) -> tuple[list[Line], list[Machine], list[str]]:
@@ -52,9 +52,17 @@ def read(results: Path, timeline: Sequence[Release]) -> tuple[list[Line], list[M
                 _entry(results / name / "machine.json"),
                 whole(name, lambda name=name: profile.read(results, name), None),
                 tuple(whole(name, lambda name=name: model_runs.load(results / name), ())),
+                _conditions(results / name, timeline),
             )
         )
     return lines, machines, torn
+
+
+def _conditions(machine: Path, timeline: Sequence[Release]) -> dict[str, dict[str, str]]:
+    """By framework what its newest release was measured under, where raw samples tell."""
+    paths = {path.name[:8]: path for path in machine.glob("*" + measurements.SUFFIX)}
+    newest = {r.framework: paths[r.hash[:8]] for r in timeline if r.hash[:8] in paths}
+    return {framework: measurements.conditions(path) for framework, path in newest.items()}
 
 
 def _entry(path: Path) -> dict[str, str]:

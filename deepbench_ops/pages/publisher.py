@@ -36,6 +36,7 @@ class DeepbenchPages(OutputPublisher):
         html_dir = Path(conf.html_dir)
         judged = release_list.named(conf)
         page_index.write(html_dir, conf.project, judged)
+        site.carry(html_dir)
         releases = release_list.collect(repo, graphs, revisions)
         release_list.write(html_dir, conf.project, releases, judged)
         if judged:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from asv.repo import get_repo
 
-from deepbench_ops.pages.frame import ASV_ALONE, WAYS, framed, scrolling
+from deepbench_ops.pages.frame import ASV_ALONE, TABLES, WAYS, framed, scrolling
 from deepbench_ops.releases.table import PUBLISHED
 
 PAGE = "releases.html"
@@ -116,7 +116,7 @@ def page(project: str, releases: Iterable[Release], judged: bool) -> str:
     table = scrolling(f"{_HEAD}\n<tbody>\n{rows}\n</tbody>", "Releases")
     content = _CONTENT.substitute(ours=_OURS if judged else "", table=table)
     ways = WAYS if judged else ASV_ALONE
-    return framed(project, "How to read these pages", content, PAGE, ways=ways)
+    return framed(project, "How to read these pages", content, PAGE, TABLES, ways)
 
 
 def write(html_dir: Path, project: str, releases: Iterable[Release], judged: bool) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 
-from deepbench_ops.pages.frame import framed
+from deepbench_ops.pages.frame import TABLES, framed
 from deepbench_ops.pages.page_index import ASSETS, copy_of
 
 SITE = ASSETS / "site"
-SHARED = ("site", "table", "lines", "chart")
+SHARED = (*TABLES, "site/lines.js", "site/chart.js")
 """Scripts of every page that reads data, in the order in which they build on each other."""
 
 TITLES: Mapping[str, str] = {
@@ -22,20 +23,25 @@ TITLES: Mapping[str, str] = {
     "release": "Release",
 }
 
-
 CHARTS = "plotly-cartesian.min.js"
 
+_AHEAD = Template('      <link id="charts" rel="preload" as="script" href="$file">\n')
 
-def write(html_dir: Path, project: str) -> None:
-    """Write the pages that read data, and what they load but the data itself."""
+
+def carry(html_dir: Path) -> None:
+    """Put the scripts and styles of our own pages where they look for them."""
     folder = html_dir / "site"
     folder.mkdir(parents=True, exist_ok=True)
     for path in SITE.iterdir():
         if path.suffix != ".html":
             shutil.copyfile(path, folder / path.name)
+
+
+def write(html_dir: Path, project: str) -> None:
+    """Write the pages that read data."""
     for name, title in TITLES.items():
-        own = (f"site/{script}.js" for script in (*SHARED, name))
-        scripts = [copy_of(CHARTS), "data.js", *own]
-        content = (SITE / f"{name}.html").read_text("utf-8")
-        page = framed(project, title, content, f"{name}.html", scripts)
+        content = _AHEAD.substitute(file=copy_of(CHARTS)) + (SITE / f"{name}.html").read_text(
+            "utf-8"
+        )
+        page = framed(project, title, content, f"{name}.html", [*SHARED, f"site/{name}.js"])
         (html_dir / f"{name}.html").write_text(page, "utf-8")

@@ -3,6 +3,7 @@
 - data/catalogue: machines with their profiles, releases with their days, what there is of each.
 - data/lines/MACHINE/FAMILY: every line of a family on a machine, with its points. MACHINE is a
   key that the catalogue tells, since a name may hold what an address may not.
+- data/conditions/MACHINE: under what each framework's newest release was measured there.
 - data/start: what the first page tells of all machines.
 - data/models: the published tables of whole models beside the measured ones.
 
@@ -16,7 +17,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ class Machine:
     entry: Mapping[str, str]
     profile: Profile | None = None
     runs: Sequence[Mapping[str, Any]] = ()
+    conditions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By framework, what its newest release was measured under."""
 
     @property
     def key(self) -> str:
@@ -84,6 +87,8 @@ def write(
     for (name, family), members in grouped.items():
         machine = known[name]
         _put(folder / "lines" / machine.key / family, _lines(members, machine.profile, places))
+    for machine in machines:
+        _put(folder / "conditions" / machine.key, machine.conditions)
     _put(folder / "catalogue", _catalogue(project, machines, places, grouped, torn))
     _put(folder / "start", _start(machines, lines, changed, places))
     _put(folder / "models", _models(machines, lines))

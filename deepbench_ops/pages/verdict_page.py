@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from deepbench_ops.analysis.causes import Cause, causes
 from deepbench_ops.analysis.history import Line, Shift
-from deepbench_ops.pages.frame import BENCHMARKS, framed, scrolling
+from deepbench_ops.pages.frame import BENCHMARKS, TABLES, framed, scrolling
 from deepbench_ops.releases.table import Release
 
 PAGE = "verdicts.html"
@@ -36,7 +36,7 @@ def page(project: str, lines: Sequence[Line], torn: Iterable[str] = ()) -> str:
         parts.append(f"<h2>{html.escape(machine)}</h2>")
         parts.append(_table(mine) if mine else "<p>Nothing changed.</p>")
     content = _CONTENT.substitute(judged=len(judged), lines=len(lines), machines="\n".join(parts))
-    return framed(project, "What became slower or faster", content, PAGE)
+    return framed(project, "What became slower or faster", content, PAGE, TABLES)
 
 
 def _table(found: Sequence[Cause]) -> str:
@@ -112,7 +112,8 @@ _CONTENT = Template("""    <p><a href="benchmarks.html#/regressions">asv's own d
       <li><em>ratio</em> is seconds after / before, 2 being twice as slow; behind a kernel stand its
         own ratio and the interval of 99 % of it.</li>
       <li><em>noise</em> is how far processes of one release lie apart on that line, as standard
-        deviation: less than this says nothing about a single process.</li>
+        deviation (from the median, which single disturbed ones do not move): less than this says
+        nothing about a single process.</li>
       <li>What changed together is told once. <em>also on</em> names other machines on which half of
         these kernels or more changed in the same way.</li>
       <li><code>deepbench verdict --confirm</code> measures old against new side by side, on the

@@ -49,6 +49,20 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     return facts, found
 
 
+def conditions(path: Path) -> dict[str, str]:
+    """Return what all measurements of a file were taken under; {} where it tells of none.
+
+    Reads no more than the lines that hold conditions.
+    """
+    with path.open(encoding="utf-8") as lines:
+        told = [json.loads(line)["facts"] for line in lines if line.startswith('{"fingerprint"')]
+    return {
+        name: value
+        for name, value in (told[0] if told else {}).items()
+        if all(other.get(name) == value for other in told)
+    }
+
+
 def level(entry: Record) -> float:
     """Return what one process found: the median of its calibrated seconds, of raw ones where it
     had no yardstick."""

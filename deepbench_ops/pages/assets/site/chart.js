@@ -46,37 +46,69 @@
         }, asked, {xaxis: axis(asked.xaxis), yaxis: axis(asked.yaxis)});
     }
 
+    /* The library is large: a page is there before it, and only what is looked at is drawn. */
+
+    var library = null;
+
+    function loaded() {
+        library = library || new Promise(function (resolve, reject) {
+            var script = el('script', {src: document.getElementById('charts').getAttribute('href')});
+            script.onload = resolve;
+            script.onerror = function () { reject(new Error('the library of the charts is missing')); };
+            document.head.append(script);
+        });
+        return library;
+    }
+
+    var looked_at = new IntersectionObserver(function (entries) {
+        entries.filter(function (entry) { return entry.isIntersecting; }).forEach(function (entry) {
+            looked_at.unobserve(entry.target);
+            draw(entry.target);
+        });
+    }, {rootMargin: '300px'});
+
     /* Fill `place` with a chart. `described` says in words what it shows; `build()` gives Plotly's
-       traces and layout, asked again when the theme changes. */
+       traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks. */
     function chart(place, options) {
         var plot = place.querySelector('.plot');
         if (!plot) {
             plot = el('div', {class: 'plot', role: 'img'});
             var tools = el('div', {class: 'tools'}, ['png', 'svg'].map(function (format) {
                 return el('button', {type: 'button', click: function () {
-                    Plotly.downloadImage(plot, {format: format, filename: plot.dataset.name,
-                        width: plot.clientWidth, height: plot.clientHeight, scale: format === 'png' ? 2 : 1});
+                    draw(plot).then(function () {
+                        Plotly.downloadImage(plot, {format: format, filename: plot.dataset.name,
+                            width: plot.clientWidth, height: plot.clientHeight, scale: format === 'png' ? 2 : 1});
+                    });
                 }}, 'Download ' + format.toUpperCase());
             }));
             place.replaceChildren(plot, tools);
             place.classList.add('chart');
-            drawn.push(function () { draw(plot); });
         }
         plot.deepbench = options;
         plot.dataset.name = options.name;
         plot.setAttribute('aria-label', options.described);
-        return draw(plot);
+        if (drawn.includes(plot)) {
+            draw(plot);
+        } else {
+            looked_at.observe(plot);
+        }
     }
 
     function draw(plot) {
-        var built = plot.deepbench.build();
-        return Plotly.react(plot, built.traces, layout(built.layout),
-            {responsive: true, displaylogo: false, displayModeBar: false});
+        return loaded().then(function () {
+            var built = plot.deepbench.build();
+            return Plotly.react(plot, built.traces, layout(built.layout),
+                {responsive: true, displaylogo: false, displayModeBar: false});
+        }).then(function () {
+            if (drawn.includes(plot)) { return; }
+            drawn.push(plot);
+            plot.on('plotly_click', function (event) {
+                if (plot.deepbench.clicked) { plot.deepbench.clicked(event.points[0]); }
+            });
+        });
     }
 
-    document.addEventListener('deepbench-theme', function () {
-        drawn.forEach(function (again) { again(); });
-    });
+    document.addEventListener('deepbench-theme', function () { drawn.forEach(draw); });
 
     Object.assign(deepbench, {chart: chart, log_axis: log_axis, colour: colour, faded: faded, looks: looks});
 })();

@@ -34,6 +34,11 @@
             name: 'machines',
             title: 'Machines',
             rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
+            detail: function (row) {
+                var release = catalogue.releases[row.newest];
+                return d.told_command(release.published ? 'deepbench export --machine ' + d.quoted(row.machine.name)
+                    : 'asv run "' + release.name + '^!" --bench "$(deepbench select headline --precision ' + wanted.precision + ')"');
+            },
             columns: [
                 {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
                     return el('a', {href: 'machine.html' + d.address({machine: row.machine.name, framework: row.framework,
@@ -61,6 +66,10 @@
             name: 'verdicts',
             title: 'What changed lately',
             rows: start.latest,
+            detail: function (row) {
+                return d.told_command('deepbench verdict --machine ' + d.quoted(row.machine) + ' --since ' +
+                    catalogue.releases[row.before].name + ' --confirm');
+            },
             columns: [
                 {title: 'release', value: function (row) { return catalogue.releases[row.after].name; },
                     cell: function (row) {
@@ -127,6 +136,10 @@
             name: 'speed',
             title: 'Speed of each family over the releases',
             rows: releases,
+            detail: function (p) {
+                return d.told_command('asv run "' + catalogue.releases[p].name + '^!" --bench "$(deepbench select headline --precision ' +
+                    precision + ')"');
+            },
             columns: [
                 {title: 'release', value: function (p) { return catalogue.releases[p].name; }},
                 {title: 'of', value: function (p) { return catalogue.releases[p].date; }}

@@ -16,6 +16,9 @@
             name: 'peaks-' + machine.name,
             title: 'Peaks',
             rows: machine.peaks,
+            detail: function (row) {
+                return row.how.startsWith('data sheet') ? el('p', {}, row.how) : d.told_command('deepbench machine');
+            },
             columns: [
                 {title: 'of', value: function (row) { return row.of; }},
                 {title: 'on', value: function (row) { return row.device; }},
@@ -23,6 +26,19 @@
                     text: function (value, row) { return d.scaled(value, row.unit === 'FLOP/s' ? 'FLOP/s' : 'B/s'); }},
                 {title: 'how', long: true, value: function (row) { return row.how; }}
             ]
+        });
+    }
+
+    /* The fingerprint of a framework's newest release. */
+    function measured_under(machine, framework) {
+        return d.load('data/conditions/' + machine.key).then(function (all) {
+            var told = at('conditions-told'), facts = all[framework];
+            told.hidden = !facts;
+            if (!facts) { return; }
+            told.querySelector('summary').textContent = 'What ' + (facts.framework || framework) + ' was measured under';
+            told.querySelector('dl').replaceChildren.apply(told.querySelector('dl'), Object.entries(facts)
+                .filter(function (pair) { return pair[1] !== ''; })
+                .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, pair[1])]; }));
         });
     }
 
@@ -46,6 +62,9 @@
         d.chart(at('roofline'), {
             name: 'roofline-' + machine.name + '-' + precision,
             described: 'Roofline of ' + machine.name + ' at ' + precision + ': FLOP/s of every kernel against its FLOPs a byte, as in the tables below',
+            clicked: function (point) {
+                if (point.customdata) { location.href = point.customdata; }
+            },
             build: function () {
                 var traces = families.map(function (family, place) {
                     var own = drawable.filter(function (line) { return line.family === family; });
@@ -73,11 +92,6 @@
                     yaxis: d.log_axis(traces.flatMap(function (trace) { return trace.y; }), {title: 'FLOP/s'})
                 }};
             }
-        }).then(function (plot) {
-            plot.removeAllListeners('plotly_click');
-            plot.on('plotly_click', function (event) {
-                if (event.points[0].customdata) { location.href = event.points[0].customdata; }
-            });
         });
     }
 
@@ -150,6 +164,7 @@
                     });
                     d.remember({machine: machine().name, framework: at('framework').value,
                         precision: at('precision').value, conditions: at('conditions').value});
+                    measured_under(machine(), at('framework').value);
                     roofline(machine(), own, at('precision').value);
                     tables(own);
                 }

@@ -192,7 +192,7 @@
             instead('This page could not be drawn: ' + reason.message);
             console.error(reason);
         }
-        drawn.catch(failed).then(function () { document.body.dataset.ready = 'yes'; });
+        drawn.catch(failed).then(function () { document.body.dataset.ready = Math.round(performance.now()); });
     }
 
     Object.assign(deepbench, {

@@ -142,5 +142,51 @@
         draw();
     }
 
+    /* A table that is in the page already: the same tools, above the box that it scrolls in. Its cells
+       are taken as they read. */
+    function adopt(box, name) {
+        var rows = Array.from(box.querySelectorAll('tbody tr'));
+        var columns = Array.from(box.querySelectorAll('thead th')).map(function (head, place) {
+            return {title: head.innerText.trim(), value: function (row) { return row.cells[place].innerText.trim(); }};
+        });
+        var down = null;
+        function present() { return rows.filter(function (row) { return !row.hidden; }); }
+        var tools = el('div', {class: 'tools'});
+        if (rows.length > FEW) {
+            tools.append(el('label', {}, 'Filter ', el('input', {type: 'search', input: function (event) {
+                var wanted = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+                rows.forEach(function (row) {
+                    var text = row.textContent.toLowerCase();
+                    row.hidden = !wanted.every(function (word) { return text.includes(word); });
+                });
+            }})));
+        }
+        tools.append(
+            deepbench.copy_button('Copy as Markdown', function () { return markdown(columns, present()); }),
+            el('button', {type: 'button', click: function () {
+                deepbench.save(name + '.csv', csv(columns, present()), 'text/csv');
+            }}, 'Download CSV'));
+        box.before(tools);
+        box.querySelectorAll('thead th').forEach(function (head, place) {
+            var button = el('button', {type: 'button', click: function () {
+                down = head.getAttribute('aria-sort') === 'ascending';
+                box.querySelectorAll('thead th').forEach(function (each) { each.removeAttribute('aria-sort'); });
+                head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+                rows.sort(function (a, b) {
+                    var order = compared(columns[place].value(a), columns[place].value(b));
+                    return down ? -order : order;
+                });
+                var body = box.querySelector('tbody');
+                body.append.apply(body, rows);
+            }});
+            button.append.apply(button, Array.from(head.childNodes));
+            head.append(button);
+        });
+    }
+
     deepbench.table = table;
+    document.querySelectorAll('main .scroll').forEach(function (box, place) {
+        var page = location.pathname.split('/').pop().replace('.html', '');
+        adopt(box, page + (place ? '-' + place : ''));
+    });
 })();
