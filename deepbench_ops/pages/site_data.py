@@ -31,6 +31,7 @@ from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.analysis.speed import speeds
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.local_data import packed
@@ -111,7 +112,7 @@ def _catalogue(
     quantiles = stats.t.ppf((1 + CONFIDENCE) / 2, range(1, STUDENT + 1))
     return {
         "project": project,
-        "here": entry.default_name(),
+        "here": _here(machines),
         "torn": list(torn),
         "student": [_short(float(value), 6) for value in quantiles],
         "releases": [
@@ -138,6 +139,15 @@ def _catalogue(
             for machine in machines
         ],
     }
+
+
+def _here(machines: Sequence[Machine]) -> str:
+    """The name of the machine that publishes, "" where it is none of those."""
+    try:
+        name = entry.default_name()
+    except DeepbenchError:
+        return ""
+    return name if any(machine.name == name for machine in machines) else ""
 
 
 def _machine(
@@ -289,7 +299,7 @@ def _start(
 
 
 def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
-    widest = max(cause.shifts, key=lambda shift: abs(shift.change.confidence)).after
+    clearest = max(cause.shifts, key=lambda shift: shift.change.confidence).after
     return {
         "machine": cause.machine,
         "before": places[cause.before],
@@ -300,13 +310,13 @@ def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
         "kernels": len(cause.shifts),
         "watched": cause.watched,
         "line": {
-            "machine": widest.machine,
-            "framework": widest.release.framework,
-            "family": widest.family,
-            "set": widest.set,
-            "operation": widest.operation,
-            "precision": widest.precision,
-            "problem": widest.problem_id,
+            "machine": clearest.machine,
+            "framework": clearest.release.framework,
+            "family": clearest.family,
+            "set": clearest.set,
+            "operation": clearest.operation,
+            "precision": clearest.precision,
+            "problem": clearest.problem_id,
         },
     }
 

@@ -102,13 +102,9 @@
         return found;
     }
 
-    function plain(text) {
-        return String(text).replace(/[<>&]/g, ' ');
-    }
-
     function told(change) {
         var line = change.first.line;
-        return '<b>' + plain(d.kernel_name(line)) + '</b><br>' + d.words(line.set) + ', ' + d.words(line.operation) + '<br>' +
+        return '<b>' + d.plain(d.kernel_name(line)) + '</b><br>' + d.plain(d.words(line.set) + ', ' + d.words(line.operation)) + '<br>' +
             d.seconds(seconds(change.first)) + ' and ' + d.seconds(seconds(change.other)) + ': ' + d.ratio(change.ratio);
     }
 
@@ -150,8 +146,8 @@
                         {type: 'scatter', mode: 'lines', name: 'as fast as each other', x: ends, y: ends, hoverinfo: 'skip',
                             line: {color: d.colour('quiet'), dash: 'dash'}}
                     ],
-                    layout: {xaxis: d.log_axis(ends, {title: plain(name(first)) + ', seconds'}),
-                        yaxis: d.log_axis(ends, {title: plain(name(other)) + ', seconds'})}
+                    layout: {xaxis: d.log_axis(ends, {title: d.plain(name(first)) + ', seconds'}),
+                        yaxis: d.log_axis(ends, {title: d.plain(name(other)) + ', seconds'})}
                 };
             }
         });
@@ -212,8 +208,8 @@
                 var reach = Math.max(0.2, Math.max.apply(null, z.flat().map(function (v) { return Math.abs(v || 0); })));
                 reach = Math.min(reach, 2);
                 return {
-                    traces: [{type: 'heatmap', z: z, x: places.map(function (p) { return plain(catalogue.releases[p].version); }),
-                        y: some.map(function (line) { return plain(d.kernel_name(line) + ' ' + line.set); }),
+                    traces: [{type: 'heatmap', z: z, x: places.map(function (p) { return d.plain(catalogue.releases[p].version); }),
+                        y: some.map(function (line) { return d.plain(d.kernel_name(line) + ' ' + line.set); }),
                         text: some.map(function (line) {
                             return places.map(function (place) {
                                 var i = line.at.indexOf(place);

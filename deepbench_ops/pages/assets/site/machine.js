@@ -95,21 +95,16 @@
         });
     }
 
-    /* Plotly reads its own small markup in texts, so what comes from files must not hold any. */
-    function plain(text) {
-        return String(text).replace(/[<>&]/g, ' ');
-    }
-
     function hover(line) {
         var place = d.last(line);
         var interval = line.low ? d.interval(line.low[place], line.high[place]) : '';
         return [
-            '<b>' + plain(d.kernel_name(line)) + '</b>',
-            plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
+            '<b>' + d.plain(d.kernel_name(line)) + '</b>',
+            d.plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
             d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
             d.told_rate(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s'),
             line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'no roof known',
-            plain(line.releases[place].name)
+            d.plain(line.releases[place].name)
         ].join('<br>');
     }
 

@@ -11,10 +11,6 @@
         paper: 'Xia and Zhou: GoogLeNet, LSTM and BERT in PyTorch and in MindSpore on a V100.'
     };
 
-    function plain(text) {
-        return String(text).replace(/[<>&]/g, ' ');
-    }
-
     function label(row) {
         return row.printed + (row.batch ? ', batch ' + row.batch : '') + (row.threads > 1 ? ' x ' + row.threads : '') +
             (row.devices > 1 ? ', ' + row.devices + ' devices' : '');
@@ -83,7 +79,7 @@
             name: 'models-' + name,
             described: 'Items a second of each model, as published and as measured, as in the table below',
             build: function () {
-                var labels = rows.map(function (row) { return plain(label(row)); });
+                var labels = rows.map(function (row) { return d.plain(label(row)); });
                 var series = [['as published', per_second, function () { return ''; }]].concat(data.machines.map(function (machine) {
                     return [machine, function (row) { return (cell(row, machine) || {}).per_second || null; },
                         function (row) { return ((row.here[machine] || {}).differs || []).join(', '); }];
@@ -91,7 +87,7 @@
                 return {
                     traces: series.map(function (one, place) {
                         var looks = d.looks(place);
-                        return {type: 'scatter', mode: 'markers', name: plain(one[0]), x: labels, y: rows.map(one[1]),
+                        return {type: 'scatter', mode: 'markers', name: d.plain(one[0]), x: labels, y: rows.map(one[1]),
                             text: rows.map(one[2]), hovertemplate: '%{x}: %{y:.4g} a second<br>%{text}',
                             marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
                     }),
@@ -118,7 +114,7 @@
                         var looks = d.looks(place);
                         return {type: 'scatter', mode: 'markers', name: part[0],
                             x: rows.map(function (row) {
-                                return plain([row.model, 'batch ' + row.batch + ' x ' + row.threads, row.by, row.machine].join(', '));
+                                return d.plain([row.model, 'batch ' + row.batch + ' x ' + row.threads, row.by, row.machine].join(', '));
                             }),
                             y: rows.map(function (row) { return row[part[1]]; }),
                             hovertemplate: '%{x}: %{y:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
@@ -193,7 +189,7 @@
                     traces: lines.map(function (group, place) {
                         var own = rows.filter(function (row) { return row.group === group; }), looks = d.looks(place);
                         var told = group.told;
-                        return {type: 'scatter', mode: 'lines+markers', name: plain([told.model, told.machine, told.how].filter(Boolean).join(', ')),
+                        return {type: 'scatter', mode: 'lines+markers', name: d.plain([told.model, told.machine, told.how].filter(Boolean).join(', ')),
                             x: own.map(function (row) { return row.devices; }), y: own.map(function (row) { return 100 * row.efficiency; }),
                             hovertemplate: '%{x} devices: %{y:.3g} %', line: {color: looks.colour, dash: looks.dash},
                             marker: {color: looks.colour, symbol: looks.symbol, size: 8}};

@@ -57,6 +57,11 @@
         return String(name).replace(/_/g, ' ');
     }
 
+    /* Plotly reads its own small markup in texts, so what comes from files must not hold any. */
+    function plain(text) {
+        return String(text).replace(/[<>&]/g, ' ');
+    }
+
     /* THE ADDRESS holds what a page shows, so that it can be sent to others. */
 
     function asked() {
@@ -197,7 +202,7 @@
 
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        ratio: ratio, words: words, asked: asked, address: address, remember: remember, offer: offer,
+        ratio: ratio, words: words, plain: plain, asked: asked, address: address, remember: remember, offer: offer,
         distinct: distinct, first_machine: first_machine, processor: processor, command: command, quoted: quoted, told_command: told_command,
         copy_button: copy_button, save: save, instead: instead, page: page
     });

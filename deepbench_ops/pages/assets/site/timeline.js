@@ -54,9 +54,9 @@
             });
         }
         found.push(Object.assign({}, own, {
-            y: read(line.seconds), mode: 'lines+markers', name: plain(name),
+            y: read(line.seconds), mode: 'lines+markers', name: d.plain(name),
             text: line.seconds.map(function (seconds, i) {
-                return plain(name) + '<br>' + plain(line.releases[i].name) + ', ' + line.releases[i].date + '<br>' + d.seconds(seconds) +
+                return d.plain(name) + '<br>' + d.plain(line.releases[i].name) + ', ' + line.releases[i].date + '<br>' + d.seconds(seconds) +
                     (line.low ? ' (' + d.interval(line.low[i], line.high[i]) + ')' : '') + '<br>' + d.told_rate(line, i) +
                     (line.roof ? ', ' + d.percent(d.of_roof(line, i)) + ' of the roof' : '');
             }),
@@ -70,13 +70,9 @@
                 marker: {symbol: slower ? 'triangle-up' : 'triangle-down', size: 17, color: d.colour('page'),
                     line: {width: 3, color: d.colour(slower ? 'slower' : 'faster')}},
                 hovertemplate: (slower ? 'slower' : 'faster') + ': ' + d.ratio(change[1]) + ' times (' + d.ratio(change[2]) + ' to ' +
-                    d.ratio(change[3]) + ') since ' + plain(catalogue.releases[change[0]].name) + '<extra></extra>'}));
+                    d.ratio(change[3]) + ') since ' + d.plain(catalogue.releases[change[0]].name) + '<extra></extra>'}));
         });
         return found;
-    }
-
-    function plain(text) {
-        return String(text).replace(/[<>&]/g, ' ');
     }
 
     function values_of(lines, settings) {
