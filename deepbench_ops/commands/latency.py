@@ -2,6 +2,8 @@
 
 import json
 import statistics
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +12,12 @@ import click
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.backends.families.model import WAYS
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.commands.whole_model import demand, ready, saved
+from deepbench_ops.commands.whole_model import demand, keeper, ready
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
+    from deepbench_ops.backends.torch_backend import TorchBackend
     from deepbench_ops.backends.torch_backend.model import Serving
 
 WARM_UP = 0.2
@@ -73,6 +76,7 @@ def latency(
         click.echo(
             f"warning: {threads} batches at once on {count} threads wait for each other", err=True
         )
+    keep = keeper(results, _versions(backend, way), count) if save else None
     serving = Serving(backend, problem, precision, way=way)
     crew = Crew(threads, count, serving.served)
     crew.latencies(WARM_UP * seconds)
@@ -92,11 +96,16 @@ def latency(
         "p99_seconds": _percentile(taken, 0.99),
         "items_per_second": problem.items / statistics.median(taken),
     }
-    if save:
-        asked = {"kind": "latency", "device": device}
+    if keep is not None:
         kept = {key: value for key, value in found.items() if key != "items_per_second"}
-        click.echo(f"kept in {saved(results, [asked | kept])}", err=True)
+        keep([{"kind": "latency", "device": device, **kept}])
     click.echo(json.dumps(found, indent=1) if form == "json" else _as_text(found))
+
+
+def _versions(backend: "TorchBackend", way: str) -> dict[str, str]:
+    """Of all that computes, by name."""
+    exported = ("onnxruntime", "onnx", "onnxscript") if way == "onnxruntime" else ()
+    return backend.versions() | {name: version(name) for name in exported if find_spec(name)}
 
 
 def _off(serving: "Serving", precision: str) -> float:

@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.commands.whole_model import saved
+from deepbench_ops.commands.whole_model import keeper
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
@@ -54,6 +55,8 @@ def scaling(
             f"{max(counts)} ranks on {threads.wanted()} threads would wait for each other"
         )
     request = Request(name, batch, precision, device, max(each, 1), split, seconds)
+    versions = {"framework": f"torch {version('torch')}"}
+    keep = keeper(results, versions, request.threads) if save else None
     lines: list[dict[str, float]] = []
     for count in counts:
         taken = launch.steps(request, count)["seconds"]
@@ -76,7 +79,7 @@ def scaling(
                 "efficiency": throughput / ideal,
             }
         )
-    if save:
+    if keep is not None:
         asked = {"kind": "scaling", "model": name, "precision": precision, "device": device}
         kept = [
             {
@@ -88,7 +91,7 @@ def scaling(
             }
             for line in lines
         ]
-        click.echo(f"kept in {saved(results, kept)}", err=True)
+        keep(kept)
     click.echo(json.dumps(lines, indent=1) if form == "json" else _as_table(lines))
 
 

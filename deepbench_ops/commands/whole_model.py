@@ -1,14 +1,18 @@
 """What the commands that run one whole model here share: its problem, on a backend, if it fits."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import click
+
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.model import Model, network_size
+
+Run = dict[str, Any]
 
 
 def demand(option: str, value: int) -> None:
@@ -42,19 +46,30 @@ def ready(
     return backend, problem
 
 
-def saved(results: Path, runs: Iterable[dict[str, Any]]) -> Path:
-    """Keep runs of this machine under torch's release and today's date; return the file.
+def keeper(
+    results: Path, versions: dict[str, str], threads: int
+) -> Callable[[Sequence[Run]], None]:
+    """Return what keeps runs of this machine in `results`, with what they were measured under.
 
-    Raises DeepbenchError where this machine has no name yet.
+    versions: of torch and what else computes, by name. Asked for before anything is measured:
+    raises DeepbenchError where this machine has no name, or another's.
     """
-    from deepbench_ops.machine import entry
+    from deepbench_ops.machine import entry, profile
+    from deepbench_ops.measure import fingerprint
     from deepbench_ops.results import model_runs
 
     machine = entry.default_name()
     if machine not in entry.stored():
         raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
+    profile.refuse_another(profile.read(results, machine), fingerprint.silicon())
     known = {
         "release": f"torch-{version('torch').partition('+')[0]}",
         "day": datetime.now(UTC).date().isoformat(),
+        "conditions": fingerprint.stable(versions, threads),
     }
-    return model_runs.add(results / machine, [{**run, **known} for run in runs])
+
+    def keep(runs: Sequence[Run]) -> None:
+        path = model_runs.add(results / machine, [{**run, **known} for run in runs])
+        click.echo(f"kept in {path}", err=True)
+
+    return keep

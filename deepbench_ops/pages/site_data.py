@@ -334,7 +334,7 @@ def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any
         "tables": {name: rows(load(name), measured) for name in TABLES},
         **{
             kind: [
-                {**run, "machine": machine.name}
+                {**{k: v for k, v in run.items() if k != "conditions"}, "machine": machine.name}
                 for machine in machines
                 for run in machine.runs
                 if run["kind"] == kind

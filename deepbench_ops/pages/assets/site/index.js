@@ -36,7 +36,7 @@
             rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
             detail: function (row) {
                 var release = catalogue.releases[row.newest];
-                return d.told_command(release.published ? 'deepbench export --machine ' + d.quoted(row.machine.name)
+                return d.told_command(release.published ? d.export_command(row.machine, release)
                     : 'asv run "' + release.name + '^!" --bench "$(deepbench select headline --precision ' + wanted.precision + ')"');
             },
             columns: [
@@ -137,8 +137,9 @@
             title: 'Speed of each family over the releases',
             rows: releases,
             detail: function (p) {
-                return d.told_command('asv run "' + catalogue.releases[p].name + '^!" --bench "$(deepbench select headline --precision ' +
-                    precision + ')"');
+                var release = catalogue.releases[p];
+                return d.told_command(release.published ? d.export_command({name: machine}, release)
+                    : 'asv run "' + release.name + '^!" --bench "$(deepbench select headline --precision ' + precision + ')"');
             },
             columns: [
                 {title: 'release', value: function (p) { return catalogue.releases[p].name; }},

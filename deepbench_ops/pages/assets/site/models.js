@@ -156,10 +156,12 @@
             groups[key] = groups[key] || {told: told, points: []};
             groups[key].points.push({devices: devices, rate: rate});
         }
-        Object.values(data.tables).flat().filter(per_second).forEach(function (row) {
-            var told = {model: row.printed, machine: row.machine, precision: row.precision, of: row.framework, how: row.conditions,
-                command: 'deepbench table mindspore'};
-            add(JSON.stringify(told) + row.batch + row.operation, told, row.devices, row.published);
+        Object.entries(data.tables).forEach(function (pair) {
+            pair[1].filter(per_second).forEach(function (row) {
+                var told = {model: row.printed, machine: row.machine, precision: row.precision, of: row.framework,
+                    how: row.conditions, command: 'deepbench table ' + pair[0]};
+                add(JSON.stringify(told) + row.batch + row.operation, told, row.devices, row.published);
+            });
         });
         data.scaling.forEach(function (row) {
             var told = {model: row.model, machine: row.machine, precision: row.precision, of: row.release,

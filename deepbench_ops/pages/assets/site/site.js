@@ -123,17 +123,24 @@
 
     var VARIABLES = {device: 'DEEPBENCH_DEVICE', cache: 'DEEPBENCH_CACHE', layout: 'DEEPBENCH_LAYOUT'};
 
+    /* How to have what was published as a table. */
+    function export_command(machine, release) {
+        return 'deepbench export published.csv --machine ' + quoted(machine.name) + ' --release ' + release.name;
+    }
+
     /* How to measure a line anew at one of its releases. */
     function command(line, release) {
         if (release.published) {
-            return 'deepbench export --machine ' + quoted(line.machine.name);
+            return export_command(line.machine, release);
         }
-        var set = Object.keys(VARIABLES).filter(function (name) { return line[name]; })
-            .map(function (name) { return VARIABLES[name] + '=' + line[name] + ' '; }).join('');
+        /* asv takes conditions from its configuration alone, so that results bear their names. */
+        var unusual = Object.keys(VARIABLES).filter(function (name) { return line[name]; })
+            .map(function (name) { return '"' + VARIABLES[name] + '": ["' + line[name] + '"]'; }).join(', ');
         var ranks = line.ranks ? ', ' + line.ranks : '';
         var kernel = '^' + escaped(line.benchmark) + "\\('" + escaped(line.problem.id) + "', '" +
             line.precision + "'" + ranks;
-        return set + 'asv run "' + release.name + '^!" --bench "' + kernel + '"';
+        return 'asv run "' + release.name + '^!" --bench "' + kernel + '"' +
+            (unusual ? '  # with ' + unusual + ' in the matrix of asv.conf.json' : '');
     }
 
     function quoted(text) {
@@ -203,7 +210,7 @@
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
         ratio: ratio, words: words, plain: plain, asked: asked, address: address, remember: remember, offer: offer,
-        distinct: distinct, first_machine: first_machine, processor: processor, command: command, quoted: quoted, told_command: told_command,
+        distinct: distinct, first_machine: first_machine, processor: processor, command: command, export_command: export_command, quoted: quoted, told_command: told_command,
         copy_button: copy_button, save: save, instead: instead, page: page
     });
 })();
