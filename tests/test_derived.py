@@ -1,0 +1,118 @@
+"""What pages derive from seconds: shares of a roofline, a family's speed, how complete it is."""
+
+from datetime import date
+
+import pytest
+from points import GEMMS, point
+
+from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.roofline import roof, share
+from deepbench_ops.analysis.speed import speeds
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.problems.selections import select
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import model_runs
+
+RELEASES = [Release("torch", f"2.{n}.0", date(2026, 1 + n, 1)) for n in range(4)]
+
+
+def profile(peak, bandwidth):
+    return Profile(
+        "box",
+        peaks={"cpu": {"float32": Figure(peak, "FLOP/s", "measured")}},
+        bandwidth={"cpu": Figure(bandwidth, "bytes/s", "measured")},
+    )
+
+
+def measured(*rows):
+    """Lines of kernels, each given by its seconds at the releases, None where it has none."""
+    found = [
+        point(problem_id=GEMMS[kernel], release=release, seconds=seconds)
+        for kernel, row in enumerate(rows)
+        for release, seconds in zip(RELEASES, row, strict=True)
+        if seconds is not None
+    ]
+    return lines(found, RELEASES, fewest=1)
+
+
+def test_the_roof_is_the_lower_of_arithmetic_and_memory():
+    one = point()
+    intensity = one.problem.intensity("float32")
+    assert roof(profile(1e12, 1e15), one) == 1e12
+    assert roof(profile(1e15, 1e9), one) == pytest.approx(1e9 * intensity)
+    assert share(profile(1e12, 1e15), one) == pytest.approx(one.problem.flops / 1e12)
+
+
+@pytest.mark.parametrize("known", [None, Profile("box"), profile(None, 1e9), profile(1e12, None)])
+def test_without_peak_or_bandwidth_there_is_no_roof(known):
+    assert roof(known, point()) is None
+    assert share(known, point()) is None
+
+
+def test_a_precision_that_is_only_published_has_no_roof():
+    assert roof(profile(1e12, 1e9), point(precision="float32_mixed")) is None
+
+
+def test_speed_is_the_geometric_mean_of_what_each_kernel_gains():
+    """Twice, as, and half as fast come to the same speed; large kernels count no more."""
+    (speed,) = speeds(measured((2.0, 1.0, 1.0, 1.0), (9e3, 9e3, 9e3, 9e3), (1.0, 2.0, 1.0, 1.0)))
+    assert speed.values == pytest.approx((1.0, 1.0, 2 ** (1 / 3), 2 ** (1 / 3)))
+    assert (3, 3, 3, 3) == speed.kernels
+    assert tuple(RELEASES) == speed.releases
+
+
+def test_kernels_that_come_or_go_do_not_move_the_speed():
+    steady = [(1.0, 0.5, 0.5, 0.25)] * 3
+    (alone,) = speeds(measured(*steady))
+    (joined,) = speeds(measured(*steady, (None, 7.0, 3.5 * 2, 3.5), (4.0, 2.0, None, None)))
+    assert alone.values == pytest.approx((1.0, 2.0, 2.0, 4.0))
+    assert joined.values == pytest.approx(alone.values)
+
+
+def test_few_kernels_are_no_family():
+    assert [] == speeds(measured((1.0, 2.0, 3.0, 4.0), (1.0, 2.0, 3.0, 4.0)))
+
+
+def test_a_standing_is_of_the_newest_times():
+    """The median share of the roof, and how much of the headline is there."""
+    found = measured((4.0, 3.0, 2.0, 1.0), (None, None, 1.0, None))
+    roofs = {"box": profile(1e12, 1e15)}
+    (one,) = standings(found, roofs, select("headline"))
+    shares = [line.points[-1].problem.flops / 1e12 for line in found]
+    assert one.of_roof == pytest.approx(sum(shares) / 2)
+    assert (2, RELEASES[-1]) == (one.kernels, one.newest)
+    listed = {member.problem.id for member in select("headline", "gemm")}
+    assert len(listed & set(GEMMS[:2])) == one.headline
+
+
+RUN = {
+    "kind": "latency",
+    "model": "mmoe",
+    "batch": 8,
+    "threads": 1,
+    "precision": "float32",
+    "by": "eager",
+    "device": "cpu",
+    "release": "torch-2.13.0",
+    "median_seconds": 1.0,
+}
+
+
+def test_a_run_of_a_model_replaces_the_one_that_asked_the_same(tmp_path):
+    model_runs.add(tmp_path / "box", [RUN, {**RUN, "batch": 16}])
+    model_runs.add(tmp_path / "box", [{**RUN, "median_seconds": 2.0}])
+    kept = {run["batch"]: run["median_seconds"] for run in model_runs.load(tmp_path / "box")}
+    assert {8: 2.0, 16: 1.0} == kept
+
+
+@pytest.mark.parametrize("line", ["{", '{"kind": "speed"}', '{"kind": "latency"}', "[]"])
+def test_a_broken_run_is_named_and_nothing_is_lost(tmp_path, line):
+    path = model_runs.add(tmp_path / "box", [RUN])
+    torn = path.read_text() + line + "\n"
+    path.write_text(torn)
+    for asked in (model_runs.load, lambda folder: model_runs.add(folder, [RUN])):
+        with pytest.raises(DeepbenchError, match="line 2 is not a run of a model"):
+            asked(tmp_path / "box")
+    assert torn == path.read_text()
