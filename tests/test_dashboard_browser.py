@@ -210,6 +210,32 @@ def test_a_number_tells_how_it_is_reproduced(page: Any, site: str) -> None:
     assert not re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'int8')")
 
 
+@pytest.mark.parametrize(
+    ("line", "release", "told"),
+    [
+        (
+            "{benchmark: 'conv.Training.kernel_forward', problem: {id: 'w7'}, precision: 'float32',"
+            " layout: 'channels_last'}",
+            "{name: 'torch-2.5.1'}",
+            'asv run "torch-2.5.1^!" --bench "'
+            "^conv\\.Training\\.kernel_forward\\('w7', 'float32'\""
+            '  # with "DEEPBENCH_LAYOUT": ["channels_last"] in the matrix of asv.conf.json',
+        ),
+        (
+            "{machine: {name: 'our card'}}",
+            "{name: 'published-2017.7.14', published: true}",
+            "deepbench export published.csv --machine 'our card' --release published-2017.7.14",
+        ),
+    ],
+)
+def test_a_command_is_one_that_works(
+    page: Any, site: str, line: str, release: str, told: str
+) -> None:
+    """Conditions are named where asv takes them from; what was published is exported to a file."""
+    open_page(page, site, "timeline.html")
+    assert told == page.evaluate(f"deepbench.command({line}, {release})")
+
+
 # Timeline
 
 

@@ -11,8 +11,10 @@ from points import point
 from deepbench_ops.analysis.nearest_run import Wanted, nearest
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import entry
 from deepbench_ops.problems import find
 from deepbench_ops.published.models import TABLES, load
+from deepbench_ops.results import model_runs
 from deepbench_ops.scaling.request import Request, parsed
 
 RESULTS = ["--results", "results", "--machine", "epyc-9004-2core"]
@@ -170,6 +172,22 @@ def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():
     found = json.loads(said.output[said.output.index("{") :])
     assert found["median_seconds"] <= found["p90_seconds"] <= found["p99_seconds"]
     assert 2 * 64 / found["median_seconds"] == pytest.approx(found["items_per_second"])
+
+
+def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
+    """Under the machine's name, with what would be asked before believing it; never a rate."""
+    pytest.importorskip("torch")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    asked = ["latency", "mmoe", "--batch", 64, "--seconds", 0.2, "--save", "--results", tmp_path]
+    nameless = deepbench(*asked)
+    assert "this machine has no name yet" in str(nameless.exception)
+    entry.save({"machine": "box", "os": "Linux"})
+    said = deepbench(*asked)
+    assert said.exit_code == 0, said.output
+    (run,) = model_runs.load(tmp_path / "box")
+    assert ("mmoe", 64, "eager") == (run["model"], run["batch"], run["by"])
+    assert {"cpu", "threads", "python", "framework", "revision"} <= set(run["conditions"])
+    assert "items_per_second" not in run
 
 
 @pytest.mark.parametrize(
