@@ -26,7 +26,7 @@ dashboard: $(READY)
 	@echo "open file://$(CURDIR)/html/index.html"
 
 test: $(READY) $(FRAMEWORKS)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(READY)
 	@$(BIN)/ruff check .
@@ -50,7 +50,7 @@ $(READY): pyproject.toml scripts/preflight.sh
 $(FRAMEWORKS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino \
-		transformers onnxscript
+		transformers onnxscript torchao
 	@touch $@
 
 clean:

@@ -197,10 +197,28 @@ def test_training_in_what_the_cpu_does_not_train_in_is_refused(precision):
         mixed_type(precision, "cpu")
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
-def test_a_network_that_cannot_be_exported_is_refused(precision):
-    with pytest.raises(Unsupported, match=r"float32 or float16|int8"):
-        Serving(TorchBackend(), Model(name="mmoe", batch=2), precision, way="onnxruntime")
+@pytest.mark.parametrize(
+    ("precision", "way", "reason"),
+    [("bfloat16", "onnxruntime", "float32, float16 or int8"), ("int8", "eager", "compiled")],
+)
+def test_a_precision_that_a_way_does_not_have_is_refused(precision, way, reason):
+    with pytest.raises(Unsupported, match=reason):
+        Serving(TorchBackend(), Model(name="mmoe", batch=2), precision, way=way)
+
+
+@pytest.mark.parametrize("way", ["compiled", "onnxruntime"])
+@pytest.mark.parametrize("name", ["resnet34", "mmoe"])
+def test_int8_is_near_float64_and_not_float32(name, way):
+    """A network of convolutions and one of products alone, cut down: the judge finds it right, and
+    it is off by more than float32 ever is."""
+    pytest.importorskip("torchao" if way == "compiled" else "onnxruntime")
+    problem = Model(name=name, batch=2, threads=1, whole=False)
+    serving = Serving(TorchBackend(), problem, "int8", way=way)
+    serving.one(0)
+    expected, allowed = serving.judge("int8").everywhere()
+    errors = abs(serving.judged().double().numpy() - expected)
+    assert (errors <= allowed).all()
+    assert errors.max() > 1e-4 * abs(expected).max()
 
 
 def test_channels_last_is_refused_where_no_pictures_go_in():

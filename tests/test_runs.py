@@ -103,15 +103,18 @@ def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
 
 
 def test_the_end_of_a_run_says_where_the_time_went():
-    """Kernels, what is measured beside them, and all else add up to the whole."""
+    """Kernels, what is measured beside them, and all else add up to the whole; a point that an
+    earlier run measured cost this one nothing."""
     clock = Clock()
-    progress = Progress(Counter([POINT]), clock)
+    progress = Progress(Counter([POINT, OTHER]), clock)
+    progress.skip(OTHER, 3.0)
     clock.now = 100.0
     spent = {"preparing": 9.0, "kernel": 60.0, "measuring": 80.0, "checking": 4.0}
     progress.end(POINT, 100.0, [{"spent": spent}, {"skipped": "too long"}])
     expected = (
-        "1 of 1 points in 1 min 40 s: 60% in the kernels, 20% in yardsticks and waiting, "
-        "20% outside (9% preparing, 4% checking outputs, 7% processes and skips)"
+        "2 of 2 points in 1 min 40 s, 100.0 s each: "
+        "60% in the kernels, 20% in yardsticks and waiting, 20% outside "
+        "(9% preparing, 4% checking outputs, 7% processes and skips)"
     )
     assert expected == progress.summary()
 

@@ -18,8 +18,9 @@ pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, history, points
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import pairs
 from deepbench_ops.measure.pairs import Launch
-from deepbench_ops.paired import confirm
+from deepbench_ops.paired import confirm, taken
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
@@ -240,17 +241,28 @@ def test_a_torn_file_of_samples_is_named(tmp_path):
 
 
 @pytest.fixture
-def same_release(monkeypatch):
-    """Whatever releases a pair is of, both sides are this interpreter's numpy."""
+def same_release(monkeypatch, tmp_path):
+    """Whatever releases a pair is of, both sides are this interpreter's numpy; a new folder."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
     monkeypatch.setattr(confirm.side, "launch", lambda release, folder: here)
+    return tmp_path / "env"
+
+
+def rounds_of(rounds, asked=None):
+    """What stands for pairs.run_round: these rounds, one after the other, of each kernel."""
+
+    def run_round(before, after, tasks, number):
+        (asked if asked is not None else []).extend(tasks)
+        return dict.fromkeys(tasks, rounds[number])
+
+    return run_round
 
 
 def test_what_does_not_repeat_is_dropped(same_release):
     """A release against itself, in live pairs: the suspicion of 20 % goes."""
     (cause,) = judged(line(STEP, problem="m35_n8457_k1760_NN"))
     told = []
-    found = confirm.confirm([cause], 3, told.append)
+    found = confirm.confirm([cause], 3, told.append, same_release)
     ((_, judgement),) = found.of(cause)
     assert judgement.kind in ("same", "ambiguous")
     assert judgement.ratio == pytest.approx(1, abs=0.15)
@@ -263,10 +275,8 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
     (cause,) = judged(line(STEP))
     for ratio, kept in ((1.2, True), (0.8, False)):
         rounds = [[(1.0, ratio * (1 + noise))] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
-        monkeypatch.setattr(
-            confirm.pairs, "run_rounds", lambda *args, taken=rounds: dict.fromkeys(args[2], taken)
-        )
-        found = confirm.confirm([cause], 4, str)
+        monkeypatch.setattr(pairs, "run_round", rounds_of(rounds))
+        found = confirm.confirm([cause], 4, str, same_release)
         assert kept == found.repeats(cause)
         assert found.told(cause)[0].startswith("slower" if kept else "faster")
 
@@ -275,18 +285,49 @@ def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
     """Its verdict answers for both."""
     both = judged(line(STEP) + line(STEP, seed=1, set="inference_server"))
     asked = []
-
-    def run_rounds(before, after, tasks, rounds):
-        asked.extend(tasks)
-        return dict.fromkeys(tasks, [[(1.0, 1.2)] * 20] * 4)
-
-    monkeypatch.setattr(confirm.pairs, "run_rounds", run_rounds)
-    found = confirm.confirm(both, 4, str)
-    assert (2, 1) == (len(both), len(asked))
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
+    found = confirm.confirm(both, 4, str, same_release)
+    assert (2, 1) == (len(both), len(set(asked)))
     assert all(found.of(cause) for cause in both)
 
 
-def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch):
+def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
+    """What was measured is not measured again; once all is told, nothing is kept."""
+    (cause,) = judged(line(STEP))
+    rounds = [[(1.0, 1.2 + noise)] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
+    numbers = []
+
+    def run_round(before, after, tasks, number):
+        if number == 2 and 2 not in numbers:
+            numbers.append(number)
+            raise KeyboardInterrupt
+        numbers.append(number)
+        return dict.fromkeys(tasks, rounds[number])
+
+    monkeypatch.setattr(pairs, "run_round", run_round)
+    with pytest.raises(KeyboardInterrupt):
+        confirm.confirm([cause], 4, str, same_release)
+    (kept,) = (same_release.parent / "pairs").iterdir()
+    with kept.open("a") as file:
+        file.write('{"task": {"fam')
+    found = confirm.confirm([cause], 4, str, same_release)
+    assert numbers == [0, 1, 2, 2, 3]
+    assert found.told(cause)[0].startswith("slower 1.2")
+    assert not kept.exists()
+
+
+def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
+    path = same_release.parent / "pairs" / "a..b.jsonl"
+    task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
+    for later, measured in ((0, 2), (0, 2), (taken.FRESH + 1, 4)):
+        monkeypatch.setattr(taken.time, "time", lambda later=later: 1e9 + later)
+        taken.Taken(path).measure(lambda: (None, None), [task], 2)
+        assert len(asked) == measured
+
+
+def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
     """An install that fails, or an all-reduce: the reason is told, and nothing is dropped."""
     (cause,) = judged(line(STEP))
     (ranks,) = judged(line(STEP, ranks=2))
@@ -295,7 +336,7 @@ def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch):
         raise DeepbenchError("no network")
 
     monkeypatch.setattr(confirm.side, "launch", fails)
-    found = confirm.confirm([cause], 3, str)
+    found = confirm.confirm([cause], 3, str, tmp_path / "env")
     assert (["no network"], True) == (found.told(cause), found.repeats(cause))
     found = confirm.confirm([ranks], 3, str)
     assert (["cannot be measured in pairs"], True) == (found.told(ranks), found.repeats(ranks))
@@ -305,13 +346,7 @@ def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypat
     """Three of a cause, whichever moved furthest."""
     (cause,) = judged(several(STEP, 6))
     asked = []
-    monkeypatch.setattr(
-        confirm.pairs,
-        "run_rounds",
-        lambda before, after, tasks, rounds: (
-            asked.extend(tasks) or {task: [[(1.0, 1.0)]] for task in tasks}
-        ),
-    )
-    confirm.confirm([cause], 3, str)
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 3, asked))
+    confirm.confirm([cause], 3, str, same_release)
     furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]
     assert {shift.after.problem_id for shift in furthest} == {task.problem for task in asked}

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import history, points
+from deepbench_ops.analysis.causes import causes
 from deepbench_ops.pages import lines, page_index, verdict_page
 from deepbench_ops.releases import table
 
@@ -25,8 +26,13 @@ def page(tmp_path_factory):
     for machine in ("epyc-9005-2core", "epyc-9004-2core", "nvidia-t4"):
         shutil.copytree(RESULTS / machine, folder / machine)
     site = tmp_path_factory.mktemp("html")
-    found, _, torn = lines.read(folder, table.load())
-    verdict_page.write(site, "deepbench <ops>", found, torn)
+    return written(folder, site)
+
+
+def written(results: Path, site: Path) -> str:
+    found, _, torn = lines.read(results, table.load())
+    several = [line for line in found if line.measured and len(line.points) > 1]
+    verdict_page.write(site, "deepbench <ops>", several, causes(several), torn)
     return (site / verdict_page.PAGE).read_text("utf-8")
 
 
@@ -74,18 +80,15 @@ def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):
         shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
     torn = min((tmp_path / "results" / "epyc-9004-2core").glob("*.jsonl"))
     torn.write_text(torn.read_text()[:-50])
-    found, _, told = lines.read(tmp_path / "results", table.load())
-    verdict_page.write(tmp_path, "deepbench", found, told)
-    written = (tmp_path / verdict_page.PAGE).read_text("utf-8")
-    assert torn.name in re.search(r'<p class="torn">(.*?)</p>', written)[1]
-    assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", written)
+    told = written(tmp_path / "results", tmp_path)
+    assert torn.name in re.search(r'<p class="torn">(.*?)</p>', told)[1]
+    assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", told)
 
 
 def test_a_hostile_machine_is_text(tmp_path):
     """A machine's name is never markup."""
     site = published_site.publish(tmp_path)
-    written = (site / verdict_page.PAGE).read_text("utf-8")
-    assert published_site.HOSTILE not in written
+    assert published_site.HOSTILE not in (site / verdict_page.PAGE).read_text("utf-8")
     known = {release.hash: release for release in table.load(tmp_path / "releases.csv")}
     given = points.load(tmp_path / "results", published_site.HOSTILE, known)
     numbers = history.lines(given, list(known.values()))
@@ -94,7 +97,7 @@ def test_a_hostile_machine_is_text(tmp_path):
         for line in numbers
         if line.points[0].release.framework == "numpy"
     ]
-    shown = verdict_page.page("deepbench", longer)
+    shown = verdict_page.page("deepbench", longer, causes(longer))
     assert html.escape(published_site.HOSTILE) in shown
     assert published_site.HOSTILE not in shown
 

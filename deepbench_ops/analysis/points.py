@@ -108,7 +108,6 @@ def load(
     """
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
-    corrections.of_machine.cache_clear()
     slips = corrections.of_machine(results / machine)
     found = [
         point

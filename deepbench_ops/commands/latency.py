@@ -17,6 +17,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from deepbench_ops.backends.torch_backend import TorchBackend
     from deepbench_ops.backends.torch_backend.model import Serving
 
@@ -76,11 +78,11 @@ def latency(
         click.echo(
             f"warning: {threads} batches at once on {count} threads wait for each other", err=True
         )
-    keep = keeper(results, _versions(backend, way), count) if save else None
+    keep = keeper(results, _versions(backend, way, precision), count) if save else None
     serving = Serving(backend, problem, precision, way=way)
     crew = Crew(threads, count, serving.served)
     crew.latencies(WARM_UP * seconds)
-    off = _off(serving, precision)
+    off, drift = _off(serving, precision)
     taken = sorted(crew.latencies(seconds))
     found = {
         "model": name,
@@ -90,6 +92,7 @@ def latency(
         "framework": backend.versions()["framework"],
         "by": way,
         "off": off,
+        "drift": drift,
         "batches": len(taken),
         "median_seconds": statistics.median(taken),
         "p90_seconds": _percentile(taken, 0.90),
@@ -102,16 +105,20 @@ def latency(
     click.echo(json.dumps(found, indent=1) if form == "json" else _as_text(found))
 
 
-def _versions(backend: "TorchBackend", way: str) -> dict[str, str]:
+def _versions(backend: "TorchBackend", way: str, precision: str) -> dict[str, str]:
     """Of all that computes, by name."""
-    exported = ("onnxruntime", "onnx", "onnxscript") if way == "onnxruntime" else ()
-    return backend.versions() | {name: version(name) for name in exported if find_spec(name)}
+    others = {
+        "onnxruntime": ("onnxruntime", "onnx", "onnxscript"),
+        "compiled": ("torchao",) if precision == "int8" else (),
+    }.get(way, ())
+    return backend.versions() | {name: version(name) for name in others if find_spec(name)}
 
 
-def _off(serving: "Serving", precision: str) -> float:
-    """Return how far the outputs are from float64, as a part of the typical one.
+def _off(serving: "Serving", precision: str) -> tuple[float, float]:
+    """Return how far the outputs are from float64, as a part of the typical one: the furthest, and
+    the root of the mean square.
 
-    DeepbenchError where that is more than the precision explains.
+    DeepbenchError where one is further than the precision explains.
     """
     expected, allowed = serving.judge(precision).everywhere()
     errors = abs(serving.judged().double().numpy(force=True) - expected)
@@ -120,7 +127,12 @@ def _off(serving: "Serving", precision: str) -> float:
             f"the outputs are off by {errors.max():.3g} where {allowed.max():.3g} is allowed, and"
             " are not timed"
         )
-    return float(errors.max() / max(1.0, float((expected**2).mean()) ** 0.5))
+    typical = max(1.0, _root_mean_square(expected))
+    return float(errors.max()) / typical, _root_mean_square(errors) / typical
+
+
+def _root_mean_square(values: "np.ndarray") -> float:
+    return float((values**2).mean()) ** 0.5
 
 
 def _percentile(ordered: list[float], part: float) -> float:
@@ -134,7 +146,8 @@ def _as_text(found: dict[str, object]) -> str:
     return (
         f"{found['model']}, {found['precision']}, batch {found['batch']}, {found['threads']} at"
         f" once, {found['framework']}, {found['by']}\n"
-        f"outputs off by {float(str(found['off'])):.1e} of the typical one, beside float64\n"
+        f"outputs off by {float(str(found['off'])):.1e} of the typical one at most,"
+        f" {float(str(found['drift'])):.1e} in root mean square, beside float64\n"
         f"latency ms: median {times[0]}, 90 % {times[1]}, 99 % {times[2]}"
         f" ({found['batches']} batches{few})\n"
         f"throughput: {float(str(found['items_per_second'])):.4g} a second"

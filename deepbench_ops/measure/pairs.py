@@ -111,12 +111,23 @@ def run_rounds(
     their number where calls are short.
     """
     tasks = list(tasks)
-    results: dict[Task, list[list[Pair]]] = {task: [] for task in tasks}
-    for number in range(rounds):
-        with _started(before, after, swap=number % 2 == 1) as workers:
-            for task in tasks:
-                results[task].append(_one_round(*workers, task, pairs, slice_seconds))
-    return results
+    found = [
+        run_round(before, after, tasks, number, pairs, slice_seconds) for number in range(rounds)
+    ]
+    return {task: [each[task] for each in found] for task in tasks}
+
+
+def run_round(
+    before: Launch,
+    after: Launch,
+    tasks: Iterable[Task],
+    number: int,
+    pairs: int = 20,
+    slice_seconds: float = 0.015,
+) -> dict[Task, list[Pair]]:
+    """Return the pairs of one round, the `number`-th: the side started first alternates."""
+    with _started(before, after, swap=number % 2 == 1) as workers:
+        return {task: _one_round(*workers, task, pairs, slice_seconds) for task in tasks}
 
 
 @contextmanager

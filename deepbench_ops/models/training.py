@@ -175,16 +175,13 @@ def doubled(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [each.double() if each.is_floating_point() else each for each in tensors]
 
 
-NO_INT8 = "whole models are not quantised to int8 yet"
-
-
 def mixed_type(precision: str, device: str) -> torch.dtype | None:
     """Return the type that products of a training step are made in, None for that of the weights.
 
     Raises Unsupported for a precision that nothing is trained in there.
     """
     if precision == "int8":
-        raise Unsupported(NO_INT8)
+        raise Unsupported("nothing is trained in int8")
     if precision == "tf32" and device == "cpu":
         raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
     if precision == "float16" and device == "cpu":

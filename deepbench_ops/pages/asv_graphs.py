@@ -12,12 +12,15 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from asv import graph as asv_graph
 from asv import util
 from asv.graph import Graph, GraphSet
+from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
 from asv.util import is_na
 
@@ -36,6 +39,7 @@ def install() -> None:
     Graph.detect_steps = detect_steps
     Graph.get_steps = get_steps
     GraphSet.detect_steps = detect_all
+    _GraphDataFilter.get_graph_data = get_graph_data
     asv_graph._compute_summary_data_series = summary_of_filled(
         asv_graph._compute_summary_data_series
     )
@@ -78,20 +82,28 @@ def _means(graph: Graph, several: Sequence[Sequence[Any]]) -> list[Any]:
     return [util.mean_na(each) for each in zip(*several, strict=True)]
 
 
-def _lines(graph: Graph) -> Iterator[Line]:
-    """The points of each line, missing ones too, in the order of the parameters."""
+def _lines(graph: Graph) -> dict[int, Line]:
+    """Each line that has points, missing ones too, by its place among the parameters."""
     data = get_data(graph)
     if graph.scalar_series:
-        yield data
-        return
-    for values in range(graph.n_series):
-        yield [(row[0], row[1][values], row[2][values]) for row in data]
+        return {0: data}
+    return {
+        place: [(revision, values[place], weights[place]) for revision, values, weights in data]
+        for place in _filled([values for _, values, _ in data])
+    }
+
+
+def _filled(rows: Sequence[Sequence[Any]]) -> list[int]:
+    """Which columns hold a number."""
+    if not rows:
+        return []
+    return np.flatnonzero(~np.isnan(np.array(rows, dtype=float)).all(axis=0)).tolist()
 
 
 def detect_steps(self: Graph, pool: Any = None) -> None:
     """Stand in for Graph.detect_steps, for a graph by itself."""
     if self._steps is None:
-        self._steps = [steps_of(line) for line in _lines(self)]
+        _steps(self, {place: steps_of(line) for place, line in _lines(self).items()})
 
 
 def get_steps(self: Graph) -> Any:
@@ -101,14 +113,25 @@ def get_steps(self: Graph) -> Any:
     return self._steps[0] if self.scalar_series else self._steps
 
 
+def _steps(graph: Graph, found: dict[int, list[Piece]]) -> None:
+    get_data(graph)  # which tells how many lines there are
+    graph._steps = [found.get(place, []) for place in range(graph.n_series)]
+
+
 def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
     """Stand in for GraphSet.detect_steps: fit all graphs' lines, in chunks to the pool.
 
     What another publishing has found for the same values is taken from there.
     """
     graphs = [graph for _, graph in self if graph._steps is None]
-    lines = [[_present(line) for line in _lines(graph)] for graph in graphs]
-    wanted = {_digest(line): line for each in lines for line in each if len(line) > 1}
+    lines = [{place: _present(line) for place, line in _lines(g).items()} for g in graphs]
+    digests = [{place: _digest(line) for place, line in each.items()} for each in lines]
+    wanted = {
+        digest: line
+        for of_graph, each in zip(digests, lines, strict=True)
+        for digest, line in zip(of_graph.values(), each.values(), strict=True)
+        if len(line) > 1
+    }
     known = fitted.read()
     new = [(digest, line) for digest, line in wanted.items() if digest not in known]
     chunks = [[line for _, line in new[at : at + CHUNK]] for at in range(0, len(new), CHUNK)]
@@ -116,12 +139,31 @@ def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
     pieces = [each for chunk in found for each in chunk]
     known |= {digest: each for (digest, _), each in zip(new, pieces, strict=True)}
     fitted.write({digest: known[digest] for digest in wanted})
-    for graph, own in zip(graphs, lines, strict=True):
-        graph._steps = [
-            _placed(known[_digest(line)], line) if len(line) > 1 else steps_of(line) for line in own
-        ]
+    for graph, of_graph, each in zip(graphs, digests, lines, strict=True):
+        _steps(
+            graph,
+            {
+                place: _placed(known[of_graph[place]], line) if len(line) > 1 else steps_of(line)
+                for place, line in each.items()
+            },
+        )
         if dots is not None:
             dots()
+
+
+def get_graph_data(self: Any, graph: Graph, benchmark: dict[str, Any]) -> Iterator[Any]:
+    """Stand in for the filter of asv's regressions: of lines without steps it asks nothing."""
+    several = benchmark.get("params")
+    lines = graph.get_steps() if several else [graph.get_steps()]
+    for place, (param, steps) in enumerate(zip(product(*several or ()), lines, strict=True)):
+        if not steps:
+            continue
+        name = benchmark["name"] + (f"({', '.join(param)})" if param else "")
+        start = self._get_start_revision(graph, benchmark, name)
+        if start is not None:
+            late = [piece for piece in steps if piece[1] >= start]
+            threshold = self._get_threshold(graph, benchmark, name)
+            yield place if param else None, name, late, threshold
 
 
 def steps_of(line: Line) -> list[Piece]:
@@ -197,8 +239,8 @@ def summary_of_filled(original: Any) -> Any:
 
     @functools.wraps(original)
     def wrapped(*ys: Sequence[Any]) -> Any:
-        filled = [y for y in ys if any(value is not None for value in y)]
-        return original(*(filled or ys[:1]))
+        filled = _filled(list(zip(*ys, strict=True)))
+        return original(*([ys[place] for place in filled] or ys[:1]))
 
     return wrapped
 

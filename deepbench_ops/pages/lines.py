@@ -4,58 +4,70 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-from asv.console import log
 
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.site_data import Machine
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements, model_runs
 
+Found = tuple[list[Line], Machine, list[str]]
+"""The lines of a machine, the machine, and what is torn."""
 
-def read(results: Path, timeline: Sequence[Release]) -> tuple[list[Line], list[Machine], list[str]]:
+
+def read(
+    results: Path, timeline: Sequence[Release], kept: Kept | None = None
+) -> tuple[list[Line], list[Machine], list[str]]:
     """Return all lines, of single releases and published figures too; the machines; what is torn.
 
-    A machine whose files are broken is among the machines, without lines.
+    A machine whose files are broken is among the machines, without lines. Of those that `kept`
+    knows nothing is read again.
     """
-    known = {release.hash: release for release in timeline}
     lines: list[Line] = []
     machines: list[Machine] = []
     torn: list[str] = []
+    for name in points.machines(results):
+        make = partial(_machine, results, name, timeline)
+        found: Found = kept.made(results / name, make) if kept else make()
+        lines += found[0]
+        machines.append(found[1])
+        torn += found[2]
+    return lines, machines, torn
 
-    def whole(name: str, reading: Any, instead: Any) -> Any:
+
+def _machine(results: Path, name: str, timeline: Sequence[Release]) -> Found:
+    known = {release.hash: release for release in timeline}
+    torn: list[str] = []
+
+    def whole(reading: Callable[[], Any], instead: Any) -> Any:
         try:
             return reading()
         except DeepbenchError as reason:
-            log.error(str(reason))
             torn.append(f"{name}: {reason}")
             return instead
 
-    for name in points.machines(results):
-        found = whole(name, lambda name=name: points.load(results, name, known, rounds=True), [])
-        lines += history.lines(found, timeline, fewest=1)
-        strange = Counter(p.release.version for p in found if p.release.hash not in known)
-        torn += [
-            f"{name}: {count} times of commit {commit} are left out, which is no release of the"
-            " release table"
-            for commit, count in strange.items()
-        ]
-        machines.append(
-            Machine(
-                name,
-                _entry(results / name / "machine.json"),
-                whole(name, lambda name=name: profile.read(results, name), None),
-                tuple(whole(name, lambda name=name: model_runs.load(results / name), ())),
-                _conditions(results / name, timeline),
-            )
-        )
-    return lines, machines, torn
+    found = whole(lambda: points.load(results, name, known, rounds=True), [])
+    strange = Counter(p.release.version for p in found if p.release.hash not in known)
+    torn += [
+        f"{name}: {count} times of commit {commit} are left out, which is no release of the"
+        " release table"
+        for commit, count in strange.items()
+    ]
+    machine = Machine(
+        name,
+        _entry(results / name / "machine.json"),
+        whole(lambda: profile.read(results, name), None),
+        tuple(whole(lambda: model_runs.load(results / name), ())),
+        _conditions(results / name, timeline),
+    )
+    return history.lines(found, timeline, fewest=1), machine, torn
 
 
 def _conditions(machine: Path, timeline: Sequence[Release]) -> dict[str, dict[str, str]]:

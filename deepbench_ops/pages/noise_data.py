@@ -17,18 +17,24 @@ from deepbench_ops.analysis.history import Line
 FILE = "noise.json"
 
 
-def write(
-    html_dir: Path, lines: Iterable[Line], benchmarks: Mapping[str, Any], graphs: Any
-) -> None:
+Noises = Mapping[tuple[str, ...], float]
+"""By what tells a line from others, in asv's words, its noise."""
+
+
+def known(lines: Iterable[Line]) -> Noises:
+    """The noise of every line that has one."""
+    return {_key(line): line.noise for line in lines if not math.isnan(line.noise)}
+
+
+def write(html_dir: Path, noises: Noises, benchmarks: Mapping[str, Any], graphs: Any) -> None:
     """Write html_dir/noise.json: by graph file and place in it the noise of the line there."""
-    known = {_key(line): line.noise for line in lines if not math.isnan(line.noise)}
     found = {}
     for name, benchmark in benchmarks.items():
         places = list(product(*benchmark.get("params", ())))
         for graph in graphs.get_graph_group(name):
-            noises = _of_graph(name, graph.params, places, known)
-            if noises:
-                found[f"{Path(graph.path).as_posix()}.json"] = noises
+            own = _of_graph(name, graph.params, places, noises)
+            if own:
+                found[f"{Path(graph.path).as_posix()}.json"] = own
     (html_dir / FILE).write_text(json.dumps(found, separators=(",", ":")), "utf-8")
 
 
@@ -36,7 +42,7 @@ def _of_graph(
     name: str,
     params: Mapping[str, Any],
     places: Sequence[tuple[str, ...]],
-    known: Mapping[tuple[str, ...], float],
+    noises: Noises,
 ) -> dict[str, float]:
     run = (
         name,
@@ -46,12 +52,11 @@ def _of_graph(
         str(params.get("env-DEEPBENCH_CACHE") or "warm"),
         str(params.get("env-DEEPBENCH_LAYOUT") or "published"),
     )
-    noises = ((place, known.get((*run, *texts))) for place, texts in enumerate(places))
-    return {str(place): float(f"{noise:.2g}") for place, noise in noises if noise is not None}
+    own = ((place, noises.get((*run, *texts))) for place, texts in enumerate(places))
+    return {str(place): float(f"{noise:.2g}") for place, noise in own if noise is not None}
 
 
 def _key(line: Line) -> tuple[str, ...]:
-    """What tells a line from others, in asv's words."""
     point = line.points[-1]
     return (
         point.benchmark,

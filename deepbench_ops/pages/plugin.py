@@ -1,9 +1,8 @@
 """Make `asv publish` write pages that open anywhere and name releases.
 
 asv writes index.json after the last output publisher has run, so the copies that a page opened
-from a disk reads (see `local_data`) need a step after the whole command. asv has no hook there;
-the command's `run` is wrapped instead. The publisher itself stays an ordinary asv plugin, so a
-site published without the wrapper still works from a web server.
+from a disk reads (see `local_data`) need a step after the whole command, and our own pages are
+begun before it. asv has no hooks there; the command's `run` is wrapped instead.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import Any
 from asv.commands.publish import Publish
 from asv.console import log
 
-from deepbench_ops.pages import asv_graphs, local_data, release_list, slips
+from deepbench_ops.pages import asv_graphs, grid, local_data, own, release_list, slips
 from deepbench_ops.pages.publisher import DeepbenchPages
 from deepbench_ops.published import suite
-from deepbench_ops.results import intact
+from deepbench_ops.results import intact, loaded
 
 __all__ = ["DeepbenchPages", "install"]
 
@@ -36,18 +35,21 @@ def install() -> None:
         release_list.point_links_here(conf)
         release_list.add_published(conf)
         asv_graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
-        outcome = original(cls, conf, *args, **kwargs)
-        local_data.write(Path(conf.html_dir))
-        torn = intact.broken(Path(conf.results_dir))
-        for line in torn:
+        with loaded.once(Path(conf.results_dir)), own.beside(conf) as conf.own_pages:
+            outcome = original(cls, conf, *args, **kwargs)
+            local_data.write(Path(conf.html_dir))
+            pages = conf.own_pages
+            broken = pages.written().broken if pages else intact.broken(Path(conf.results_dir))
+        for line in broken:
             log.error(line)
-        return 1 if torn else outcome
+        return 1 if broken else outcome
 
     setattr(run, _MARK, True)
     Publish.run = classmethod(run)
     Publish.iter_results = staticmethod(slips.left_out(Publish.iter_results))
     suite.install()
     asv_graphs.install()
+    grid.install()
 
 
 install()

@@ -1,6 +1,7 @@
 """What stays out of the pages: published times that were corrected later, since no line should
 lead through them, and results of commits that are no releases, which have no place in time."""
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -18,7 +19,6 @@ def left_out(iter_results: Reading) -> Reading:
     """Wrap what `asv publish` reads results with; the files keep everything."""
 
     def wrapped(conf: Any, repo: Any, range_spec: Any = None) -> Iterator[Results]:
-        corrections.of_machine.cache_clear()
         timeline = getattr(repo, "timeline", None)
         known = {release.hash for release in timeline or ()}
         for stored in iter_results(conf, repo, range_spec):
@@ -26,6 +26,9 @@ def left_out(iter_results: Reading) -> Reading:
                 continue  # the pages tell of it: see `lines`
             path = Path(conf.results_dir, stored._filename)
             slips = corrections.of_machine(path.parent).get(path.name, set())
+            if slips:
+                stored = copy.copy(stored)
+                stored._results = dict(stored._results)
             for name in {name for name, _ in slips}:
                 keys = product(*stored.get_result_params(name))
                 values = stored._results[name]

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from urllib.parse import quote
 
-from deepbench_ops.analysis.causes import Cause, causes
+from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.history import Line, Shift
 from deepbench_ops.pages.frame import BENCHMARKS, TABLES, framed, scrolling
 from deepbench_ops.releases.table import Release
@@ -20,19 +20,25 @@ from deepbench_ops.releases.table import Release
 PAGE = "verdicts.html"
 
 
-def write(html_dir: Path, project: str, lines: Sequence[Line], torn: Iterable[str]) -> None:
-    """Write html_dir/verdicts.html from the lines of all machines."""
-    several = [line for line in lines if line.measured and len(line.points) > 1]
-    (html_dir / PAGE).write_text(page(project, several, torn), "utf-8")
+def write(
+    html_dir: Path,
+    project: str,
+    lines: Sequence[Line],
+    changed: Sequence[Cause],
+    torn: Iterable[str],
+) -> None:
+    """Write html_dir/verdicts.html from the lines of all machines and what changed on them."""
+    (html_dir / PAGE).write_text(page(project, lines, changed, torn), "utf-8")
 
 
-def page(project: str, lines: Sequence[Line], torn: Iterable[str] = ()) -> str:
+def page(
+    project: str, lines: Sequence[Line], changed: Sequence[Cause], torn: Iterable[str] = ()
+) -> str:
     """The whole of verdicts.html."""
     judged = [line for line in lines if line.judgeable]
-    found = causes(lines)
     parts = [f'<p class="torn">{html.escape(text)}</p>' for text in torn]
     for machine in dict.fromkeys(line.points[0].machine for line in judged):
-        mine = [cause for cause in found if cause.machine == machine]
+        mine = [cause for cause in changed if cause.machine == machine]
         parts.append(f"<h2>{html.escape(machine)}</h2>")
         parts.append(_table(mine) if mine else "<p>Nothing changed.</p>")
     content = _CONTENT.substitute(judged=len(judged), lines=len(lines), machines="\n".join(parts))

@@ -7,6 +7,7 @@ that what was the machine's does not repeat (see `measure.pairs`).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
 from deepbench_ops.analysis.causes import Cause
@@ -15,6 +16,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs
+from deepbench_ops.paired.taken import Taken
 from deepbench_ops.releases import side
 
 EACH = 3
@@ -55,33 +57,42 @@ def confirm(
 ) -> Confirmed:
     """Measure the kernels that changed most of each cause, and return what pairs say of them.
 
-    `folder` holds the releases' environments, which are made where they are missing.
+    `folder` holds the releases' environments, which are made where they are missing. Who is
+    interrupted finds the rounds that are done beside it, when he asks again within a day.
     """
     confirmed = Confirmed()
     together: dict[tuple[str, str], list[Cause]] = {}
     for cause in causes:
         together.setdefault((cause.before.name, cause.after.name), []).append(cause)
     taken: list[tuple[Shift, list[list[pairs.Pair]]]] = []
+    done: list[Taken] = []
     for names, members in together.items():
         shifts = [shift for cause in members for shift in _most_changed(cause)]
         if not shifts:
             confirmed.reasons[names] = "cannot be measured in pairs"
             continue
         say(f"{names[0]} against {names[1]}: {len(shifts)} kernels, {rounds} rounds")
+        kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
+        launches = cache(partial(_launches, members[0], folder))
         try:
-            before = side.launch(members[0].before, folder)
-            after = side.launch(members[0].after, folder)
-            measured = pairs.run_rounds(before, after, {_task(s.after) for s in shifts}, rounds)
+            measured = kept.measure(launches, {_task(s.after) for s in shifts}, rounds)
         except DeepbenchError as reason:
             confirmed.reasons[names] = str(reason)
             say(str(reason))
             continue
         # Two sets may list one problem: measured once, it answers for both.
         taken += [(shift, measured[_task(shift.after)]) for shift in shifts]
+        done.append(kept)
     verdicts = corrected([compare_pairs(found) for _, found in taken])
     for (shift, _), verdict in zip(taken, verdicts, strict=True):
         confirmed.verdicts[_key(shift)] = verdict
+    for kept in done:
+        kept.forget()
     return confirmed
+
+
+def _launches(cause: Cause, folder: Path) -> tuple[pairs.Launch, pairs.Launch]:
+    return side.launch(cause.before, folder), side.launch(cause.after, folder)
 
 
 def _key(shift: Shift) -> tuple[str, str, Point]:

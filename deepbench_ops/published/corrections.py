@@ -52,10 +52,16 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
     return found
 
 
-@cache
 def of_machine(folder: Path) -> dict[str, set[Key]]:
     """Return what was corrected later, by the name of the result file that holds the slip."""
-    paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}.json"), key=filing.day_of)
+    paths = folder.glob(f"*-{filing.ENVIRONMENT}.json")
+    return _of_files(tuple((path, path.stat().st_mtime_ns) for path in paths))
+
+
+@cache
+def _of_files(written: tuple[tuple[Path, int], ...]) -> dict[str, set[Key]]:
+    """The same of files, each with when it was written last."""
+    paths = sorted((path for path, _ in written), key=filing.day_of)
     slips = corrected([Dated(filing.day_of(path), *filing.load(path)) for path in paths])
     return {path.name: keys for path, keys in zip(paths, slips, strict=True)}
 

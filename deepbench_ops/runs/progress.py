@@ -28,6 +28,8 @@ class Progress:
     clock: Clock = time.monotonic
     say: Callable[[str], object] = log.info
     done: int = 0
+    measured: int = 0
+    """Of those that are done: not taken up from an interrupted run."""
     records: list[Mapping[str, Any]] = field(default_factory=list)
     """Of the points measured now, which say where their time went."""
     _took: dict[Point, float] = field(default_factory=dict)
@@ -48,6 +50,7 @@ class Progress:
     def end(self, point: Point, seconds: float, records: Iterable[Mapping[str, Any]] = ()) -> None:
         """Count a point that took so long and left these records."""
         self._count(point, seconds)
+        self.measured += 1
         self.records.extend(records)
 
     def skip(self, point: Point, seconds: float) -> None:
@@ -76,10 +79,13 @@ class Progress:
         self._took[point] = seconds
 
     def summary(self) -> str:
-        """Return how far it came, how long that took and where the time went."""
+        """Return how far it came, what a point cost, and where the time went."""
         elapsed = self.elapsed()
         where = shares(self.records, elapsed)
-        return f"{self.done} of {self.points} points in {spoken(elapsed)}{where and ': '}{where}"
+        cost = f", {elapsed / self.measured:.1f} s each" if self.measured else ""
+        return (
+            f"{self.done} of {self.points} points in {spoken(elapsed)}{cost}{where and ': '}{where}"
+        )
 
     def elapsed(self) -> float:
         """Return seconds since the run began."""

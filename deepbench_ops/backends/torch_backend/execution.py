@@ -8,27 +8,36 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from deepbench_ops.backends.torch_backend import quantised
+from deepbench_ops.backends.torch_backend.needed import needed
 from deepbench_ops.errors import Unsupported
 
 Call = Callable[..., Any]
 
 
-def prepared(module: nn.Module, inputs: Sequence[Tensor], way: str, threads: int) -> Call:
+def prepared(
+    module: nn.Module, inputs: Sequence[Tensor], way: str, threads: int, int8: bool = False
+) -> Call:
     """Return what is called with inputs like these, by one of WAYS, on so many threads.
 
     Raises Unsupported where the way asks for what is not there.
     """
     if way == "compiled":
-        return _compiled(module, inputs)
+        return _compiled(module, inputs, int8)
     if way == "onnxruntime":
-        return _exported(module, inputs, threads)
+        return _exported(module, inputs, threads, int8)
+    if int8:
+        raise Unsupported("int8 needs a network compiled, or exported to ONNX Runtime")
     return module
 
 
-def _compiled(module: nn.Module, inputs: Sequence[Tensor]) -> Call:
-    compiled: Call = torch.compile(module)
+def _compiled(module: nn.Module, inputs: Sequence[Tensor], int8: bool) -> Call:
+    from torch._inductor import config as inductor  # which only torch 2 has
+
+    compiled: Call = torch.compile(quantised.for_compiling(module, inputs) if int8 else module)
     try:
-        with torch.inference_mode():
+        # Frozen weights are packed once, which int8 kernels ask for.
+        with torch.inference_mode(), inductor.patch(freezing=int8):
             compiled(*inputs)
     except RuntimeError as wrong:  # no compiler of C++, say
         reason = str(wrong).strip().splitlines()[0]
@@ -36,18 +45,13 @@ def _compiled(module: nn.Module, inputs: Sequence[Tensor]) -> Call:
     return compiled
 
 
-def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int) -> Call:
+def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int, int8: bool) -> Call:
     weights = next(module.parameters())
     if weights.device.type != "cpu" or weights.dtype is torch.bfloat16:
-        raise Unsupported("exported networks run on the cpu alone, in float32 or float16")
-    try:
-        import onnxruntime
-        import onnxscript  # noqa: F401, which torch's exporter asks for
-    except ModuleNotFoundError as missing:
-        raise Unsupported(
-            f"{missing.name} is not installed in this environment: install it with 'pip install"
-            f" {missing.name}'"
-        ) from None
+        raise Unsupported("exported networks run on the cpu alone, in float32, float16 or int8")
+    needed("onnxruntime", "onnx", "onnxscript")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
@@ -57,6 +61,8 @@ def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int) -> Call
             program = torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False)
         assert program is not None
         program.save(str(path), external_data=True)
+        if int8:
+            path = quantised.of_file(path, inputs)
         session = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"]
         )

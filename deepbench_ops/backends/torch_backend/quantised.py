@@ -1,0 +1,81 @@
+"""Networks in int8, by each framework's own tool, calibrated on inputs like those they will get.
+
+torch: quantised where it is exported, for compiling (PT2E of torchao, its quantiser for x86);
+convolutions and linear layers take int8, and what lies between them that can. ONNX Runtime: its own
+quantisation, static for pictures and dynamic for all else, as its documentation recommends.
+"""
+
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from deepbench_ops.backends.torch_backend.needed import needed
+from deepbench_ops.errors import Unsupported
+
+ONE_PIECE = 2**31
+"""Bytes of a file of ONNX from which its weights have to lie beside it."""
+
+PICTURES = 4
+"""Dimensions of an input that is a batch of pictures."""
+
+
+def for_compiling(module: nn.Module, inputs: Sequence[Tensor]) -> nn.Module:
+    """Return a quantised network that torch.compile turns into int8 kernels.
+
+    Raises Unsupported where torchao is not installed.
+    """
+    logging.getLogger("torchao").setLevel(logging.CRITICAL)  # of kernels for other processors
+    needed("torchao")
+    from torchao.quantization.pt2e import quantize_pt2e
+    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+
+    quantiser = x86.X86InductorQuantizer()
+    quantiser.set_global(x86.get_default_x86_inductor_quantization_config())
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the tool to itself
+        exported = torch.export.export(module, tuple(inputs)).module()
+        observed = quantize_pt2e.prepare_pt2e(exported, quantiser)
+        observed(*inputs)
+        return quantize_pt2e.convert_pt2e(observed)  # type: ignore[no-any-return]
+
+
+def of_file(network: Path, inputs: Sequence[Tensor]) -> Path:
+    """Return the file of the quantised network, beside that of an ONNX one.
+
+    Raises Unsupported for one that the tool cannot take in one piece.
+    """
+    import onnx
+    from onnxruntime.quantization import quantize_dynamic, quantize_static
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    whole, ready, result = (network.with_stem(stem) for stem in ("whole", "ready", "int8"))
+    model = onnx.load(network)
+    if model.ByteSize() >= ONE_PIECE:
+        raise Unsupported("ONNX Runtime's quantisation takes networks of up to 2 GB")
+    del model.graph.value_info[:]  # torch leaves shapes of before its own simplifications
+    onnx.save(model, whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quant_pre_process(whole, ready, skip_symbolic_shape=True)
+        if any(each.dim() == PICTURES for each in inputs):
+            names = [each.name for each in model.graph.input]
+            reader = Once(dict(zip(names, (each.numpy() for each in inputs), strict=True)))
+            quantize_static(ready, result, reader, per_channel=True)
+        else:
+            quantize_dynamic(ready, result, per_channel=True)
+    return result
+
+
+class Once:
+    """What ONNX Runtime calibrates with: a batch, and then None."""
+
+    def __init__(self, feeds: dict[str, Any]) -> None:
+        self._left = [feeds]
+
+    def get_next(self) -> dict[str, Any] | None:
+        return self._left.pop() if self._left else None

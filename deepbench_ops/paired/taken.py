@@ -1,0 +1,60 @@
+"""Rounds of pairs on a disk until all are there, for whoever is interrupted and starts again."""
+
+import json
+import time
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from deepbench_ops.measure import pairs
+from deepbench_ops.measure.pairs import Launch, Pair, Task
+
+FRESH = 24 * 3600
+"""Seconds after which a round that waits for the others is of another day, and does not count."""
+
+
+@dataclass
+class Taken:
+    """Rounds of several kernels between the same two sides, in a file."""
+
+    path: Path
+    rounds: dict[Task, list[list[Pair]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for line in self.path.read_text("utf-8").splitlines() if self.path.exists() else ():
+            try:
+                entry = json.loads(line)
+                task, taken = Task(**entry["task"]), [tuple(pair) for pair in entry["pairs"]]
+                if time.time() - entry["ended_at"] < FRESH:
+                    self.rounds.setdefault(task, []).append(taken)
+            except (ValueError, KeyError, TypeError):
+                continue  # half a line of one who was stopped
+
+    def measure(
+        self,
+        launches: Callable[[], tuple[Launch, Launch]],
+        tasks: Collection[Task],
+        rounds: int,
+    ) -> dict[Task, list[list[Pair]]]:
+        """Measure what is missing, and return so many rounds of each task.
+
+        `launches` is only asked for how to start the sides where something is. Raises
+        DeepbenchError where they cannot be started.
+        """
+        for number in range(rounds):
+            missing = [task for task in tasks if len(self.rounds.get(task, ())) <= number]
+            if missing:
+                self._add(pairs.run_round(*launches(), missing, number))
+        return {task: self.rounds[task][:rounds] for task in tasks}
+
+    def _add(self, found: dict[Task, list[Pair]]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            for task, taken in found.items():
+                self.rounds.setdefault(task, []).append(taken)
+                entry = {"task": asdict(task), "pairs": taken, "ended_at": time.time()}
+                file.write(json.dumps(entry) + "\n")
+
+    def forget(self) -> None:
+        """Nobody needs them any more."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,131 @@
+"""What publishing remembers of results, and when it reads them again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("asv", reason="pages are written by asv publish")
+import published_site
+from asv.results import Results
+from asv.util import UserError
+
+from deepbench_ops.pages import own
+from deepbench_ops.pages.kept import Kept
+from deepbench_ops.results import loaded
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    folder = tmp_path / "results" / "here"
+    folder.mkdir(parents=True)
+    (folder / "a.json").write_text("1")
+    return folder
+
+
+def made(machine: Path, of: str = "") -> bool:
+    """Whether what is made of the machine had to be made, and keep it."""
+    asked = []
+    kept = Kept(machine.parents[1] / "kept", of)
+    assert kept.made(machine, lambda: asked.append(1) or "made") == "made"
+    kept.write()
+    return bool(asked)
+
+
+def test_what_is_kept_is_not_made_again(machine: Path) -> None:
+    assert [made(machine), made(machine)] == [True, False]
+
+
+def test_a_new_file_a_changed_one_and_other_releases_make_it_again(machine: Path) -> None:
+    made(machine)
+    (machine / "b.jsonl").write_text("{}")
+    assert [made(machine), made(machine)] == [True, False]
+    (machine / "a.json").write_text("2")
+    assert [made(machine), made(machine)] == [True, False]
+    assert [made(machine, "releases"), made(machine, "releases")] == [True, False]
+
+
+@pytest.mark.parametrize("content", [b"", b"no digest", b"\xff\xfe", None])
+def test_what_is_kept_and_broken_is_made_again(machine: Path, content: bytes | None) -> None:
+    """None: its own first line, and then half of what follows."""
+    made(machine)
+    (file,) = (machine.parents[1] / "kept").iterdir()
+    file.write_bytes(file.read_bytes()[:-5] if content is None else content)
+    assert [made(machine), made(machine)] == [True, False]
+
+
+def test_what_was_kept_of_a_machine_that_is_gone_goes_too(machine: Path) -> None:
+    made(machine)
+    other = machine.with_name("there")
+    machine.rename(other)
+    assert made(other)
+    assert len(list((machine.parents[1] / "kept").iterdir())) == 1
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    published_site.publish(folder)
+    return folder
+
+
+def test_within_the_block_a_result_is_read_once(site: Path, monkeypatch) -> None:
+    path = next((site / "results").glob("*/*-*.json"))
+    with loaded.once(site / "results"):
+        content = path.read_text()
+        path.unlink()
+        try:
+            first, second = Results.load(str(path)), Results.load(str(path))
+        finally:
+            path.write_text(content)
+    assert first is second
+    assert Results.load(str(path)) is not first
+
+
+def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
+    path = next((site / "results").glob("*/*-*.json"))
+    with loaded.once(site / "results"):
+        Results.load(str(path), json.loads(path.read_text())["params"]["machine"])
+        with pytest.raises(UserError, match="machine name is not"):
+            Results.load(str(path), "another")
+
+
+def test_a_broken_result_is_told_within_the_block_too(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    path = tmp_path / "here" / "a-b.json"
+    path.write_text("{")
+    with loaded.once(tmp_path), pytest.raises(UserError, match=r"a-b\.json"):
+        Results.load(str(path))
+
+
+def pages(folder: Path) -> dict[str, str]:
+    """All that our own pages are made of."""
+    html = folder / "html"
+    found = [*html.glob("*.html"), *(html / "data").rglob("*.js")]
+    return {str(path.relative_to(html)): path.read_text() for path in found}
+
+
+def test_pages_are_the_same_without_a_second_process_and_from_what_is_kept(
+    site: Path, monkeypatch
+) -> None:
+    first = pages(site)
+    assert "data/start.js" in first
+    published_site.published(site)
+    assert pages(site) == first
+    monkeypatch.setattr(own.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    for path in (site / ".asv" / "lines").iterdir():
+        path.unlink()
+    published_site.published(site)
+    assert pages(site) == first
+
+
+def test_what_stops_the_pages_stops_the_publishing(site: Path, monkeypatch) -> None:
+    """Though it happens in the other process; nothing unfinished stays."""
+
+    def stopped(*_: object) -> None:
+        raise RuntimeError("no pages today")
+
+    monkeypatch.setattr(own.site_data, "write", stopped)
+    with pytest.raises(RuntimeError, match="no pages today"):
+        published_site.published(site)
+    assert not list((site / ".asv").glob("pages-*"))
