@@ -5,8 +5,8 @@ Built for what series of benchmarks really look like:
 - **Ranks, not values, find a split.** The two sides are judged by the normal scores of their ranks
   (van der Waerden), whose law without a change depends on nothing but the number of points:
   spikes, two modes or long tails do not make alarms.
-- **Noise remembers.** Where neighbouring points are alike, levels wander by themselves; the
-  correlation that is left beside a split says how much more it has to show.
+- **Noise remembers.** Where neighbouring points are alike, levels wander by themselves; there a
+  split is judged, and placed, by what is new in each point beside the one before it.
 - **Drift is not a step.** What a straight line or a slow wave explains as well is no change, unless
   the level has climbed so far that this is the news (creep).
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
@@ -23,11 +23,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from deepbench_ops.analysis.levels import calmed, noise_of, off_levels, placed, settled, triples
-from deepbench_ops.analysis.splits import chance_of, segments, share_explained
-from deepbench_ops.analysis.standing import has_crept, inflation_of, standing
+from deepbench_ops.analysis.levels import (
+    calmed,
+    memory_of,
+    noise_of,
+    off_levels,
+    placed,
+    settled,
+    triples,
+)
+from deepbench_ops.analysis.splits import segments, split_chance
+from deepbench_ops.analysis.standing import has_crept, standing
 
 CONFIDENCE = 0.99
+
+CLIPPED = 1.1
+"""Variance of a mean of clipped points, in that of a mean of all of them without outliers."""
 
 SMALLEST = 0.005
 """A change of less than half a percent is not called one, however certain."""
@@ -164,12 +175,15 @@ def _change(
 ) -> Change:
     """Return the change between two neighbouring segments; its index is not known here."""
     count = len(logs)
-    shift = float(np.median(logs[left:]) - np.median(logs[:left]))
     off = off_levels(logs, [0, left, count])
-    inflation = inflation_of(off) if remembers else 1.0
+    reach = 2 * noise_of(off)
+    kept = logs - off + np.clip(off, -reach, reach)
+    shift = float(kept[left:].mean() - kept[:left].mean())
+    memory = memory_of(off) if remembers else 0.0
+    inflation = math.sqrt((1 + memory) / (1 - memory))
     noise = max(noise_of(off), _mean_floor(floor))
-    error = noise * inflation * math.sqrt(math.pi / 2 * (1 / left + 1 / (count - left)))
-    chance = places * chance_of(share_explained(logs, left), left, count, inflation)
+    error = noise * inflation * math.sqrt(CLIPPED * (1 / left + 1 / (count - left)))
+    chance = places * split_chance(logs, left, memory)
     return _ratio(shift, error, count - 2, chance)
 
 

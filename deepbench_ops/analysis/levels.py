@@ -6,25 +6,31 @@ from itertools import pairwise
 
 import numpy as np
 
-SPIKE = 4.5
+SPIKE = 4.0
 """A point so many times the noise away from the median of those around it, and half as many from
 the nearest, is a spike, if it stands alone."""
 
 RARE = 0.08
 """Where more points than this share are spikes, they are part of the noise."""
 
+MEMORY = 0.2
+"""Correlation between neighbours from which noise is taken to remember."""
+
+SHORTENED = 0.15
+"""What removing levels, at the places that suit it best, takes off such a correlation."""
+
 
 def calmed(logs: np.ndarray) -> np.ndarray:
     """Return the series with spikes flattened: single points far beyond those around, if rare."""
     noise = noise_of(np.diff(logs)) / math.sqrt(2)
-    padded = np.concatenate([logs[:3][::-1], logs, logs[-3:][::-1]])
-    if noise == 0 or len(padded) < 7:
+    if noise == 0 or len(logs) < 7:
         return logs
-    around = np.delete(np.lib.stride_tricks.sliding_window_view(padded, 7), 3, axis=1)
+    own = np.arange(len(logs))[:, None]
+    near = np.clip(own - 3, 0, len(logs) - 7) + np.arange(7)
+    around = logs[near[near != own].reshape(-1, 6)]
     middle = np.median(around, axis=1)
     beyond = np.maximum(logs - around.max(axis=1), around.min(axis=1) - logs)
     far = (np.abs(logs - middle) > SPIKE * noise) & (beyond > SPIKE / 2 * noise)
-    far[-1] = False  # the newest has nothing behind it that would tell
     alone = far.copy()
     alone[1:] &= ~far[:-1]
     alone[:-1] &= ~far[1:]
@@ -34,8 +40,9 @@ def calmed(logs: np.ndarray) -> np.ndarray:
 def settled(logs: np.ndarray, ends: list[int]) -> list[int]:
     """Move each split to where the two levels beside it leave the least squares."""
     ends = list(ends)
+    memory = memory_of(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
-        gains = _gains(logs, *ends[i - 1 : i + 2])
+        gains = gains_of(logs, *ends[i - 1 : i + 2], memory=memory)
         if len(gains):
             ends[i] = ends[i - 1] + 2 + int(np.argmax(gains))
     return ends
@@ -44,31 +51,65 @@ def settled(logs: np.ndarray, ends: list[int]) -> list[int]:
 def placed(logs: np.ndarray, ends: list[int]) -> list[int]:
     """Move each split to where, within two points, it most probably is."""
     ends = list(ends)
+    memory = memory_of(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
-        gains = _gains(logs, *ends[i - 1 : i + 2])
+        gains = gains_of(logs, *ends[i - 1 : i + 2], memory=memory)
         if len(gains):
             likely = np.exp((gains - gains.max()) / 2)
             near = np.convolve(likely, np.ones(5), "full")[2:-2]
-            ends[i] = ends[i - 1] + 2 + int(np.argmax(near + 1e-9 * likely))
+            ends[i] = ends[i - 1] + 2 + int(np.argmax(near + 0.01 * likely))
     return ends
 
 
-def _gains(logs: np.ndarray, start: int, place: int, stop: int) -> np.ndarray:
+def gains_of(logs: np.ndarray, start: int, place: int, stop: int, *, memory: float) -> np.ndarray:
     """Return what each split of start..stop, from two points on, explains, in noise squared.
 
-    Points beyond three times the noise from either level are clipped.
+    Of each point counts what is new beside `memory` times the one before it. Points beyond three
+    times the noise from either level are clipped.
     """
     part = logs[start:stop]
     count = len(part)
     left = place - start
     levels = np.median(part[:left]), np.median(part[left:])
-    noise = noise_of(off_levels(part, [0, left, count]))
-    if count < 5 or noise == 0:
+    off = off_levels(part, [0, left, count])
+    noise = noise_of(off)
+    fresh_noise = noise_of(off[1:] - memory * off[:-1])
+    if count < 5 or fresh_noise == 0:
         return np.empty(0)
     part = np.clip(part, min(levels) - 3 * noise, max(levels) + 3 * noise)
+    level = _fresh(np.ones(count), memory)
+    fresh = _fresh(part - part.mean(), memory)
+    fresh -= level * float(level @ fresh) / float(level @ level)
     lefts = np.arange(2, count - 1)
-    sums = np.cumsum(part - part.mean())[lefts - 1]
-    return np.asarray(sums**2 * count / (lefts * (count - lefts)) / noise**2)
+    later = count - 1 - lefts
+    keeps = 1 - memory
+    steps = fresh[lefts] + keeps * np.cumsum(fresh[::-1])[later - 1]
+    along = keeps * (1 + keeps * later)
+    power = 1 + keeps**2 * later - along**2 / float(level @ level)
+    return np.asarray(steps**2 / power / fresh_noise**2)
+
+
+def _fresh(values: np.ndarray, memory: float) -> np.ndarray:
+    """Return what is new in each value beside the one before it, all scattering alike."""
+    return np.concatenate(
+        [values[:1] * math.sqrt(1 - memory**2), values[1:] - memory * values[:-1]]
+    )
+
+
+def memory_of(off: np.ndarray) -> float:
+    """Return how much of a point's deviation is handed on to the next, 0 for little."""
+    noise = noise_of(off)
+    if noise == 0:
+        return 0.0
+    off = np.clip(off, -3 * noise, 3 * noise)
+    off = off - off.mean()
+    lags = np.arange(1, max(1, min(len(off) // 5, 16)) + 1)
+    alike = np.array([float(off[lag:] @ off[:-lag]) for lag in lags]) / float(off @ off)
+    if alike[0] < MEMORY:
+        return 0.0
+    first = min(float(alike[0]) + SHORTENED, 0.9)
+    wider = max((1 + first) / (1 - first), 1 + 2 * float((1 - lags / (len(lags) + 1)) @ alike))
+    return (wider - 1) / (wider + 1)
 
 
 def off_levels(logs: np.ndarray, ends: Sequence[int]) -> np.ndarray:

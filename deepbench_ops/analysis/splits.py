@@ -12,7 +12,9 @@ import numpy as np
 from scipy.special import ndtri, stdtr
 from scipy.stats import rankdata
 
-ALARMS = 0.06
+from deepbench_ops.analysis.levels import gains_of
+
+ALARMS = 0.04
 """Probability of a split by chance that is accepted, over all places of a series together; few of
 these pass the later tests."""
 
@@ -83,7 +85,7 @@ def _best_split(logs: np.ndarray) -> _Split | None:
     left = np.arange(2, count - 1)
     shares = np.cumsum(scores)[left - 1] ** 2 * count / (left * (count - left)) / power
     best = int(np.argmax(shares))
-    return _Split(int(left[best]), chance_of(float(shares[best]), int(left[best]), count))
+    return _Split(int(left[best]), _chance(float(shares[best]), int(left[best]), count))
 
 
 def _scores(logs: np.ndarray) -> np.ndarray:
@@ -92,20 +94,27 @@ def _scores(logs: np.ndarray) -> np.ndarray:
     return scores - scores.mean()
 
 
-def share_explained(logs: np.ndarray, left: int) -> float:
-    """Return how much of the scores' variance a split after `left` points explains."""
+def split_chance(logs: np.ndarray, left: int, memory: float = 0.0) -> float:
+    """Return the probability that no change gives a split after `left` points.
+
+    By ranks; where the noise remembers, by what is new in each point.
+    """
+    count = len(logs)
+    if memory:
+        gains = gains_of(logs, 0, left, count, memory=memory)
+        return 2 * float(stdtr(count - 2, -math.sqrt(gains[left - 2]))) if len(gains) else 1.0
     scores = _scores(logs)
     power = float(scores @ scores)
-    count = len(logs)
-    return float(scores[:left].sum()) ** 2 * count / (left * (count - left)) / power
+    share = float(scores[:left].sum()) ** 2 * count / (left * (count - left)) / power
+    return _chance(share, left, count)
 
 
-def chance_of(share: float, left: int, count: int, inflation: float = 1.0) -> float:
+def _chance(share: float, left: int, count: int) -> float:
     """Return the two-sided probability of a share of variance explained by a split.
 
     By Student's t, and no less than that of one of all the ways to order so many points.
     """
     freedom = count - 2
-    t = math.sqrt(freedom * share / max(1 - share, 1e-12)) / inflation
+    t = math.sqrt(freedom * share / max(1 - share, 1e-12))
     orders = math.lgamma(count + 1) - math.lgamma(left + 1) - math.lgamma(count - left + 1)
     return max(2 * float(stdtr(freedom, -t)), 2 * math.exp(-orders))

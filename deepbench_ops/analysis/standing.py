@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from deepbench_ops.analysis.levels import noise_of, off_levels, triples
-from deepbench_ops.analysis.splits import ALARMS, chance_of, share_explained
+from deepbench_ops.analysis.levels import memory_of, noise_of, off_levels, triples
+from deepbench_ops.analysis.splits import ALARMS, split_chance
 
 STEP = 1.4
 """A step smaller than so many times the noise of a point is not told from drift."""
@@ -16,12 +16,6 @@ LOCAL = 2.3
 
 LARGE = 4.0
 """A step of so many times the noise stands, however much the noise seems to remember."""
-
-MEMORY = 0.25
-"""Correlation between neighbours from which noise is taken to remember."""
-
-SHORTENED = 0.05
-"""What removing levels takes off such a correlation, by about as much at every lag."""
 
 REACH = 400
 """Points on either side of a split that are looked at to judge it."""
@@ -39,9 +33,7 @@ CREEP = 0.08
 
 def standing(logs: np.ndarray, ends: list[int]) -> list[int]:
     """Keep the splits that neither drift nor a memory of the noise explains, clearest first."""
-    clarity = {
-        b: chance_of(share_explained(logs[a:c], b - a), b - a, c - a) for a, b, c in triples(ends)
-    }
+    clarity = {b: split_chance(logs[a:c], b - a) for a, b, c in triples(ends)}
     large = LARGE * noise_of(off_levels(logs, ends))
     kept = [0, *(b for a, b, c in triples(ends) if _apart(logs, a, b, c) > large), len(logs)]
     waiting = sorted(clarity.keys() - set(kept), key=lambda place: clarity[place])
@@ -80,25 +72,7 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
     near = min(NEAR, len(before), len(after))
     if abs(after[:near].mean() - before[-near:].mean()) < LOCAL * noise * math.sqrt(2 / near):
         return False
-    left, count = place - start, stop - start
-    share = share_explained(logs[start:stop], left)
-    return chance_of(share, left, count, inflation_of(off)) < ALARMS / len(logs)
-
-
-def inflation_of(off: np.ndarray) -> float:
-    """Return how many times wider levels scatter than under noise that does not remember."""
-    noise = noise_of(off)
-    if noise == 0:
-        return 1.0
-    off = np.clip(off, -3 * noise, 3 * noise)
-    off = off - off.mean()
-    lags = np.arange(1, max(1, min(len(off) // 5, 16)) + 1)
-    alike = np.array([float(off[lag:] @ off[:-lag]) for lag in lags]) / float(off @ off)
-    if alike[0] + SHORTENED < MEMORY:
-        return 1.0
-    first = min(float(alike[0]) + SHORTENED, 0.9)
-    long = 1 + 2 * float((1 - lags / (len(lags) + 1)) @ alike)
-    return math.sqrt(max(1.0, (1 + first) / (1 - first), long))
+    return split_chance(logs[start:stop], place - start, memory_of(off)) < ALARMS / len(logs)
 
 
 def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
@@ -132,6 +106,6 @@ def _misfit(squares: float, count: int) -> float:
 
 
 def has_crept(logs: np.ndarray, ends: list[int]) -> bool:
-    """Whether the level has gone far from where it began, in whatever way."""
-    climb = abs(float(np.median(logs[ends[-2] :]) - np.median(logs[: ends[1]])))
-    return climb > max(math.log1p(CREEP), 6 * noise_of(np.diff(logs)) / math.sqrt(2))
+    """Whether the newest points have gone far from the first ones, in whatever way."""
+    climb = abs(float(np.median(logs[-NEAR:]) - np.median(logs[:NEAR])))
+    return climb > max(math.log1p(CREEP), 6 * noise_of(off_levels(logs, ends)))
