@@ -4,7 +4,8 @@
 
 FACTS is a folder with the four tables as CSV files. Written are deepbench_ops/problems/networks.csv
 (each network's sizes, counted on the network itself, so torch is needed), problems/model.csv (every
-batch and number of threads of the tables, and smaller ones that fit a small machine) and
+batch and number of threads of the tables, and smaller ones that fit a small machine),
+models/twins.csv (what a training step of small twins comes to, by torch in float64) and
 published/models.csv (the tables' figures, each beside the problem it is of). Figures whose day of
 publication is known join results/ as points of their machine.
 """
@@ -18,8 +19,11 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from deepbench_ops.models.catalogue import NETWORKS, Network
-from deepbench_ops.models.training import LOSSES, STATES
+from deepbench_ops.backends.torch_backend import TorchBackend
+from deepbench_ops.models import twins
+from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
+from deepbench_ops.models.training import LOSSES
+from deepbench_ops.problems.model import Model
 from deepbench_ops.published import filing
 from deepbench_ops.published.models import TABLES, load, publications
 from deepbench_ops.releases.table import TABLE, append, publication_of
@@ -73,6 +77,9 @@ OWN_TRAINING = {
 """Batches beside the tables', for machines that these are too large for, and for the networks
 that a table shows in inference alone."""
 
+COMPARED = ("googlenet", "lstm", "bert_pretraining_128")
+"""Networks that the paper trains in both of its frameworks."""
+
 OWN_INFERENCE = {"googlenet": 128, "lstm": 64, "bert_pretraining_128": 8, "bert_large_128": 8}
 """Batches of networks that a table shows in training alone."""
 
@@ -89,6 +96,7 @@ def main() -> None:
     ]
     _write(PACKAGE / "problems/networks.csv", [_sizes(network) for network in NETWORKS.values()])
     _write(PACKAGE / "problems/model.csv", _problems(figures))
+    _write(PACKAGE / "models/twins.csv", [line for name in COMPARED for line in _twin(name)])
     _write(PACKAGE / "published/models.csv", figures)
     dated = publications(each for table in TABLES for each in load(table))
     changed = filing.file(PACKAGE.parent / "results", dated)
@@ -130,6 +138,19 @@ def _sizes(network: Network) -> dict[str, object]:
         "states": STATES[network.recipe],
         "note": network.note,
     }
+
+
+def _twin(name: str) -> Iterable[dict[str, object]]:
+    """Yield what a training step of the twin comes to in float64, and what float32 may be off."""
+    twin = Model(name=name, batch=twins.BATCH, whole=False)
+    judge = TorchBackend().build(twin, "float32", "training_step").reference
+    for place, (expected, allowed) in enumerate(zip(*judge.everywhere(), strict=True)):
+        yield {
+            "network": name,
+            "place": place,
+            "expected": f"{expected:.12g}",
+            "allowed": f"{allowed:.3g}",
+        }
 
 
 def _kept(network: Network, module: nn.Module, batch: int) -> int:

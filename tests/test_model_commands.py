@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import date
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +15,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.problems import find
 from deepbench_ops.published.models import TABLES, load
+from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
 from deepbench_ops.scaling.request import Request, parsed
 
@@ -124,6 +126,18 @@ def test_mixed_precision_is_bfloat16_or_float16():
         wanted,
     )
     assert ("batch 1200",) == found.differs
+
+
+def test_the_framework_of_the_table_comes_first_and_another_is_named():
+    """Though it was measured with a smaller batch, and on an older release."""
+    newer, older = date(2026, 1, 2), date(2025, 1, 2)
+    runs = [
+        measured("lstm_b64", operation="training_step", release=Release("torch", "2", newer)),
+        measured("lstm_b16", operation="training_step", release=Release("mindspore", "2", older)),
+    ]
+    wanted = Wanted("lstm", "training_step", "", 64, 1, framework="mindspore")
+    assert nearest(runs, wanted).point is runs[1]
+    assert nearest(runs[:1], wanted).differs[0] == "torch"
 
 
 def test_an_interval_of_seconds_turns_into_one_of_items():

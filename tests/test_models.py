@@ -12,6 +12,7 @@ import pytest
 from deepbench_ops import problems
 from deepbench_ops.backends import check, families
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, network
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.model import Model, network_sizes
@@ -273,6 +274,22 @@ def test_weights_and_data_are_the_same_every_time_and_never_zero():
     again = filled(lambda: torch.nn.Linear(5, 4), seed=3)
     assert torch.equal(layer.weight, again.weight)
     assert bool((layer.weight != 0).all())
+
+
+@pytest.mark.parametrize("name", ["googlenet", "lstm", "bert_pretraining_128"])
+def test_what_is_recorded_of_a_twin_is_what_float64_comes_to(name):
+    """Frameworks without float64 are judged by it: loss first, then entries of gradients."""
+    twin = Model(name=name, batch=twins.BATCH, whole=False)
+    reference = TorchBackend().build(twin, "float32", "training_step").reference
+    expected, allowed = twins.recorded(name)
+    assert expected == pytest.approx(reference.everywhere()[0], rel=1e-9, abs=1e-12)
+    assert allowed == pytest.approx(reference.everywhere()[1], rel=0.01)
+
+
+def test_a_network_that_is_not_written_in_a_framework_is_refused():
+    known = network("resnet50")
+    with pytest.raises(Unsupported, match="resnet50 is not written in mindspore"):
+        known.make(known.small, "mindspore")
 
 
 def test_lamb_scales_adams_step_to_the_length_of_the_weights():

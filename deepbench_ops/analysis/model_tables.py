@@ -7,6 +7,9 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.published.models import Figure
 
 PER_SECOND = "/sec"
+FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}
+"""How a table writes those that can be measured here."""
+
 LAYOUTS = {"NHWC": "channels_last"}
 
 WHOLE_TRAINING = "a whole training is not timed here, its epochs not being published"
@@ -51,6 +54,7 @@ def _cell(figure: Figure, points: Sequence[Point]) -> Row:
         figure.batch,
         figure.threads,
         LAYOUTS.get(figure.layout, "published"),
+        FRAMEWORKS.get(figure.framework.partition(" ")[0], ""),
     )
     run = nearest(points, wanted)
     if run is None:

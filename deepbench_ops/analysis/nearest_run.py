@@ -20,6 +20,7 @@ class Wanted:
     batch: int | None
     threads: int
     layout: str = "published"
+    framework: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Run:
 def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
     """Return the nearest of the points, None where the network was not measured.
 
-    Of the newest release alone. Precision counts first, then threads, then the batch: a smaller
-    one rather than a larger.
+    Of the same framework where it was measured in that, and of the newest release alone. Precision
+    counts first, then threads, then the batch: a smaller one rather than a larger.
     """
     fitting = [
         point
@@ -59,6 +60,7 @@ def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
     ]
     if not fitting:
         return None
+    fitting = [p for p in fitting if p.release.framework == wanted.framework] or fitting
     newest = max(point.release.date for point in fitting)
     best = min(
         (point for point in fitting if point.release.date == newest),
@@ -89,6 +91,8 @@ def _distance(point: Point, wanted: Wanted) -> tuple[bool, bool, bool, int]:
 
 def _differences(point: Point, wanted: Wanted) -> Iterable[str]:
     model = _model(point)
+    if wanted.framework and point.release.framework != wanted.framework:
+        yield point.release.framework
     if wanted.batch is None or model.batch != wanted.batch:
         yield f"batch {model.batch}"
     if model.threads != wanted.threads:

@@ -6,11 +6,23 @@ name in two tables are one entry where nothing tells them apart.
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
+from deepbench_ops.errors import Unsupported
 from deepbench_ops.models import data
 from deepbench_ops.models.data import Form
 from deepbench_ops.problems.nearest import unknown
+
+RECIPE_NOTES = {
+    "momentum": "SGD, momentum 0.9, weight decay 1e-4",
+    "descent": "SGD without momentum",
+    "adam": "AdamW",
+    "lamb": "LAMB",
+    "ftrl_adam": "FTRL for the wide part, Adam for the deep one",
+}
+STATES = {"momentum": 1, "descent": 0, "adam": 2, "lamb": 2, "ftrl_adam": 2}
+"""Numbers that an optimiser remembers of each weight."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +31,7 @@ class Network:
 
     module, builder: where its class is. whole, small: its real size, and that of the twin which
     is checked against float64. loss: see `models.training.LOSSES`. recipe: how its source trains
-    it, see `models.training.RECIPES`. item: what a throughput counts. note: what it is where its
+    it, see RECIPE_NOTES. item: what a throughput counts. note: what it is where its
     table leaves that open, and why.
     """
 
@@ -33,10 +45,18 @@ class Network:
     item: str = "images"
     note: str = ""
 
-    def make(self, form: Form) -> Any:
-        """Return it in torch, in one of its two forms; torch is imported here."""
-        kind = getattr(import_module(f"{__package__}.{self.module}"), self.builder)
-        return kind(**form.options)
+    def make(self, form: Form, within: str = "") -> Any:
+        """Return it in torch, in one of its two forms; torch is imported here.
+
+        within: "mindspore" for the same in MindSpore. Raises Unsupported where it is not written
+        in that.
+        """
+        place = (
+            f"{__package__}.{within}.{self.module}" if within else f"{__package__}.{self.module}"
+        )
+        if find_spec(place) is None or not hasattr(import_module(place), self.builder):
+            raise Unsupported(f"{self.name} is not written in {within}: torch has it alone")
+        return getattr(import_module(place), self.builder)(**form.options)
 
 
 GUESSED = 20
@@ -49,6 +69,18 @@ _BERT_SMALL = {"layers": 2, "width": 32, "heads": 4}
 _DLRM = {"bottom": (512, 512, 64), "top": (1024, 1024, 1024, 1)}
 _SMALL_DLRM = {"bottom": (19, 16, 8), "top": (31, 1)}
 _CRITEO_HIDDEN = (1024, 512, 256, 128)
+_GOOGLENET = (
+    ((64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64)),
+    (
+        (192, 96, 208, 16, 48, 64),
+        (160, 112, 224, 24, 64, 64),
+        (128, 128, 256, 24, 64, 64),
+        (112, 144, 288, 32, 64, 64),
+        (256, 160, 320, 32, 128, 128),
+    ),
+    ((256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)),
+)
+"""The paper's table 1, modules 3a to 5b: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj."""
 _GOOGLENET_SMALL = (((8, 6, 8, 4, 8, 8),), ((8, 6, 16, 4, 8, 8), (16, 6, 8, 4, 8, 8)))
 _MOBILENET_SMALL = ((1, 8, 1, 1), (6, 16, 2, 2), (6, 24, 2, 1))
 
@@ -151,7 +183,7 @@ _ALL = (
         "googlenet",
         "googlenet",
         "GoogLeNet",
-        whole=data.images(224, 10),
+        whole=data.images(224, 10, stages=_GOOGLENET),
         small=data.images(_SMALL_IMAGE, _SMALL_CLASSES, stages=_GOOGLENET_SMALL),
         note="CIFAR-10's pictures enlarged to 224 x 224, as MindSpore's model collection does: the"
         " published 126.87 minutes on a V100 are far too long for 32 x 32; batch normalisation, no"

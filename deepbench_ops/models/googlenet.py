@@ -8,19 +8,6 @@ from torch.nn import functional
 
 from deepbench_ops.models.layers import rectified
 
-STAGES = (
-    ((64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64)),
-    (
-        (192, 96, 208, 16, 48, 64),
-        (160, 112, 224, 24, 64, 64),
-        (128, 128, 256, 24, 64, 64),
-        (112, 144, 288, 32, 64, 64),
-        (256, 160, 320, 32, 128, 128),
-    ),
-    ((256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)),
-)
-"""The paper's table 1, modules 3a to 5b: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj."""
-
 
 class Inception(nn.Module):
     """Four branches side by side, their channels joined."""
@@ -44,11 +31,14 @@ class Inception(nn.Module):
 
 
 class GoogLeNet(nn.Module):
-    """Images (n, 3, h, w) to scores (n, classes)."""
+    """Images (n, 3, h, w) to scores (n, classes).
+
+    stages: of each module its six widths, as the paper's table 1 has them.
+    """
 
     def __init__(
         self,
-        stages: Sequence[Sequence[Sequence[int]]] = STAGES,
+        stages: Sequence[Sequence[Sequence[int]]],
         classes: int = 10,
         dropout: float = 0.4,
     ) -> None:

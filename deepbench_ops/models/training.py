@@ -79,15 +79,6 @@ RECIPES: dict[str, Callable[[nn.Module], list[Optimizer]]] = {
     "lamb": _lamb,
     "ftrl_adam": _ftrl_adam,
 }
-RECIPE_NOTES = {
-    "momentum": "SGD, momentum 0.9, weight decay 1e-4",
-    "descent": "SGD without momentum",
-    "adam": "AdamW",
-    "lamb": "LAMB",
-    "ftrl_adam": "FTRL for the wide part, Adam for the deep one",
-}
-STATES = {"momentum": 1, "descent": 0, "adam": 2, "lamb": 2, "ftrl_adam": 2}
-"""Numbers that an optimiser remembers of each weight."""
 
 
 def _trained(module: nn.Module) -> list[nn.Parameter]:

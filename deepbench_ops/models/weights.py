@@ -1,21 +1,12 @@
-"""Random weights, the same in every release of every framework.
+"""Networks in torch with weights that are drawn, not initialised (see `drawing`)."""
 
-A framework's own initialisation changes with its release, and takes seconds where there are
-hundreds of millions of weights. These come from `inputs` like all other operands.
-"""
-
-import math
 from collections.abc import Callable, Iterator
 
-import numpy as np
 import torch
 from torch import nn
 
-from deepbench_ops import inputs
 from deepbench_ops.errors import Unsupported
-
-OFFSET = 0.05
-"""Biases are uniform within so much of zero."""
+from deepbench_ops.models.drawing import Wanted, drawn
 
 NORMALISATIONS = (nn.BatchNorm2d, nn.LayerNorm)
 
@@ -34,7 +25,7 @@ def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
         module = build()
     module.to_empty(device="cpu")
     with torch.no_grad():
-        for name, values in drawn(module, seed):
+        for name, values in drawn(wanted(module), seed):
             module.get_parameter(name).copy_(torch.from_numpy(values))
         for layer in module.modules():
             if isinstance(layer, nn.BatchNorm2d):
@@ -42,27 +33,13 @@ def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
     return module
 
 
-def drawn(module: nn.Module, seed: int = 0) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the first values, float32, of every parameter of a module.
+def wanted(module: nn.Module) -> Iterator[Wanted]:
+    """Yield the parameters of a module in its order.
 
-    Matrices, tables and filters are uniform with a variance of 1/(numbers of one row), filters of
-    images twice that, so that what passes through the layers keeps its size. The weights of a
-    normalisation are its `initial_scale`, 1 where it has none.
+    The weights of a normalisation are its `initial_scale`, 1 where it has none.
     """
-    stream = 0
     for place, layer in module.named_modules():
         for name, parameter in layer.named_parameters(place, recurse=False):
-            shape = tuple(parameter.shape)
-            if isinstance(layer, NORMALISATIONS) and name.endswith("weight"):
-                scale = getattr(layer, "initial_scale", 1.0)
-                yield name, np.full(shape, scale, np.float32)
-                continue
-            yield name, inputs.floats(shape, "float32", _half_width(shape), seed, stream)
-            stream += 1
-
-
-def _half_width(shape: tuple[int, ...]) -> float:
-    if len(shape) == 1:
-        return OFFSET
-    gain = 2 if len(shape) == 4 else 1
-    return math.sqrt(3 * gain / math.prod(shape[1:]))
+            scaled = isinstance(layer, NORMALISATIONS) and name.endswith("weight")
+            scale = getattr(layer, "initial_scale", 1.0) if scaled else None
+            yield Wanted(name, tuple(parameter.shape), scale)

@@ -32,7 +32,7 @@ RULES = {
     "onnxruntime": Rule("1.15", ("numpy", "onnx", "protobuf")),
     "openvino": Rule("2023.0", ("numpy", "onnx", "protobuf")),
     "tensorflow": Rule("2.12"),
-    "mindspore": Rule("2.7"),
+    "mindspore": Rule("2.7", ("numpy",)),
 }
 """The metadata of the last two bounds what is beside them from both sides."""
 
@@ -49,6 +49,7 @@ CEILINGS = {
         (DAY("2026-01-31"), "2.3"),
     ),
     ("jax", "numpy"): ((DAY("2024-06-16"), "2"),),
+    ("mindspore", "numpy"): ((DAY("2026-11-22"), "2"),),
 }
 """Before that day a framework's releases took only what is below that version of a companion."""
 

@@ -13,6 +13,9 @@ SMALL = {"whole": False, "batch": 4, "threads": 1}
 WAYS = ("eager", "compiled", "onnxruntime")
 """What can run a network in inference: torch as it is, torch.compile, or an exported model."""
 
+GRADIENTS, ENTRIES = 6, 8
+"""Parameters of a training step's twin whose gradients are compared, and entries of each."""
+
 PROBE_FLOPS = 16e9
 """Floating-point operations of a forward pass that are enough to show a rate."""
 
@@ -21,3 +24,17 @@ def probe(problem: Model) -> Model:
     """Return the network itself with as few items as show its rate."""
     enough = max(1, round(PROBE_FLOPS / problem.network.flops))
     return replace(problem, batch=min(problem.batch, enough), threads=1)
+
+
+def memory_needed(problem: Model, operation: str) -> float:
+    """Return about how many bytes preparing, running and checking a model takes.
+
+    Weights are there as drawn and as used, and once more in float64 while an inference is judged.
+    A training step has them as they were at first, their gradients and what the optimiser
+    remembers, and keeps what the backward pass needs.
+    """
+    size = problem.network
+    if operation == "training_step":
+        weights = 4 * size.parameters + 4 * size.dense * (2 + size.states)
+        return 4.0 * size.parameters + weights + 4.0 * size.kept * problem.items
+    return (4 + 4 + 8) * size.parameters + 4.0 * size.kept * problem.items

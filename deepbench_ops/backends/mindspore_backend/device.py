@@ -44,6 +44,10 @@ class MindSporeDevice(CpuBackend):
         ms.set_context(mode=ms.PYNATIVE_MODE)
         return True
 
+    def settle(self) -> None:
+        """Fix device and threads, whatever is made first."""
+        assert self._ready
+
     def tensor(self, values: np.ndarray, precision: str) -> Any:
         """Return row-major `values` as a tensor in the type of `precision`."""
         assert self._ready

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from deepbench_ops.backends.base import Builder
+from deepbench_ops.backends.families.model import memory_needed
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import conv, gemm, model, rnn, sparse_gemm
 from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -32,5 +33,5 @@ class TorchBackend(TorchDevice):
     def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
         """Return about how many bytes it takes; of a model, by its weights and what it keeps."""
         if isinstance(problem, Model):
-            return model.memory_needed(problem, operation)
+            return memory_needed(problem, operation)
         return super().memory_needed(problem, precision, operation)

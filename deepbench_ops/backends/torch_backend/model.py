@@ -20,15 +20,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.families.model import WAYS
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, WAYS
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models.catalogue import Network, network
+from deepbench_ops.models.catalogue import RECIPE_NOTES, Network, network
 from deepbench_ops.models.data import Form
-from deepbench_ops.models.training import RECIPE_NOTES, TrainingStep, doubled, mixed_type
+from deepbench_ops.models.training import TrainingStep, doubled, mixed_type
 from deepbench_ops.models.weights import filled
 from deepbench_ops.problems.model import Model
 
@@ -45,9 +45,6 @@ SMALL_GRADIENT = 0.1
 """Gradients smaller than so much of the largest one are what rounding makes of zeros: those of the
 keys' biases, which the softmax behind them takes no notice of."""
 
-GRADIENTS, ENTRIES = 6, 8
-"""Parameters whose gradients are compared, and entries of each."""
-
 
 def build(
     backend: TorchDevice, problem: Model, precision: str, operation: str, seed: int
@@ -56,20 +53,6 @@ def build(
     if operation == "training_step":
         return _training(backend, problem, precision, seed)
     return _inference(backend, problem, precision, seed)
-
-
-def memory_needed(problem: Model, operation: str) -> float:
-    """Return about how many bytes preparing, running and checking a model takes.
-
-    Weights are there as drawn and as used, and once more in float64 while an inference is judged.
-    A training step has them as they were at first, their gradients and what the optimiser
-    remembers, and keeps what the backward pass needs.
-    """
-    size = problem.network
-    if operation == "training_step":
-        weights = 4 * size.parameters + 4 * size.dense * (2 + size.states)
-        return 4.0 * size.parameters + weights + 4.0 * size.kept * problem.items
-    return (4 + 4 + 8) * size.parameters + 4.0 * size.kept * problem.items
 
 
 def _refuse(backend: TorchDevice, problem: Model, precision: str) -> None:

@@ -1,0 +1,130 @@
+"""Training steps of a paper's networks in MindSpore.
+
+The truth of a small twin is what torch came to in float64 (`models.twins`); that of the network
+itself the loss of a forward pass alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import mindspore as ms
+import numpy as np
+
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.models import twins
+from deepbench_ops.models.catalogue import RECIPE_NOTES, network
+from deepbench_ops.models.mindspore.training import TrainingStep, filled, tensors
+from deepbench_ops.problems.model import Model
+
+OFF = 2e-5
+"""How far a loss may be off, as a part of it."""
+
+DROPPED = 0.1
+"""The same where what is left out is drawn anew each time."""
+
+
+def build(
+    backend: MindSporeDevice, problem: Model, precision: str, operation: str, seed: int
+) -> Kernel:
+    """Prepare a training step in float32."""
+    if operation != "training_step":
+        raise Unsupported("in mindspore the paper's networks are trained, not served")
+    if precision != "float32":
+        raise Unsupported("in mindspore the paper's networks are trained in float32 alone")
+    if backend.layout != "published":
+        raise Unsupported(backend.nchw_alone)
+    backend.settle()
+    known = network(problem.name)
+    form = known.whole if problem.whole else known.small
+    cell = filled(known, form, seed)
+    batch = problem.batch
+    step = TrainingStep(
+        cell, known, tensors(form.inputs(batch, seed)), tensors(form.targets(batch, seed))
+    )
+    if not problem.whole:
+        step.without_dropout()
+    held: list[np.ndarray] = []
+
+    def run() -> None:
+        held[:] = [step.step()]
+
+    def reset() -> None:
+        held.clear()
+        step.restart(seed)
+
+    def result() -> np.ndarray:
+        loss = held[0].asnumpy().astype(np.float64).reshape(1)
+        return loss if problem.whole else np.concatenate([loss, _entries(step.gradients)])
+
+    reset()
+    return Kernel(
+        label=f"mindspore cpu {precision} {operation} {problem.id}",
+        run=run,
+        synchronise=ms.runtime.synchronize,
+        reset=reset,
+        result=result,
+        peek=lambda index: result()[index],
+        reference=WholeJudge(step, reset) if problem.whole else TwinJudge(problem.name),
+        flops=problem.flops_of(operation),
+        bytes=problem.bytes_of(precision, operation),
+        notes={
+            "inputs": f"synthetic, seed {seed}",
+            "layout": "published",
+            "weights": "random, float32",
+            "optimiser": RECIPE_NOTES[known.recipe],
+            "route": "loss and gradients as one graph (ms.jit), then the optimiser",
+        },
+    )
+
+
+def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:
+    """Return some entries of some gradients, those that `models.twins` has."""
+    places = np.linspace(0, len(gradients) - 1, GRADIENTS).astype(int)
+    flat = [gradients[place].asnumpy().astype(np.float64).reshape(-1) for place in places]
+    return np.concatenate([g[np.linspace(0, g.size - 1, ENTRIES).astype(int)] for g in flat])
+
+
+class _Judge:
+    """Reads (expected, allowed) of `truth`."""
+
+    truth: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.truth[0].shape
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.truth
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        expected, allowed = self.truth
+        return expected[index], allowed[index]
+
+
+@dataclass(frozen=True)
+class TwinJudge(_Judge):
+    """The loss and some gradients of the same step, in float64."""
+
+    name: str
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
+        return twins.recorded(self.name)
+
+
+@dataclass(frozen=True)
+class WholeJudge(_Judge):
+    """The loss of a forward pass alone, from the same weights."""
+
+    step: TrainingStep
+    reset: Callable[[], None]
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
+        self.reset()
+        loss = self.step.loss().asnumpy().astype(np.float64).reshape(1)
+        return loss, np.maximum(abs(loss), 1.0) * (DROPPED if self.step.drops else OFF)
