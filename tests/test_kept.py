@@ -1,6 +1,8 @@
 """What publishing remembers of results, and when it reads them again."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -55,11 +57,14 @@ def test_what_is_kept_and_broken_is_made_again(machine: Path, content: bytes | N
 
 
 def test_what_was_kept_of_a_machine_that_is_gone_goes_too(machine: Path) -> None:
+    """And what somebody else has put there stays."""
     made(machine)
-    other = machine.with_name("there")
+    other, own = machine.with_name("there"), machine.parents[1] / "kept" / "own.txt"
     machine.rename(other)
+    own.touch()
     assert made(other)
-    assert len(list((machine.parents[1] / "kept").iterdir())) == 1
+    assert len(list(own.parent.iterdir())) == 2
+    assert own.exists()
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +74,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_within_the_block_a_result_is_read_once(site: Path, monkeypatch) -> None:
+def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) -> None:
     path = next((site / "results").glob("*/*-*.json"))
     with loaded.once(site / "results"):
-        content = path.read_text()
-        path.unlink()
-        try:
-            first, second = Results.load(str(path)), Results.load(str(path))
-        finally:
-            path.write_text(content)
+        first, second = Results.load(str(path)), Results.load(str(path))
+        path.write_text(path.read_text())  # somebody measures meanwhile
+        third = Results.load(str(path))
     assert first is second
-    assert Results.load(str(path)) is not first
+    assert third is not second
+    assert Results.load(str(path)) is not third
 
 
 def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
@@ -112,11 +115,24 @@ def test_pages_are_the_same_without_a_second_process_and_from_what_is_kept(
     assert "data/start.js" in first
     published_site.published(site)
     assert pages(site) == first
-    monkeypatch.setattr(own.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
-    for path in (site / ".asv" / "lines").iterdir():
+    monkeypatch.setattr(own, "FORKS", False)
+    for path in (site / ".asv" / "deepbench-lines").iterdir():
         path.unlink()
     published_site.published(site)
     assert pages(site) == first
+
+
+def test_a_second_process_that_is_killed_is_stood_in_for(site: Path, monkeypatch) -> None:
+    first = pages(site)
+    monkeypatch.setattr(own, "_write_for", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    published_site.published(site)
+    assert pages(site) == first
+
+
+def test_everybody_may_read_the_pages(site: Path) -> None:
+    """Though they were written in a folder that nobody else may look into."""
+    published_site.published(site)
+    assert (site / "html").stat().st_mode & 0o777 == 0o755
 
 
 def test_what_stops_the_pages_stops_the_publishing(site: Path, monkeypatch) -> None:

@@ -219,6 +219,8 @@ def test_int8_is_near_float64_and_not_float32(name, way):
     expected, allowed = serving.judge("int8").everywhere()
     errors = abs(serving.judged().double().numpy() - expected)
     assert (errors <= allowed).all()
+    typical = max(1.0, (expected**2).mean() ** 0.5)
+    assert (errors**2).mean() ** 0.5 < 0.1 * typical
     assert errors.max() > 1e-4 * abs(expected).max()
 
 

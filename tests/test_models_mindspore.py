@@ -1,5 +1,6 @@
 """The paper's networks in MindSpore: the same layers, weights and steps as in torch."""
 
+import numpy as np
 import pytest
 
 ms = pytest.importorskip("mindspore")
@@ -41,15 +42,51 @@ def test_parameters_have_torchs_shapes_in_torchs_order(name):
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_steps_learn_and_a_reset_forgets(backend, name):
+    """What the optimiser remembers, too: the second step depends on it, and the third more."""
     kernel = backend.build(twin(name), "float32", "training_step")
-    losses = []
-    for _ in range(3):
-        kernel.run()
-        losses.append(kernel.result()[0])
-    kernel.reset()
-    kernel.run()
-    assert kernel.result()[0] == pytest.approx(losses[0], rel=1e-6)
-    assert losses[2] != pytest.approx(losses[0], rel=1e-6)
+    losses: list[list[float]] = [[], []]
+    for goes in losses:
+        kernel.reset()
+        for _ in range(3):
+            kernel.run()
+            goes.append(float(kernel.result()[0]))
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+    assert losses[0][2] != pytest.approx(losses[0][0], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_the_optimiser_does_what_torchs_does(name):
+    """The weights after two steps, of layers and of normalisations."""
+    torch = pytest.importorskip("torch")
+    from deepbench_ops.models.mindspore.training import TrainingStep, filled, tensors
+    from deepbench_ops.models.training import TrainingStep as TorchStep
+    from deepbench_ops.models.weights import filled as torch_filled
+
+    known = network(name)
+    form = known.small
+    batch = form.inputs(4), form.targets(4)
+    ours = TrainingStep(filled(known, form, 0), known, *map(tensors, batch))
+    ours.without_dropout()
+    module = torch_filled(lambda: known.make(form))
+    for layer in module.modules():
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = 0.0
+    arrays = ([torch.from_numpy(each) for each in part] for part in batch)
+    theirs = TorchStep(module, known.loss, known.recipe, *arrays)
+    for _ in range(2):
+        ours.step()
+        theirs.step()
+    trained = [p for p in module.parameters() if p.requires_grad]
+    for mine, other in zip(ours.trained, trained, strict=True):
+        if "key.bias" in mine.name:
+            continue  # its gradient is zero but for rounding, of which AdamW makes whole steps
+        off = np.abs(mine.asnumpy() - other.detach().numpy())
+        assert np.quantile(off, 0.9) < 1e-5, mine.name
+
+
+def test_a_whole_network_is_judged_by_a_forward_pass(backend):
+    kernel = backend.build(Model(name="lstm", batch=2), "float32", "training_step")
+    assert check.verify_output(kernel).ok
 
 
 def test_a_step_with_other_weights_is_found_out(backend, monkeypatch):
@@ -66,6 +103,7 @@ def test_a_step_with_other_weights_is_found_out(backend, monkeypatch):
     ("name", "precision", "operation", "reason"),
     [
         ("resnet50", "float32", "training_step", "not written in mindspore"),
+        ("bert_large_128", "float32", "training_step", "LAMB is not that of"),
         ("lstm", "float16", "training_step", "float32 alone"),
         ("lstm", "float32", "forward", "not served"),
     ],

@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,28 @@ def test_the_ratio_is_the_median_of_the_pairs():
     """One pair hit by a spike does not move the ratio."""
     taken = [(1.0, 1.1)] * 10 + [(1.0, 9.0)]
     assert pairs.round_ratio(taken) == pytest.approx(statistics.median([1.1] * 11))
+
+
+def test_the_sides_take_turns_in_being_first(monkeypatch):
+    """Whoever prepares last can be faster for as long as it lives: from round to round that is the
+    other one."""
+    asked = []
+
+    class Side:
+        def __init__(self, name):
+            self.name = name
+
+        def ask(self, do, **about):
+            asked.append((do, self.name))
+            return 0.01
+
+    @contextmanager
+    def started(before, after, swap):
+        yield Side("before"), Side("after")
+
+    monkeypatch.setattr(pairs, "_started", started)
+    pairs.run_rounds(None, None, [TASK], rounds=2, pairs=4)
+    prepared = [name for do, name in asked if do == "prepare"]
+    assert ["before", "after", "after", "before"] == prepared
+    sliced = [name for do, name in asked if do == "slice"][:4]
+    assert ["before", "after", "after", "before"] == sliced

@@ -80,6 +80,13 @@ def test_companions_are_those_of_the_day(monkeypatch):
         assert ("onnxruntime-1.19.0", True) == (row.name, row.on_request)
 
 
+def test_a_ceiling_without_an_end_stands(monkeypatch):
+    """MindSpore is built for numpy 1, and nobody knows until when."""
+    served(monkeypatch, {"numpy": {"1.26.4": "2024-02-05", "2.4.6": "2026-05-01"}})
+    row = companions.row("mindspore", Version("3.0.0"), datetime.date(2030, 1, 1), Index())
+    assert ("numpy==1.26.4",) == row.pins
+
+
 def test_jaxlib_is_the_highest_of_the_same_minor_that_is_not_above(monkeypatch):
     """jax sometimes comes out without a jaxlib; without any of its minor it has no row."""
     beside = dict.fromkeys(("0.4.20", "0.4.23", "0.5.0"), "2023-11-01")

@@ -310,10 +310,16 @@ def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     (kept,) = (same_release.parent / "pairs").iterdir()
     with kept.open("a") as file:
         file.write('{"task": {"fam')
+    text = kept.read_text()
     found = confirm.confirm([cause], 4, str, same_release)
     assert numbers == [0, 1, 2, 2, 3]
     assert found.told(cause)[0].startswith("slower 1.2")
     assert not kept.exists()
+    kept.write_text(text)
+    again = taken.Taken(kept)
+    (task,) = again.rounds
+    again._add(2, {task: rounds[2]})  # behind half a line
+    assert [0, 1, 2] == sorted(taken.Taken(kept).rounds[task])
 
 
 def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
@@ -323,6 +329,17 @@ def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
     monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
     for later, measured in ((0, 2), (0, 2), (taken.FRESH + 1, 4)):
         monkeypatch.setattr(taken.time, "time", lambda later=later: 1e9 + later)
+        taken.Taken(path).measure(lambda: (None, None), [task], 2)
+        assert len(asked) == measured
+
+
+def test_rounds_on_other_threads_are_measured_anew(same_release, monkeypatch):
+    path = same_release.parent / "pairs" / "a..b.jsonl"
+    task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
+    for count, measured in ((1, 2), (1, 2), (2, 4)):
+        monkeypatch.setattr(taken.threads, "wanted", lambda count=count: count)
         taken.Taken(path).measure(lambda: (None, None), [task], 2)
         assert len(asked) == measured
 

@@ -37,8 +37,9 @@ from deepbench_ops.analysis.standing import has_crept, standing
 
 CONFIDENCE = 0.99
 
-CLIPPED = 1.1
-"""Variance of a mean of clipped points, in that of a mean of all of them without outliers."""
+CLIPPED = 1.25
+"""Variance of a mean of clipped points, in that of a mean of all of them without outliers, and what
+is added for the noise being no more than estimated: so that 99 of 100 intervals hold the truth."""
 
 SMALLEST = 0.005
 """A change of less than half a percent is not called one, however certain."""

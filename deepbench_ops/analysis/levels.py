@@ -38,7 +38,8 @@ def calmed(logs: np.ndarray) -> np.ndarray:
 
 
 def settled(logs: np.ndarray, ends: list[int]) -> list[int]:
-    """Move each split to where the two levels beside it leave the least squares."""
+    """Move each split to where the two levels beside it leave the least squares, of what is new in
+    each point where the noise remembers."""
     ends = list(ends)
     memory = memory_of(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):

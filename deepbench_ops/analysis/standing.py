@@ -28,7 +28,8 @@ STRAIGHT, WAVY, ANOTHER = 1.0, 0.0, 14.0
 straight line and waves; and what each further step is charged."""
 
 CREEP = 0.08
-"""Relative change from a series' first level to its last that counts even without a clear step."""
+"""Relative change from the first ten points to the newest ten that counts even without a clear
+step."""
 
 
 def standing(logs: np.ndarray, ends: list[int]) -> list[int]:

@@ -1,10 +1,11 @@
 """Two releases against each other, slice by slice, in two live processes.
 
 What the machine does to one it does to the other a few milliseconds later, and it cancels in
-the ratio. Four things were found to matter, each by a comparison of a release with itself that
+the ratio. Five things were found to matter, each by a comparison of a release with itself that
 came out wrong without it: both processes sit on the same cores; the one not being timed is
-stopped, because idle thread pools spin; the order inside a pair is swapped every time; and so
-is, from round to round, the order in which the two processes start. A round, that is a fresh
+stopped, because idle thread pools spin; the order inside a pair is swapped every time; and so are,
+from round to round, the order in which the two processes start and that in which they prepare a
+kernel (where memory is what it waits for, the one prepared last was 4 % faster). A round, that is a fresh
 pair of processes, is the unit of noise: memory layout and thread placement are drawn anew.
 """
 
@@ -58,9 +59,13 @@ class LiveWorker:
             text=True,
             env={**os.environ, **launch.environ},
         )
-        os.sched_setaffinity(self._process.pid, cores)
-        self._answer()
-        self.freeze()
+        try:
+            os.sched_setaffinity(self._process.pid, cores)
+            self._answer()
+            self.freeze()
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, **command: object) -> float:
         """Wake the worker, give it a command, stop it again; return the seconds it answers.
@@ -125,9 +130,10 @@ def run_round(
     pairs: int = 20,
     slice_seconds: float = 0.015,
 ) -> dict[Task, list[Pair]]:
-    """Return the pairs of one round, the `number`-th: the side started first alternates."""
-    with _started(before, after, swap=number % 2 == 1) as workers:
-        return {task: _one_round(*workers, task, pairs, slice_seconds) for task in tasks}
+    """Return the pairs of one round, the `number`-th: which side comes first alternates."""
+    swap = number % 2 == 1
+    with _started(before, after, swap) as workers:
+        return {task: _one_round(*workers, task, swap, pairs, slice_seconds) for task in tasks}
 
 
 @contextmanager
@@ -146,9 +152,15 @@ def _started(before: Launch, after: Launch, swap: bool) -> Iterator[tuple[LiveWo
 
 
 def _one_round(
-    before: LiveWorker, after: LiveWorker, task: Task, pairs: int, slice_seconds: float
+    before: LiveWorker,
+    after: LiveWorker,
+    task: Task,
+    swap: bool,
+    pairs: int,
+    slice_seconds: float,
 ) -> list[Pair]:
-    call = max(worker.ask(do="prepare", **asdict(task)) for worker in (before, after))
+    sides = (after, before) if swap else (before, after)
+    call = max(worker.ask(do="prepare", **asdict(task)) for worker in sides)
     calls = max(1, round(slice_seconds / call))
     affordable = int(ROUND_SECONDS / (2 * calls * call)) // 2 * 2  # either order as often
     taken: list[Pair] = []

@@ -54,9 +54,10 @@ class Network:
         place = (
             f"{__package__}.{within}.{self.module}" if within else f"{__package__}.{self.module}"
         )
-        if find_spec(place) is None or not hasattr(import_module(place), self.builder):
-            raise Unsupported(f"{self.name} is not written in {within}: torch has it alone")
-        return getattr(import_module(place), self.builder)(**form.options)
+        kind = getattr(import_module(place), self.builder, None) if find_spec(place) else None
+        if kind is None:
+            raise Unsupported(f"{self.name} is not written in {within}, in torch alone")
+        return kind(**form.options)
 
 
 GUESSED = 20

@@ -1,15 +1,23 @@
 """What was made of a machine's results, kept until they, or what makes it, are others."""
 
 import hashlib
+import os
 import pickle
+import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 PACKAGE = Path(__file__).parent.parent
-BROKEN = (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError)
+COMPUTING = ("asv", "numpy", "scipy")
+"""What beside this package decides what comes out."""
+
+NAME = re.compile(r"[0-9a-f]{16}(\.\w+)?")
+"""Of the files here, unfinished ones too."""
 
 
 @dataclass
@@ -21,33 +29,40 @@ class Kept:
 
     folder: Path
     of: str = ""
-    found: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    """By the name of its file: of what it was made, and what."""
+    asked: set[str] = field(default_factory=set)
+    """Names of the files of all machines that were asked for."""
+    new: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    """By the name of its file: of what it was made now, and what."""
 
     def made(self, machine: Path, make: Callable[[], Any]) -> Any:
         """What `make` returns for a machine's folder of results, from the file if it is kept."""
         name = hashlib.blake2b(machine.name.encode(), digest_size=8).hexdigest()
         digest = _digest(machine, self.of)
-        self.found[name] = digest, self._read(name, digest) or make()
-        return self.found[name][1]
+        self.asked.add(name)
+        content = self._read(name, digest)
+        if content is None:
+            content = make()
+            self.new[name] = digest, content
+        return content
 
     def _read(self, name: str, digest: str) -> Any:
         try:
             with (self.folder / name).open("rb") as file:
                 return pickle.load(file) if file.readline().decode().strip() == digest else None
-        except BROKEN:
+        except Exception:  # there is hardly one that unpickling what is broken does not raise
             return None
 
     def write(self) -> None:
-        """Keep what was asked for, with all that was worked out of it meanwhile."""
+        """Keep what was made, with all that was worked out of it meanwhile, and of machines that
+        nobody asked for nothing."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for name, (digest, content) in self.found.items():
-            unfinished = self.folder / f"{name}.partial"
+        for name, (digest, content) in self.new.items():
+            unfinished = self.folder / f"{name}.{os.getpid()}"
             unfinished.write_bytes(f"{digest}\n".encode() + pickle.dumps(content))
             unfinished.replace(self.folder / name)
         for path in self.folder.iterdir():
-            if path.name not in self.found:
-                path.unlink()
+            if NAME.fullmatch(path.name) and path.name not in self.asked:
+                path.unlink(missing_ok=True)
 
 
 def _digest(machine: Path, of: str) -> str:
@@ -60,8 +75,9 @@ def _digest(machine: Path, of: str) -> str:
 
 @cache
 def _package() -> str:
-    """What this package is made of: with other code or tables nothing kept is valid."""
-    digest = hashlib.blake2b(digest_size=16)
+    """What makes it: with other code, tables or libraries nothing kept is valid."""
+    libraries = [f"{name} {version(name)}" for name in COMPUTING]
+    digest = hashlib.blake2b(" ".join([sys.version, *libraries]).encode(), digest_size=16)
     for path in sorted(PACKAGE.rglob("*")):
         if path.suffix in (".py", ".csv"):
             digest.update(path.read_bytes())

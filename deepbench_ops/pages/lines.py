@@ -62,7 +62,7 @@ def _machine(results: Path, name: str, timeline: Sequence[Release]) -> Found:
     ]
     machine = Machine(
         name,
-        _entry(results / name / "machine.json"),
+        whole(lambda: _entry(results / name / "machine.json"), {}),
         whole(lambda: profile.read(results, name), None),
         tuple(whole(lambda: model_runs.load(results / name), ())),
         _conditions(results / name, timeline),
@@ -78,6 +78,8 @@ def _conditions(machine: Path, timeline: Sequence[Release]) -> dict[str, dict[st
 
 
 def _entry(path: Path) -> dict[str, str]:
-    """asv's entry of a machine, which asv itself has read before."""
-    found = json.loads(path.read_text("utf-8"))
-    return {str(key): str(value) for key, value in found.items()}
+    """asv's entry of a machine. Raises DeepbenchError where it is none."""
+    try:
+        return {str(key): str(value) for key, value in json.loads(path.read_text("utf-8")).items()}
+    except (ValueError, AttributeError):
+        raise DeepbenchError(f"{path} is not whole: restore it from git") from None

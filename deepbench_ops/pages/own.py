@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,9 @@ from deepbench_ops.pages.noise_data import Noises
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import intact
 
+FORKS = sys.platform == "linux"
+"""Whether a process can be split off from this one, with all that it has read."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -41,52 +46,80 @@ class Written:
 
 
 class Pages:
-    """Pages that are being written, or will be when somebody asks for them."""
+    """Pages that another process is writing, or that are written when somebody asks for them."""
 
-    def __init__(self, folder: Path, arguments: tuple[Any, ...]) -> None:
-        self.folder = folder
-        self._arguments = arguments
-        self._coming: Future[Written] | None = None
+    def __init__(self, folder: Path, *about: Any) -> None:
+        self._about = (folder, *about)
+        self._folder = folder
+        self._coming: Connection | None = None
         self._written: Written | None = None
 
-    def begin(self, pool: ProcessPoolExecutor) -> None:
-        """Have another process write them."""
-        self._coming = pool.submit(write, self.folder, *self._arguments)
+    @contextmanager
+    def being_written(self) -> Iterator[None]:
+        """Have another process write them; when the block ends, so does it."""
+        here, there = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.get_context("fork").Process(
+            target=_write_for, args=(there, *self._about), daemon=True
+        )
+        process.start()
+        there.close()
+        self._coming = here
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.join()
+            here.close()
 
     def written(self) -> Written:
-        """Wait until they are there. Raises what stopped them."""
+        """Return once they are there. Raises what stopped them."""
         if self._written is None:
-            coming = self._coming
-            self._written = coming.result() if coming else write(self.folder, *self._arguments)
+            self._written = self._awaited() or write(*self._about)
         return self._written
+
+    def _awaited(self) -> Written | None:
+        """What the other process says; None where there is none, or it was killed."""
+        try:
+            found = self._coming.recv() if self._coming else None
+        except EOFError:
+            return None
+        if isinstance(found, Exception):
+            raise found
+        return found
 
     def move(self, html_dir: Path) -> None:
         """Put them among asv's pages."""
-        shutil.copytree(self.folder, html_dir, dirs_exist_ok=True, copy_function=shutil.move)
+        shutil.copytree(self._folder, html_dir, dirs_exist_ok=True, copy_function=shutil.move)
 
 
 @contextmanager
 def beside(conf: Any) -> Iterator[Pages | None]:
-    """Write the pages while the block runs, in a process of their own where those can be split
-    off from this one, with all that it has read; else when they are asked for.
-
-    None where commits are no releases: there are no lines then.
-    """
+    """Write the pages while the block runs; None where commits are no releases: there are no
+    lines then."""
     if not release_list.named(conf):
         yield None
         return
-    kept = Path(conf.env_dir).parent
-    kept.mkdir(parents=True, exist_ok=True)
+    own = Path(conf.env_dir).parent
+    own.mkdir(parents=True, exist_ok=True)
     timeline = get_repo(conf).timeline
-    with tempfile.TemporaryDirectory(prefix="pages-", dir=kept) as folder:
-        arguments = conf.project, Path(conf.results_dir), timeline, kept / "lines"
-        pages = Pages(Path(folder), arguments)
-        if "fork" not in multiprocessing.get_all_start_methods():
+    with tempfile.TemporaryDirectory(prefix="pages-", dir=own) as scratch:
+        folder = Path(scratch, "html")
+        folder.mkdir()
+        kept = own / "deepbench-lines"
+        pages = Pages(folder, conf.project, Path(conf.results_dir), timeline, kept)
+        if not FORKS:
             yield pages
             return
-        with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-            pages.begin(pool)
+        with pages.being_written():
             yield pages
+
+
+def _write_for(there: Connection, *about: Any) -> None:
+    logging.disable()  # the first process tells the same
+    try:
+        there.send(write(*about))
+    except Exception as reason:
+        there.send(reason)
 
 
 def write(

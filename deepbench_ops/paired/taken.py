@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from deepbench_ops.measure import pairs
+from deepbench_ops.measure import pairs, threads
 from deepbench_ops.measure.pairs import Launch, Pair, Task
 
 FRESH = 24 * 3600
@@ -15,20 +15,27 @@ FRESH = 24 * 3600
 
 @dataclass
 class Taken:
-    """Rounds of several kernels between the same two sides, in a file."""
+    """Rounds of several kernels between the same two sides, in a file.
+
+    Each has its number, since sides take turns in starting first, and the threads it was measured
+    with: of another number of threads, or of another day, none counts.
+    """
 
     path: Path
-    rounds: dict[Task, list[list[Pair]]] = field(default_factory=dict)
+    rounds: dict[Task, dict[int, list[Pair]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for line in self.path.read_text("utf-8").splitlines() if self.path.exists() else ():
             try:
                 entry = json.loads(line)
-                task, taken = Task(**entry["task"]), [tuple(pair) for pair in entry["pairs"]]
-                if time.time() - entry["ended_at"] < FRESH:
-                    self.rounds.setdefault(task, []).append(taken)
+                task, taken = Task(**entry["task"]), [(b, a) for b, a in entry["pairs"]]
+                late = time.time() - entry["ended_at"] >= FRESH
+                if not late and entry["threads"] == threads.wanted():
+                    self.rounds.setdefault(task, {})[entry["number"]] = taken
             except (ValueError, KeyError, TypeError):
                 continue  # half a line of one who was stopped
+        if not self.rounds:
+            self.forget()
 
     def measure(
         self,
@@ -42,17 +49,24 @@ class Taken:
         DeepbenchError where they cannot be started.
         """
         for number in range(rounds):
-            missing = [task for task in tasks if len(self.rounds.get(task, ())) <= number]
+            missing = [task for task in tasks if number not in self.rounds.get(task, ())]
             if missing:
-                self._add(pairs.run_round(*launches(), missing, number))
-        return {task: self.rounds[task][:rounds] for task in tasks}
+                self._add(number, pairs.run_round(*launches(), missing, number))
+        return {task: [self.rounds[task][number] for number in range(rounds)] for task in tasks}
 
-    def _add(self, found: dict[Task, list[Pair]]) -> None:
+    def _add(self, number: int, found: dict[Task, list[Pair]]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
+            file.write("\n")  # behind half a line, should there be one
             for task, taken in found.items():
-                self.rounds.setdefault(task, []).append(taken)
-                entry = {"task": asdict(task), "pairs": taken, "ended_at": time.time()}
+                self.rounds.setdefault(task, {})[number] = taken
+                entry = {
+                    "task": asdict(task),
+                    "number": number,
+                    "pairs": taken,
+                    "threads": threads.wanted(),
+                    "ended_at": time.time(),
+                }
                 file.write(json.dumps(entry) + "\n")
 
     def forget(self) -> None:

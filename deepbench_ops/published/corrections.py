@@ -15,6 +15,7 @@ from pathlib import Path
 from deepbench_ops.published import filing
 from deepbench_ops.published.filing import Stack, Values
 from deepbench_ops.published.publication import Key
+from deepbench_ops.results.loaded import State, state
 
 FEW = 0.5
 """Share of a benchmark's times below which those that changed are corrections."""
@@ -55,13 +56,13 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
 def of_machine(folder: Path) -> dict[str, set[Key]]:
     """Return what was corrected later, by the name of the result file that holds the slip."""
     paths = folder.glob(f"*-{filing.ENVIRONMENT}.json")
-    return _of_files(tuple((path, path.stat().st_mtime_ns) for path in paths))
+    return _of_files(tuple((path, state(path)) for path in sorted(paths)))
 
 
 @cache
-def _of_files(written: tuple[tuple[Path, int], ...]) -> dict[str, set[Key]]:
-    """The same of files, each with when it was written last."""
-    paths = sorted((path for path, _ in written), key=filing.day_of)
+def _of_files(files: tuple[tuple[Path, State], ...]) -> dict[str, set[Key]]:
+    """The same of files, each as it was written last."""
+    paths = sorted((path for path, _ in files), key=filing.day_of)
     slips = corrected([Dated(filing.day_of(path), *filing.load(path)) for path in paths])
     return {path.name: keys for path, keys in zip(paths, slips, strict=True)}
 

@@ -49,9 +49,10 @@ CEILINGS = {
         (DAY("2026-01-31"), "2.3"),
     ),
     ("jax", "numpy"): ((DAY("2024-06-16"), "2"),),
-    ("mindspore", "numpy"): ((DAY("2026-11-22"), "2"),),
+    ("mindspore", "numpy"): ((datetime.date.max, "2"),),
 }
-"""Before that day a framework's releases took only what is below that version of a companion."""
+"""Before that day a framework's releases took only what is below that version of a companion; with
+no such day they still do."""
 
 
 def row(framework: str, version: Version, day: datetime.date, index: Index) -> Release | None:

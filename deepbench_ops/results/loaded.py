@@ -6,31 +6,41 @@ from pathlib import Path
 from typing import Any
 
 from asv.results import Results
-from asv.util import UserError
+
+State = tuple[int, int, int]
 
 
 @contextmanager
 def once(results: Path) -> Iterator[None]:
-    """Read what is in `results`; within the block nobody reads these files again.
+    """Read what is in `results`; within the block nobody reads these files again, unless they
+    change meanwhile.
 
-    Whoever changes a result that he got works on a copy. Broken files are read each time, for
-    those who tell of them.
+    Whoever changes a result that he got works on a copy. What cannot be read is read each time,
+    for those who tell of it.
     """
     load = Results.load.__func__  # type: ignore[attr-defined]
-    known: dict[Path, Results] = {}
+    known: dict[Path, tuple[State, Results]] = {}
     for path in results.glob("*/*.json"):
         if path.name != "machine.json":
-            with suppress(UserError):
-                known[path.resolve()] = load(Results, str(path))
+            with suppress(Exception):
+                known[path.resolve()] = state(path), load(Results, str(path))
 
     def remembered(cls: type[Results], path: str, machine_name: str | None = None) -> Any:
-        found = known.get(Path(path).resolve())
-        if found is None or machine_name not in (None, found.params.get("machine")):
-            return load(cls, path, machine_name)
-        return found
+        before, found = known.get(Path(path).resolve(), (None, None))
+        if found is not None and machine_name in (None, found.params.get("machine")):
+            with suppress(OSError):
+                if before == state(Path(path)):
+                    return found
+        return load(cls, path, machine_name)
 
     Results.load = classmethod(remembered)  # type: ignore[method-assign]
     try:
         yield
     finally:
         Results.load = classmethod(load)  # type: ignore[method-assign]
+
+
+def state(path: Path) -> State:
+    """Return what is another after a file was written anew. Raises OSError where there is none."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns

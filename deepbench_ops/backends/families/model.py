@@ -1,14 +1,20 @@
 """Whole models: how far one is cut down for its check and for an estimate.
 
-There are no operands and no judge here: what goes in is `models.data`, and the truth is the same
-network in float64, which only a framework can compute. So a model's kernel brings its own judge.
+There are no operands here: what goes in is `models.data`. Nor is there more of a judge than its
+shape: the truth is the same network in float64, which only a framework can compute.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 
+import numpy as np
+
+from deepbench_ops.backends.kernel import Index
+from deepbench_ops.models import twins
 from deepbench_ops.problems.model import Model
 
-SMALL = {"whole": False, "batch": 4, "threads": 1}
+SMALL = {"whole": False, "batch": twins.BATCH, "threads": 1}
 
 WAYS = ("eager", "compiled", "onnxruntime")
 """What can run a network in inference: torch as it is, torch.compile, or an exported model."""
@@ -18,6 +24,29 @@ GRADIENTS, ENTRIES = 6, 8
 
 PROBE_FLOPS = 16e9
 """Floating-point operations of a forward pass that are enough to show a rate."""
+
+
+class Judge(ABC):
+    """What an output must be, computed when it is first asked for."""
+
+    @cached_property
+    @abstractmethod
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """(expected, allowed)."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of what is compared."""
+        return self.truth[0].shape
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed)."""
+        return self.truth
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at the entries of `index`."""
+        expected, allowed = self.truth
+        return expected[index], allowed[index]
 
 
 def probe(problem: Model) -> Model:

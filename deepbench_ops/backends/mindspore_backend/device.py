@@ -45,12 +45,12 @@ class MindSporeDevice(CpuBackend):
         return True
 
     def settle(self) -> None:
-        """Fix device and threads, whatever is made first."""
-        assert self._ready
+        """Fix device and threads, before the first tensor."""
+        _ = self._ready
 
     def tensor(self, values: np.ndarray, precision: str) -> Any:
         """Return row-major `values` as a tensor in the type of `precision`."""
-        assert self._ready
+        self.settle()
         return ms.Tensor(np.ascontiguousarray(values), DTYPES[precision])
 
     def tensors(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:

@@ -4,20 +4,20 @@ The truth of a small twin is what torch came to in float64 (`models.twins`); tha
 itself the loss of a forward pass alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import mindspore as ms
 import numpy as np
 
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import RECIPE_NOTES, network
-from deepbench_ops.models.mindspore.training import TrainingStep, filled, tensors
+from deepbench_ops.models.mindspore.training import RECIPES, TrainingStep, filled, tensors
 from deepbench_ops.problems.model import Model
 
 OFF = 2e-5
@@ -37,8 +37,12 @@ def build(
         raise Unsupported("in mindspore the paper's networks are trained in float32 alone")
     if backend.layout != "published":
         raise Unsupported(backend.nchw_alone)
-    backend.settle()
     known = network(problem.name)
+    if known.recipe not in RECIPES:
+        raise Unsupported(f"mindspore's {RECIPE_NOTES[known.recipe]} is not that of {known.name}")
+    if not problem.whole and (problem.batch, seed) != (twins.BATCH, 0):
+        raise Unsupported(f"of twins, {twins.BATCH} items of seed 0 are known")
+    backend.settle()
     form = known.whole if problem.whole else known.small
     cell = filled(known, form, seed)
     batch = problem.batch
@@ -47,7 +51,7 @@ def build(
     )
     if not problem.whole:
         step.without_dropout()
-    held: list[np.ndarray] = []
+    held: list[ms.Tensor] = []
 
     def run() -> None:
         held[:] = [step.step()]
@@ -68,7 +72,7 @@ def build(
         reset=reset,
         result=result,
         peek=lambda index: result()[index],
-        reference=WholeJudge(step, reset) if problem.whole else TwinJudge(problem.name),
+        reference=WholeJudge(step, seed) if problem.whole else TwinJudge(problem.name),
         flops=problem.flops_of(operation),
         bytes=problem.bytes_of(precision, operation),
         notes={
@@ -88,43 +92,26 @@ def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:
     return np.concatenate([g[np.linspace(0, g.size - 1, ENTRIES).astype(int)] for g in flat])
 
 
-class _Judge:
-    """Reads (expected, allowed) of `truth`."""
-
-    truth: tuple[np.ndarray, np.ndarray]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.truth[0].shape
-
-    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.truth
-
-    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        expected, allowed = self.truth
-        return expected[index], allowed[index]
-
-
 @dataclass(frozen=True)
-class TwinJudge(_Judge):
+class TwinJudge(Judge):
     """The loss and some gradients of the same step, in float64."""
 
     name: str
 
     @cached_property
-    def truth(self) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
         return twins.recorded(self.name)
 
 
 @dataclass(frozen=True)
-class WholeJudge(_Judge):
+class WholeJudge(Judge):
     """The loss of a forward pass alone, from the same weights."""
 
     step: TrainingStep
-    reset: Callable[[], None]
+    seed: int
 
     @cached_property
-    def truth(self) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
-        self.reset()
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        self.step.restart(self.seed)
         loss = self.step.loss().asnumpy().astype(np.float64).reshape(1)
         return loss, np.maximum(abs(loss), 1.0) * (DROPPED if self.step.drops else OFF)

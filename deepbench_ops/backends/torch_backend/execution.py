@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +17,35 @@ Call = Callable[..., Any]
 
 
 def prepared(
-    module: nn.Module, inputs: Sequence[Tensor], way: str, threads: int, int8: bool = False
+    module: nn.Module,
+    inputs: Sequence[Tensor],
+    way: str,
+    threads: int,
+    calibrating: Sequence[Tensor] | None = None,
 ) -> Call:
     """Return what is called with inputs like these, by one of WAYS, on so many threads.
 
-    Raises Unsupported where the way asks for what is not there.
+    calibrating: for int8, what shows how large numbers become on the way. Raises Unsupported where
+    the way asks for what is not there.
     """
     if way == "compiled":
-        return _compiled(module, inputs, int8)
+        return _compiled(module, inputs, calibrating)
     if way == "onnxruntime":
-        return _exported(module, inputs, threads, int8)
-    if int8:
+        return _exported(module, inputs, threads, calibrating)
+    if calibrating is not None:
         raise Unsupported("int8 needs a network compiled, or exported to ONNX Runtime")
     return module
 
 
-def _compiled(module: nn.Module, inputs: Sequence[Tensor], int8: bool) -> Call:
-    from torch._inductor import config as inductor  # which only torch 2 has
-
-    compiled: Call = torch.compile(quantised.for_compiling(module, inputs) if int8 else module)
+def _compiled(
+    module: nn.Module, inputs: Sequence[Tensor], calibrating: Sequence[Tensor] | None
+) -> Call:
+    weights: Any = nullcontext()
+    if calibrating is not None:
+        module, weights = quantised.for_compiling(module, calibrating), quantised.packed()
+    compiled: Call = torch.compile(module)
     try:
-        # Frozen weights are packed once, which int8 kernels ask for.
-        with torch.inference_mode(), inductor.patch(freezing=int8):
+        with torch.inference_mode(), weights:
             compiled(*inputs)
     except RuntimeError as wrong:  # no compiler of C++, say
         reason = str(wrong).strip().splitlines()[0]
@@ -45,7 +53,12 @@ def _compiled(module: nn.Module, inputs: Sequence[Tensor], int8: bool) -> Call:
     return compiled
 
 
-def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int, int8: bool) -> Call:
+def _exported(
+    module: nn.Module,
+    inputs: Sequence[Tensor],
+    threads: int,
+    calibrating: Sequence[Tensor] | None,
+) -> Call:
     weights = next(module.parameters())
     if weights.device.type != "cpu" or weights.dtype is torch.bfloat16:
         raise Unsupported("exported networks run on the cpu alone, in float32, float16 or int8")
@@ -61,8 +74,8 @@ def _exported(module: nn.Module, inputs: Sequence[Tensor], threads: int, int8: b
             program = torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False)
         assert program is not None
         program.save(str(path), external_data=True)
-        if int8:
-            path = quantised.of_file(path, inputs)
+        if calibrating is not None:
+            path = quantised.of_file(path, calibrating)
         session = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"]
         )

@@ -8,7 +8,6 @@ itself the loss that a forward pass alone gives, since a step in float64 would t
 import copy
 import statistics
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, WAYS
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, WAYS, Judge
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
@@ -110,7 +109,10 @@ class Serving:
         split = (each.split(problem.batch) for each in self.inputs)
         self._batches = list(zip(*split, strict=True))
         each = max(1, backend.threads() // problem.threads)
-        self._call = execution.prepared(self.module, self._batches[0], way, each, int8)
+        others = None  # a batch that is neither timed nor judged
+        if int8:
+            others = _tensors(backend, form.inputs(problem.batch, seed + 1), dtype)
+        self._call = execution.prepared(self.module, self._batches[0], way, each, others)
         self._batch = problem.batch
         self._held: list[Any] = [None] * problem.threads
         self._streams = [
@@ -239,7 +241,7 @@ def _kernel(
     run: Callable[[], object],
     reset: Callable[[], object],
     judged: Callable[[], Tensor],
-    judge: "Judge",
+    judge: Judge,
     notes: dict[str, str],
     clock: Callable[[int], float] | None = None,
 ) -> Kernel:
@@ -305,29 +307,10 @@ class Crew:
 
 
 @dataclass(frozen=True)
-class Judge(ABC):
-    """What an output must be, computed when it is first asked for."""
+class TorchJudge(Judge):
+    """A judge that allows what a precision explains."""
 
     precision: str
-
-    @cached_property
-    @abstractmethod
-    def truth(self) -> tuple[np.ndarray, np.ndarray]:
-        """(expected, allowed)."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of what is compared."""
-        return self.truth[0].shape
-
-    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed)."""
-        return self.truth
-
-    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) at the entries of `index`."""
-        expected, allowed = self.truth
-        return expected[index], allowed[index]
 
     def allowing(self, expected: Tensor, scale: Tensor | float) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) of entries that are typically as large as `scale`."""
@@ -336,7 +319,7 @@ class Judge(ABC):
 
 
 @dataclass(frozen=True)
-class InferenceJudge(Judge):
+class InferenceJudge(TorchJudge):
     """The network in float64 on the first and the last item: (2, numbers that come out)."""
 
     module: nn.Module
@@ -351,7 +334,7 @@ class InferenceJudge(Judge):
 
 
 @dataclass(frozen=True)
-class LossJudge(Judge):
+class LossJudge(TorchJudge):
     """The loss of a forward pass alone, from the same weights and with the same dropout."""
 
     step: TrainingStep
@@ -366,7 +349,7 @@ class LossJudge(Judge):
 
 
 @dataclass(frozen=True)
-class StepJudge(Judge):
+class StepJudge(TorchJudge):
     """The loss and some gradients of the same step in float64."""
 
     step: TrainingStep

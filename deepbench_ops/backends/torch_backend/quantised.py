@@ -1,11 +1,13 @@
-"""Networks in int8, by each framework's own tool, calibrated on inputs like those they will get.
+"""Networks in int8, by each framework's own tool.
 
 torch: quantised where it is exported, for compiling (PT2E of torchao, its quantiser for x86);
 convolutions and linear layers take int8, and what lies between them that can. ONNX Runtime: its own
-quantisation, static for pictures and dynamic for all else, as its documentation recommends.
+quantisation, static for pictures and dynamic for all else, as its documentation recommends. What is
+static is calibrated on inputs of the same kind, which are not those that are timed.
 """
 
 import logging
+import platform
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +20,7 @@ from deepbench_ops.backends.torch_backend.needed import needed
 from deepbench_ops.errors import Unsupported
 
 ONE_PIECE = 2**31
-"""Bytes of a file of ONNX from which its weights have to lie beside it."""
+"""Bytes of weights from which a file of ONNX cannot hold them itself."""
 
 PICTURES = 4
 """Dimensions of an input that is a batch of pictures."""
@@ -27,12 +29,17 @@ PICTURES = 4
 def for_compiling(module: nn.Module, inputs: Sequence[Tensor]) -> nn.Module:
     """Return a quantised network that torch.compile turns into int8 kernels.
 
-    Raises Unsupported where torchao is not installed.
+    Raises Unsupported where there are none: without torchao, on a GPU, or on other processors.
     """
+    if inputs[0].device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
+        raise Unsupported("compiled networks have int8 kernels on x86 processors alone")
     logging.getLogger("torchao").setLevel(logging.CRITICAL)  # of kernels for other processors
     needed("torchao")
-    from torchao.quantization.pt2e import quantize_pt2e
-    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+    try:
+        from torchao.quantization.pt2e import quantize_pt2e
+        from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+    except ImportError as missing:
+        raise Unsupported(f"this torchao cannot quantise for x86: {missing}") from None
 
     quantiser = x86.X86InductorQuantizer()
     quantiser.set_global(x86.get_default_x86_inductor_quantization_config())
@@ -42,6 +49,13 @@ def for_compiling(module: nn.Module, inputs: Sequence[Tensor]) -> nn.Module:
         observed = quantize_pt2e.prepare_pt2e(exported, quantiser)
         observed(*inputs)
         return quantize_pt2e.convert_pt2e(observed)  # type: ignore[no-any-return]
+
+
+def packed() -> Any:
+    """Return the context in which weights are packed once, which int8 kernels ask for."""
+    from torch._inductor import config
+
+    return config.patch(freezing=True)
 
 
 def of_file(network: Path, inputs: Sequence[Tensor]) -> Path:
@@ -55,7 +69,7 @@ def of_file(network: Path, inputs: Sequence[Tensor]) -> Path:
 
     whole, ready, result = (network.with_stem(stem) for stem in ("whole", "ready", "int8"))
     model = onnx.load(network)
-    if model.ByteSize() >= ONE_PIECE:
+    if sum(len(weights.raw_data) for weights in model.graph.initializer) >= ONE_PIECE:
         raise Unsupported("ONNX Runtime's quantisation takes networks of up to 2 GB")
     del model.graph.value_info[:]  # torch leaves shapes of before its own simplifications
     onnx.save(model, whole)

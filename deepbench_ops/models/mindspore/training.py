@@ -26,7 +26,9 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
 
 
 def _momentum(trained: Sequence[Parameter]) -> Any:
-    return nn.Momentum(list(trained), learning_rate=0.01, momentum=0.9, weight_decay=1e-4)
+    # Of a plain list it would leave the weights of normalisations undecayed, which torch does not.
+    decayed = [{"params": list(trained), "weight_decay": 1e-4}]
+    return nn.Momentum(decayed, learning_rate=0.01, momentum=0.9)
 
 
 def _adam(trained: Sequence[Parameter]) -> Any:
@@ -34,6 +36,10 @@ def _adam(trained: Sequence[Parameter]) -> Any:
 
 
 RECIPES: dict[str, Callable[[Sequence[Parameter]], Any]] = {"momentum": _momentum, "adam": _adam}
+
+
+REMEMBERED = {nn.Momentum: ("moments",), optim.AdamW: ("exp_avg", "exp_avg_sq", "state_step")}
+"""What an optimiser calls what it remembers of the weights."""
 
 
 def filled(network: Network, form: Form, seed: int) -> nn.Cell:
@@ -68,8 +74,8 @@ class TrainingStep:
     def _remembered(self) -> Iterator[Parameter]:
         """All that a step changes: weights, means of normalisations, the optimiser's memory."""
         yield from self.cell.get_parameters()
-        for name in ("moments", "exp_avg", "exp_avg_sq", "state_step"):
-            kept = getattr(self._optimiser, name, ())
+        for name in REMEMBERED[type(self._optimiser)]:
+            kept = getattr(self._optimiser, name)
             yield from [kept] if isinstance(kept, Parameter) else kept
 
     @property
