@@ -64,6 +64,8 @@ def build(
         loss = held[0].asnumpy().astype(np.float64).reshape(1)
         return loss if problem.whole else np.concatenate([loss, _entries(step.gradients)])
 
+    run()  # a long call is its own warm-up, and must not be what compiles
+    ms.runtime.synchronize()
     reset()
     return Kernel(
         label=f"mindspore cpu {precision} {operation} {problem.id}",
