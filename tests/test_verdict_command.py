@@ -56,8 +56,7 @@ def test_a_change_lies_between_two_releases():
     (shift,) = found.changes
     assert (RELEASES[3], RELEASES[4]) == (shift.before.release, shift.after.release)
     assert shift.slower
-    assert shift.change.ratio == pytest.approx(1.2, rel=0.02)
-    assert 1 < shift.change.low < shift.change.ratio < shift.change.high
+    assert shift.change.low < 1.2 < shift.change.high
 
 
 def test_a_line_needs_eleven_processes():

@@ -55,7 +55,7 @@ def filled(network: Network, form: Form, seed: int) -> nn.Cell:
 class TrainingStep:
     """One network with its batch and its optimiser, able to go back to where it started.
 
-    Loss and gradients are compiled into one graph, as MindSpore's users train: twice as fast here.
+    Loss and gradients are compiled into one graph, as MindSpore's users train.
     """
 
     def __init__(
