@@ -12,7 +12,7 @@ import published_site
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.pages import own
+from deepbench_ops.pages import own, whole
 from deepbench_ops.pages.kept import Kept
 from deepbench_ops.results import loaded
 
@@ -141,7 +141,7 @@ def test_what_stops_the_pages_stops_the_publishing(site: Path, monkeypatch) -> N
     def stopped(*_: object) -> None:
         raise RuntimeError("no pages today")
 
-    monkeypatch.setattr(own.site_data, "write", stopped)
+    monkeypatch.setattr(whole.site_data, "write", stopped)
     with pytest.raises(RuntimeError, match="no pages today"):
         published_site.published(site)
     assert not list((site / ".asv").glob("pages-*"))

@@ -25,7 +25,7 @@ def wheels(tmp_path, monkeypatch):
     folder.mkdir()
     for version in ("1.0.0", "2.0.0"):
         wheelhouse.build(folder, "numpy", version, "")
-    wheelhouse.build(folder, "companion", "1.0", "", requires="numpy<2")
+    wheelhouse.build(folder, "companion", "1.0", "", "numpy<2")
     for name, value in wheelhouse.pip_environment(folder).items():
         monkeypatch.setenv(name, value)
     files = [Upload(path.name, "2021-05-06") for path in folder.glob("numpy*")]

@@ -55,7 +55,7 @@ def wheels(tmp_path_factory):
         wheelhouse.build(folder, "numpy", version, f"__version__ = '{version}'\n")
         wheelhouse.build(folder, "companion", version.removesuffix(".0"), "")
     wheelhouse.build(folder, "numpy", "4.0.0", "import libcudart_of_another_system\n")
-    wheelhouse.build(folder, "picky", "1.0", "", requires="numpy<1")
+    wheelhouse.build(folder, "picky", "1.0", "", "numpy<1")
     return folder
 
 

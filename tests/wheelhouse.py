@@ -10,10 +10,10 @@ from pathlib import Path
 from deepbench_ops.releases.install import RUNNER, YARDSTICK
 
 
-def build(folder: Path, name: str, version: str, source: str, requires: str = "") -> Path:
+def build(folder: Path, name: str, version: str, source: str, *requires: str) -> Path:
     """Write a wheel that holds one module of the distribution's own name."""
     module = name.replace("-", "_")
-    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    needs = "".join(f"Requires-Dist: {each}\n" for each in requires)
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}"
     return _write(folder, module, version, {f"{module}.py": source.encode()}, metadata)
 
@@ -38,13 +38,15 @@ def stock(folder: Path) -> None:
 
 
 def pip_environment(folder: Path) -> dict[str, str]:
-    """Environment variables that make pip see this folder and nothing else."""
+    """Environment variables that make pip see this folder alone, and uv nothing at all."""
     return {
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(folder),
         "PIP_EXTRA_INDEX_URL": "",
         "PIP_NO_COMPILE": "1",
+        "UV_OFFLINE": "1",
+        "UV_NO_CACHE": "1",
     }
 
 

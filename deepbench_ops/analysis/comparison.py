@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
@@ -127,8 +127,8 @@ def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:
     mean = float(logs.mean())
     if len(logs) < 2:
         return math.exp(mean), math.nan, math.nan
-    error = float(stats.sem(logs))
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1)) * error
+    error = float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    reach = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 

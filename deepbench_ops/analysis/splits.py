@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri, stdtr
-from scipy.stats import rankdata
 
 from deepbench_ops.analysis.levels import gains_of
 
@@ -89,8 +88,10 @@ def _best_split(logs: np.ndarray) -> _Split | None:
 
 
 def _scores(logs: np.ndarray) -> np.ndarray:
-    """Return normal scores of the ranks, with mean 0."""
-    scores = ndtri((rankdata(logs) - 0.5) / len(logs))
+    """Return normal scores of the ranks, equal values sharing theirs, with mean 0."""
+    ordered = np.sort(logs)
+    below, through = (np.searchsorted(ordered, logs, side) for side in ("left", "right"))
+    scores = ndtri((below + through) / (2 * len(logs)))
     return scores - scores.mean()
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +18,8 @@ from pathlib import Path
 from deepbench_ops.measure.threads import allowed_cpus
 
 CPU = Path("/sys/devices/system/cpu")
+ENVIRONMENT = "deepbench-release.json"
+"""The file in a release's environment that says what it holds, and what was left out."""
 
 
 def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
@@ -45,6 +48,7 @@ def of_the_run() -> dict[str, str]:
         "python": platform.python_version(),
         "asv_runner": _version("asv_runner"),
         "revision": _revision(),
+        **_left_out(),
     }
 
 
@@ -69,6 +73,16 @@ def silicon() -> str:
     Clouds hide which model is behind a name, and lend different ones under the same.
     """
     return "/".join(_cpuinfo(key) for key in ("cpu family", "model", "stepping")).strip("/")
+
+
+def _left_out() -> dict[str, str]:
+    """Return what the framework asks for and this environment was made without."""
+    try:
+        holds = json.loads((Path(sys.prefix) / ENVIRONMENT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    left_out = holds.get("left_out")
+    return {"left_out": " ".join(left_out)} if left_out else {}
 
 
 def _processor() -> dict[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -212,7 +213,7 @@ class Fitted:
     def write(self, pieces: dict[str, list[Piece]]) -> None:
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = self.path.with_suffix(".partial")
+            unfinished = self.path.with_suffix(f".{os.getpid()}")
             unfinished.write_text(json.dumps(pieces), "utf-8")
             unfinished.replace(self.path)
 

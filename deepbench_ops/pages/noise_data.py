@@ -10,12 +10,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deepbench_ops.analysis.history import Line
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.history import Line
 
 FILE = "noise.json"
-
 
 Noises = Mapping[tuple[str, ...], float]
 """By what tells a line from others, in asv's words, its noise."""

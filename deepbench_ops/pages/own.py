@@ -7,42 +7,19 @@ import multiprocessing
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from asv.repo import get_repo
 
-from deepbench_ops.analysis.causes import causes
-from deepbench_ops.pages import (
-    framework_page,
-    lines,
-    noise_data,
-    release_list,
-    site,
-    site_data,
-    verdict_page,
-)
-from deepbench_ops.pages.kept import Kept
-from deepbench_ops.pages.noise_data import Noises
-from deepbench_ops.releases.table import Release
-from deepbench_ops.results import intact
+from deepbench_ops.pages import release_list
+from deepbench_ops.pages.written import Written
 
 FORKS = sys.platform == "linux"
 """Whether a process can be split off from this one, with all that it has read."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """noises: of every line; torn: what of the results the pages could not tell; broken: a line
-    for each file of results that is not whole."""
-
-    noises: Noises
-    torn: Sequence[str]
-    broken: Sequence[str]
 
 
 class Pages:
@@ -74,7 +51,7 @@ class Pages:
     def written(self) -> Written:
         """Return once they are there. Raises what stopped them."""
         if self._written is None:
-            self._written = self._awaited() or write(*self._about)
+            self._written = self._awaited() or _write(*self._about)
         return self._written
 
     def _awaited(self) -> Written | None:
@@ -117,27 +94,13 @@ def beside(conf: Any) -> Iterator[Pages | None]:
 def _write_for(there: Connection, *about: Any) -> None:
     logging.disable()  # the first process tells the same
     try:
-        there.send(write(*about))
+        there.send(_write(*about))
     except Exception as reason:
         there.send(reason)
 
 
-def write(
-    folder: Path, project: str, results: Path, timeline: Sequence[Release], keeping: Path
-) -> Written:
-    """Write into `folder` all pages that are made of lines, and what they read.
+def _write(*about: Any) -> Written:
+    # What judges lines takes long to import: the process that writes does it, beside asv.
+    from deepbench_ops.pages import whole
 
-    `keeping` is the folder of what an earlier publishing has made of each machine's results.
-    """
-    kept = Kept(keeping, repr(timeline))
-    found, machines, torn = lines.read(results, timeline, kept)
-    measured = [line for line in found if line.measured]
-    several = [line for line in measured if len(line.points) > 1]
-    changed = causes(several)
-    site.write(folder, project)
-    site_data.write(folder, project, machines, found, changed, torn)
-    verdict_page.write(folder, project, several, changed, torn)
-    framework_page.write(folder, project, measured)
-    noises = noise_data.known(measured)
-    kept.write()
-    return Written(noises, torn, intact.broken(results))
+    return whole.write(*about)

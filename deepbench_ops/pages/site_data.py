@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scipy import stats
+from scipy.special import stdtrit
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.comparison import CONFIDENCE
@@ -109,7 +109,7 @@ def _catalogue(
     torn: Sequence[str],
 ) -> dict[str, Any]:
     """Machines without results are told as well: they have no families."""
-    quantiles = stats.t.ppf((1 + CONFIDENCE) / 2, range(1, STUDENT + 1))
+    quantiles = stdtrit(range(1, STUDENT + 1), (1 + CONFIDENCE) / 2)
     return {
         "project": project,
         "here": _here(machines),

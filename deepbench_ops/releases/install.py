@@ -5,6 +5,7 @@ written last, so an interrupted install is found out and done again. Packages ar
 only, because a framework compiled here would be another build than the one released.
 
 pip's own configuration decides where packages come from; a row of the table may add one index.
+torch's CUDA builds are installed without what only a GPU needs where there is none (`lean`).
 """
 
 import contextlib
@@ -16,19 +17,23 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from asv import util
 
 import deepbench_ops
-from deepbench_ops.measure import yardstick
+from deepbench_ops.machine.detect import accelerators
+from deepbench_ops.measure import fingerprint, yardstick
+from deepbench_ops.releases import lean
 from deepbench_ops.releases.table import Release
 
 RUNNER = "asv_runner==0.3.2"
 YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
 """The fixed workload of the yardstick: the same wheel in every environment, whatever it holds."""
 
-MARKER = "deepbench-release.json"
+MARKER = fingerprint.ENVIRONMENT
+WHERE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = "import {0}, importlib.metadata as m; print(m.version('{0}'))"
 
 
@@ -91,7 +96,9 @@ class Installation:
             marker = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
-        return marker == self.contents() and self.python.exists()
+        left_out = isinstance(marker, dict) and marker.pop("left_out", None)
+        fits = not left_out or self._without_gpu()
+        return marker == self.contents() and fits and self.python.exists()
 
     def ensure(self) -> None:
         """Make the environment unless it is complete.
@@ -114,10 +121,11 @@ class Installation:
             if self.path.exists():
                 shutil.rmtree(self.path)
             self._create()
-            self._install()
+            left_out = self._install()
             self._check()
+            holds = self.contents() | ({"left_out": left_out} if left_out else {})
             unfinished = self.path / f"{MARKER}.tmp"
-            unfinished.write_text(json.dumps(self.contents(), indent=1), encoding="utf-8")
+            unfinished.write_text(json.dumps(holds, indent=1), encoding="utf-8")
             unfinished.replace(self.path / MARKER)
             self.log.unlink(missing_ok=True)
             done = True
@@ -130,23 +138,54 @@ class Installation:
         arguments = ("--no-periodic-update", "--setuptools=bundle", "-p", sys.executable)
         self._run(sys.executable, "-m", "virtualenv", *arguments, str(self.path))
 
-    def _install(self) -> None:
-        pip = (str(self.python), "-m", "pip", "install", "--no-input", "--progress-bar=off")
-        wanted = ("--only-binary=:all:", *index_options(self.release), *self.requirements)
-        if not self._installed_by_uv(*wanted):
-            self._run(*pip, *wanted)
-        self._run(*pip, "--no-deps", "--no-build-isolation", "--editable", str(self.project))
+    def _install(self) -> list[str]:
+        """Fill the environment; return what the framework asks for and is left out."""
+        left_out = self._install_lean() if self._without_gpu() else self._install_all()
+        self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
+        return left_out
 
-    def _installed_by_uv(self, *wanted: str) -> bool:
-        """Try uv where there is one, which is faster; it does not read pip's configuration."""
-        uv = shutil.which("uv")
-        if uv is None:
-            return False
+    def _without_gpu(self) -> bool:
+        return self.release.framework == "torch" and not accelerators()
+
+    def _install_all(self) -> list[str]:
+        self._get(*self.requirements)
+        return []
+
+    def _install_lean(self) -> list[str]:
+        framework, *others = self.requirements
+        self._get("--no-deps", framework)
+        kept, left_out = lean.split(self._required())
+        self._get(*others, *kept)
         try:
-            self._run(uv, "pip", "install", "--quiet", "--python", str(self.python), *wanted)
+            self._check()
         except InstallError:
-            return False
-        return True
+            return self._install_all()
+        return left_out
+
+    def _required(self) -> list[str]:
+        """Return what the installed framework's own metadata asks for."""
+        where = self._run(
+            str(self.python), "-c", "import sysconfig as s; print(s.get_path('purelib'))"
+        )
+        (found,) = metadata.distributions(name=self.release.framework, path=[where.strip()])
+        return found.requires or []
+
+    def _get(self, *wanted: str) -> None:
+        """Install wheels: by uv where there is one, which is faster; else, or if it fails, by pip,
+        whose configuration uv does not read.
+        """
+        options = ("--only-binary=:all:", *index_options(self.release))
+        uv = shutil.which("uv")
+        if uv is not None:
+            with contextlib.suppress(InstallError):
+                into = ("--quiet", "--python", str(self.python))
+                self._run(uv, "pip", "install", *into, *options, *wanted)
+                return
+        self._pip(*options, *wanted)
+
+    def _pip(self, *wanted: str) -> None:
+        quiet = ("--no-input", "--progress-bar=off")
+        self._run(str(self.python), "-m", "pip", "install", *quiet, *wanted)
 
     def _check(self) -> None:
         """Import the framework: a wheel may install and still lack a library of this system."""

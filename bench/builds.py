@@ -1,0 +1,67 @@
+"""Are two builds of one release as fast? A CUDA build's kernels on the processor, say.
+
+torch's own index has builds without CUDA; the package index has only those with it for Linux, and
+older releases' lines rest on these. Each argument is the interpreter of an environment that holds
+torch and this project; what differs between the two is measured in pairs, over a few kernels of
+every family that runs in one process.
+
+Usage: python bench/builds.py FIRST/bin/python SECOND/bin/python [--rounds 10]
+"""
+
+import argparse
+import subprocess
+
+from tabulate import tabulate
+
+from deepbench_ops.analysis import compare_pairs
+from deepbench_ops.analysis.verdict import corrected
+from deepbench_ops.measure import pairs
+
+CONV = "w28_h28_c128_n8_k128_r3_s3_pad1_1_stride1_1"
+TASKS = (
+    pairs.Task("gemm", "m1760_n128_k1760_NN", "float32"),
+    pairs.Task("gemm", "m35_n700_k2048_NN", "float32"),
+    pairs.Task("gemm", "m3072_n128_k1024_TN", "float32"),
+    pairs.Task("gemm", "m1760_n128_k1760_NN", "bfloat16"),
+    pairs.Task("conv", CONV, "float32"),
+    pairs.Task(
+        "conv", CONV, "float32", "backward_weights"
+    ),
+    pairs.Task("rnn", "lstm_h256_n4_t150", "float32"),
+    pairs.Task("sparse_gemm", "m7680_n1_k2560_NN_sparsity0.95", "float32"),
+    pairs.Task("sparse_gemm", "m7680_n1500_k2560_NN_sparsity0.95", "float32"),
+)
+BUILD = "import torch; print(torch.__version__)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("python", nargs=2)
+    parser.add_argument("--rounds", type=int, default=10)
+    arguments = parser.parse_args()
+    builds = [
+        subprocess.run([python, "-c", BUILD], capture_output=True, text=True, check=True).stdout
+        for python in arguments.python
+    ]
+    sides = [pairs.Launch(python, {"DEEPBENCH_FRAMEWORK": "torch"}) for python in arguments.python]
+    found = pairs.run_rounds(*sides, TASKS, arguments.rounds)
+    verdicts = corrected([compare_pairs(rounds) for rounds in found.values()])
+    print(f"{builds[1].strip()} against {builds[0].strip()}, {arguments.rounds} rounds of pairs")
+    rows = [
+        (
+            f"{task.family} {task.operation}",
+            task.problem,
+            task.precision,
+            verdict.kind,
+            f"{verdict.ratio:.3f}",
+            f"{verdict.low:.3f} .. {verdict.high:.3f}",
+            f"{verdict.detectable:.1%}",
+        )
+        for task, verdict in zip(found, verdicts, strict=True)
+    ]
+    head = ("operation", "problem", "precision", "verdict", "ratio", "interval", "would have seen")
+    print(tabulate(rows, head, tablefmt="github", disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()

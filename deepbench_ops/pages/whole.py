@@ -1,0 +1,34 @@
+"""All our own pages, made of the lines of all results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from deepbench_ops.analysis.causes import causes
+from deepbench_ops.pages import framework_page, lines, noise_data, site, site_data, verdict_page
+from deepbench_ops.pages.kept import Kept
+from deepbench_ops.pages.written import Written
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import intact
+
+
+def write(
+    folder: Path, project: str, results: Path, timeline: Sequence[Release], keeping: Path
+) -> Written:
+    """Write into `folder` all pages that are made of lines, and what they read.
+
+    `keeping` is the folder of what an earlier publishing has made of each machine's results.
+    """
+    kept = Kept(keeping, repr(timeline))
+    found, machines, torn = lines.read(results, timeline, kept)
+    measured = [line for line in found if line.measured]
+    several = [line for line in measured if len(line.points) > 1]
+    changed = causes(several)
+    site.write(folder, project)
+    site_data.write(folder, project, machines, found, changed, torn)
+    verdict_page.write(folder, project, several, changed, torn)
+    framework_page.write(folder, project, measured)
+    noises = noise_data.known(measured)
+    kept.write()
+    return Written(noises, torn, intact.broken(results))

@@ -1,0 +1,38 @@
+"""A CUDA build of torch on a machine without a GPU: what of its companions may stay away.
+
+Such a build wants several GB of NVIDIA's libraries beside it. Most are linked to it, so that it
+does not even import without them; these are not: compilers for kernels of a GPU, and a solver that
+is loaded at its first use.
+"""
+
+import re
+from collections.abc import Iterable
+
+from packaging.requirements import Requirement
+
+LEFT_OUT = re.compile(r"(?:pytorch-)?triton$|cuda-bindings$|nvidia-(?:cuda-nvrtc|cusolver)\b")
+EXTRAS = frozenset({"nvrtc", "cusolver"})
+"""The same where NVIDIA's own list of its libraries, `cuda-toolkit`, brings them (CUDA 13)."""
+
+
+def split(requires: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return what a build still needs of what its metadata requires, and what is left out.
+
+    requires: lines such as ``triton==3.4.0; platform_system == "Linux"``. Those whose marker does
+    not hold on this machine, or that only an extra asks for, are in neither.
+    """
+    kept: list[str] = []
+    left_out: list[str] = []
+    for line in requires:
+        wanted = Requirement(line)
+        if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        wanted.marker = None
+        if LEFT_OUT.match(wanted.name):
+            left_out.append(str(wanted))
+            continue
+        if wanted.name == "cuda-toolkit":
+            left_out += sorted(f"cuda-toolkit[{extra}]" for extra in wanted.extras & EXTRAS)
+            wanted.extras -= EXTRAS
+        kept.append(str(wanted))
+    return kept, left_out
