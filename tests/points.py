@@ -20,6 +20,7 @@ PLAIN = {
     "device": "cpu",
     "cache": "warm",
     "layout": "published",
+    "execution": "eager",
     "seconds": 1.0,
     "low": None,
     "high": None,

@@ -91,6 +91,8 @@ def test_a_release_of_numpy_sums_over_mpi_or_says_why_not(tmp_path, monkeypatch)
     [
         ("torch", {}, "float16", "measured in float32, not in float16"),
         ("torch", {"DEEPBENCH_CACHE": "cold"}, "float32", "no cold start"),
+        ("torch", {"DEEPBENCH_LAYOUT": "channels_last"}, "float32", "no layout but published"),
+        ("torch", {"DEEPBENCH_EXECUTION": "compiled"}, "float32", "no execution but eager"),
         ("numpy", {"DEEPBENCH_DEVICE": "cuda"}, "float32", "nothing to sum over processes"),
     ],
 )

@@ -222,6 +222,14 @@ def test_a_number_tells_how_it_is_reproduced(page: Any, site: str) -> None:
             '  # with "DEEPBENCH_LAYOUT": ["channels_last"] in the matrix of asv.conf.json',
         ),
         (
+            "{benchmark: 'model.InferenceServer.kernel_forward', problem: {id: 'mmoe_b1'},"
+            " precision: 'int8', execution: 'compiled'}",
+            "{name: 'torch-2.5.1'}",
+            'asv run "torch-2.5.1^!" --bench "'
+            "^model\\.InferenceServer\\.kernel_forward\\('mmoe_b1', 'int8'\""
+            '  # with "DEEPBENCH_EXECUTION": ["compiled"] in the matrix of asv.conf.json',
+        ),
+        (
             "{machine: {name: 'our card'}}",
             "{name: 'published-2017.7.14', published: true}",
             "deepbench export published.csv --machine 'our card' --release published-2017.7.14",

@@ -48,6 +48,7 @@ def a_point(draw, published_set):
         device="cpu",
         cache="warm",
         layout="published",
+        execution="eager",
         seconds=seconds,
         low=draw(st.none() | st.just(seconds / 2)),
         high=None,

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -106,6 +107,12 @@ def test_the_run_as_published_comes_first():
 def test_another_run_says_how_it_differs():
     found = nearest([measured("resnet50_b16_t2"), measured("resnet50_b1")], WANTED)
     assert ("2 at once", "float32") == found.differs
+
+
+def test_a_compiled_run_is_none_of_an_eager_one():
+    compiled = measured("resnet50_b16_t12", "float16", execution="compiled")
+    assert nearest([compiled], WANTED) is None
+    assert nearest([compiled], replace(WANTED, execution="compiled")).point is compiled
 
 
 def test_other_networks_passes_and_older_releases_do_not_count():

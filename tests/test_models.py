@@ -19,8 +19,9 @@ from deepbench_ops.problems.model import Model, network_sizes
 
 torch = pytest.importorskip("torch")
 
-from deepbench_ops.backends.torch_backend import TorchBackend  # noqa: E402
-from deepbench_ops.backends.torch_backend.model import Serving  # noqa: E402
+from torch._dynamo.utils import counters  # noqa: E402
+
+from deepbench_ops.backends.torch_backend import TorchBackend, needed  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
 from deepbench_ops.models.training import mixed_type  # noqa: E402
 from deepbench_ops.models.weights import filled  # noqa: E402
@@ -37,6 +38,17 @@ PAPERS = [
     ("xlnet", 360e6, None),  # arXiv:1906.08237 has BERT-Large's sizes, and 24 matrices more
 ]
 """Parameters, and multiply-adds of a forward pass."""
+
+ROUTES = {"compiled": "torch.compile in one graph", "onnxruntime": "exported (dynamo), onnxruntime"}
+"""By what runs a network other than eagerly, how its route is told."""
+
+
+def run_by(execution):
+    """torch, which runs networks so."""
+    backend = TorchBackend()
+    backend.execution = execution
+    return backend
+
 
 GOOGLENET_OPS = (
     34 + 360 + 128 + 304 + 73 + 88 + 100 + 119 + 170 + 54 + 71
@@ -199,29 +211,67 @@ def test_training_in_what_the_cpu_does_not_train_in_is_refused(precision):
 
 
 @pytest.mark.parametrize(
-    ("precision", "way", "reason"),
+    ("precision", "execution", "reason"),
     [("bfloat16", "onnxruntime", "float32, float16 or int8"), ("int8", "eager", "compiled")],
 )
-def test_a_precision_that_a_way_does_not_have_is_refused(precision, way, reason):
+def test_a_precision_that_an_execution_does_not_have_is_refused(precision, execution, reason):
     with pytest.raises(Unsupported, match=reason):
-        Serving(TorchBackend(), Model(name="mmoe", batch=2), precision, way=way)
+        run_by(execution).build(Model(name="mmoe", batch=2), precision)
 
 
-@pytest.mark.parametrize("way", ["compiled", "onnxruntime"])
+@pytest.mark.parametrize("execution", ROUTES)
 @pytest.mark.parametrize("name", ["resnet34", "mmoe"])
-def test_int8_is_near_float64_and_not_float32(name, way):
+def test_int8_is_near_float64_and_not_float32(name, execution):
     """A network of convolutions and one of products alone, cut down: the judge finds it right, and
-    it is off by more than float32 ever is."""
-    pytest.importorskip("torchao" if way == "compiled" else "onnxruntime")
-    problem = Model(name=name, batch=2, threads=1, whole=False)
-    serving = Serving(TorchBackend(), problem, "int8", way=way)
-    serving.one(0)
-    expected, allowed = serving.judge("int8").everywhere()
-    errors = abs(serving.judged().double().numpy() - expected)
-    assert (errors <= allowed).all()
-    typical = max(1.0, (expected**2).mean() ** 0.5)
-    assert (errors**2).mean() ** 0.5 < 0.1 * typical
-    assert errors.max() > 1e-4 * abs(expected).max()
+    it is off by more than float32 ever is, which its record tells."""
+    pytest.importorskip("torchao" if execution == "compiled" else "onnxruntime")
+    kernel = run_by(execution).build(Model(name=name, batch=2, whole=False), "int8")
+    kernel.run()
+    expected, allowed = kernel.reference.everywhere()
+    assert (abs(kernel.result() - expected) <= allowed).all()
+    drift = float(kernel.outcome()["drift"].split()[0])
+    assert 1e-4 < drift < 0.1
+    assert kernel.notes["route"].startswith("quantised by")
+    assert ROUTES[execution] in kernel.notes["route"]
+
+
+@pytest.mark.parametrize("execution", ROUTES)
+@pytest.mark.parametrize("name", ["bert_128", "dlrm"])
+def test_a_compiled_or_exported_twin_computes_what_float64_does(name, execution):
+    """In float32, where nothing drifts, and the record says what ran."""
+    if execution == "onnxruntime":
+        pytest.importorskip("onnxruntime")
+    backend, twin = run_by(execution), families.small(Model(name=name, batch=4))
+    assert check.check(backend, twin, "float32").ok
+    kernel = backend.build(twin, "float32")
+    assert kernel.notes["route"].startswith(ROUTES[execution])
+    assert {} == kernel.outcome()
+
+
+def test_a_later_size_is_compiled_for_itself_and_for_the_threads_that_run_it():
+    """Not with sizes left open, as torch would after another one, nor anew when the clock runs."""
+    backend, twin = run_by("compiled"), families.small(Model(name="mmoe", batch=4))
+    backend.set_threads(2)
+    backend.build(replace(twin, batch=3), "float32").run()
+    kernel = backend.build(replace(twin, threads=2), "float32")
+    made = dict(counters["stats"])
+    kernel.clock(2)
+    assert made == counters["stats"]
+    assert 2 == backend.threads()
+
+
+@pytest.mark.parametrize("execution", ROUTES)
+def test_what_is_not_installed_is_a_reason_with_the_way_out(execution, monkeypatch):
+    monkeypatch.setattr(needed, "find_spec", lambda name: None)
+    with pytest.raises(Unsupported, match=f"pip install {' '.join(needed.BESIDE[execution])}'"):
+        run_by(execution).build(Model(name="mmoe", batch=2, whole=False), "int8")
+
+
+def test_versions_name_what_else_runs_a_network():
+    """Where it is asked for, and nowhere else."""
+    pytest.importorskip("onnxruntime")
+    assert {"onnxruntime", "onnx"} <= set(run_by("onnxruntime").versions())
+    assert "onnxruntime" not in TorchBackend().versions()
 
 
 def test_channels_last_is_refused_where_no_pictures_go_in():

@@ -28,7 +28,7 @@ from deepbench_ops.problems import (
 )
 from deepbench_ops.problems.all_reduce import bus_factor
 from deepbench_ops.problems.precision import TABLE, groups, precision
-from deepbench_ops.problems.selections import CLASSES, HEADLINE
+from deepbench_ops.problems.selections import CLASSES, HEADLINE, MODELS
 from deepbench_ops.problems.tables import TYPES, from_line, published_only
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -277,6 +277,39 @@ def test_regex_picks_exactly_the_selection(name, precisions):
     found = {((s, i), p) for (s, i, p), text in benchmark_names().items()
              if re.search(pattern, text)}  # fmt: skip
     assert expected == found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_network_is_in_its_selection_once(name):
+    """Each network that a set of whole models lists, and nothing but one batch of it."""
+    members = select(name)
+    networks = {problem.name for problem in load("model", MODELS[name])}
+    assert sorted(networks) == sorted(member.problem.name for member in members)
+    assert {MODELS[name]} == {member.set for member in members}
+    assert members == select(name, "model")
+    assert () == select(name, "gemm")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_regex_picks_one_batch_of_every_network(name):
+    """Of all that asv searches, whole models and kernels alike."""
+    pattern = bench_regex(select(name), ["float32"])
+    expected = {(MODELS[name], member.problem.id, "float32") for member in select(name)}
+    found = {
+        place
+        for family in TYPES
+        for place, text in benchmark_names(family).items()
+        if re.search(pattern, text)
+    }
+    assert expected == found
+
+
+def test_a_batch_is_the_smallest_of_several_items_on_one_thread():
+    """A single item only where nothing larger is listed."""
+    trained = {member.problem.id for member in select("models-training")}
+    served = {member.problem.id for member in select("models-inference")}
+    assert {"resnet50_b8", "bert_large_128_b2", "bert_large_384_b1"} <= trained
+    assert {"resnet50_b16", "googlenet_b128", "bert_large_384_b1"} <= served
 
 
 def test_asv_itself_picks_the_selection():

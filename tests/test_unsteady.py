@@ -51,6 +51,16 @@ def test_calibrated_medians_are_compared(results):
     assert expected == pytest.approx(found)
 
 
+def test_processes_under_other_conditions_are_not_compared(results):
+    """A layout's or an execution's speed is its own; the widest of them counts."""
+    path = results / "box" / "0123-x-DEEPBENCH_EXECUTIONcompiled.measurements.jsonl"
+    records = [entry("once", [3.0], [1.0]), entry("steady", [1.0], [1.0]), entry("steady", [1.2])]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    found = unsteady.spread(unsteady.of_release(results / "box", "numpy-2.4.6"))
+    assert (NAME, ("once", "float32")) not in found
+    assert 0.2 == pytest.approx(found[NAME, ("steady", "float32")])
+
+
 def test_without_a_yardstick_raw_seconds_are_compared():
     """A device that has none can be unsteady as well."""
     found = unsteady.spread([entry("a", [1.0]), entry("a", [3.0])])

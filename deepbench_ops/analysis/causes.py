@@ -63,7 +63,9 @@ class Cause:
             return f"{first.family}, {first.precision}"
         ranks = f", {first.ranks} ranks" if first.ranks else ""
         where = f"{first.family} {first.set} {first.operation}"
-        return f"{where} {first.problem_id}{ranks}, {first.precision}"
+        return ", ".join(
+            [f"{where} {first.problem_id}{ranks}", first.precision, *first.unusual.values()]
+        )
 
 
 def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:

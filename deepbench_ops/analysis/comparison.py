@@ -15,7 +15,7 @@ from deepbench_ops.problems.problem import FIRST_CALL
 
 CONFIDENCE = 0.95
 
-Kernel = tuple[str, str, str, str, str, int | None, str]
+Kernel = tuple[str, str, str, str, str, int | None, str, str]
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,12 @@ def history(
 
 
 def _counts(point: Point) -> bool:
-    """Whether a pass is part of its kernel's total; a first layer has no way back to the data."""
+    """Whether a pass is part of its kernel's total; a first layer has no way back to the data.
+
+    Of a kernel in another layout, say, nothing is.
+    """
+    if not point.usual:
+        return False
     if point.operation == "backward_data" and getattr(point.problem, "first_layer", False):
         return False
     return point.operation in PASSES.get(point.family, ("forward",))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.published.models import Figure
 
 PER_SECOND = "/sec"
@@ -53,8 +54,8 @@ def _cell(figure: Figure, points: Sequence[Point]) -> Row:
         figure.precision,
         figure.batch,
         figure.threads,
-        LAYOUTS.get(figure.layout, "published"),
-        FRAMEWORKS.get(figure.framework.partition(" ")[0], ""),
+        LAYOUTS.get(figure.layout, LAYOUT.usual),
+        framework=FRAMEWORKS.get(figure.framework.partition(" ")[0], ""),
     )
     run = nearest(points, wanted)
     if run is None:

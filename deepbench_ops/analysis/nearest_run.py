@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.problems.model import Model
 
 MIXED = ("bfloat16", "float16")
@@ -19,7 +20,8 @@ class Wanted:
     precision: str
     batch: int | None
     threads: int
-    layout: str = "published"
+    layout: str = LAYOUT.usual
+    execution: str = EXECUTION.usual
     framework: str = ""
 
 
@@ -56,7 +58,7 @@ def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
         if isinstance(point.problem, Model)
         and point.problem.name == wanted.network
         and point.operation == wanted.operation
-        and point.layout == wanted.layout
+        and (point.layout, point.execution) == (wanted.layout, wanted.execution)
     ]
     if not fitting:
         return None

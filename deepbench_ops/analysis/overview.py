@@ -37,12 +37,15 @@ def standings(
     profiles: Mapping[str, Profile | None],
     headline: Sequence[Selected],
 ) -> list[Standing]:
-    """Return what the lines of all machines come to, by machine, framework and family."""
+    """Return what the lines of all machines come to, by machine, framework and family.
+
+    Those of another layout, say, are left out: a kernel counts once.
+    """
     wanted = {(member.problem.family, member.set, member.problem.id) for member in headline}
     groups: dict[tuple[str, str, str, str], list[Point]] = defaultdict(list)
     for line in lines:
         point = line.points[-1]
-        if point.operation != FIRST_CALL:
+        if point.operation != FIRST_CALL and point.usual:
             key = (point.machine, point.release.framework, point.family, point.precision)
             groups[key].append(point)
     return [

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from asv.results import Results, get_filename, iter_results_for_machine
 
+from deepbench_ops.conditions import CACHE, CONDITIONS, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
@@ -32,7 +33,7 @@ class Point:
     """One time: seconds of one call of a kernel, with the interval of 99 % where there is one.
 
     set, operation, precision and ranks (of an all-reduce) are the axes of the benchmark; device,
-    cache and layout the conditions of the run. samples: how many times it stands for.
+    cache, layout and execution the conditions of the run. samples: how many times it stands for.
     """
 
     machine: str
@@ -46,6 +47,7 @@ class Point:
     device: str
     cache: str
     layout: str
+    execution: str
     seconds: float
     low: float | None
     high: float | None
@@ -65,7 +67,7 @@ class Point:
         return f"{self.family}.{CLASSES.get(self.set, self.set)}.kernel_{self.operation}"
 
     @property
-    def kernel(self) -> tuple[str, str, str, str, str, int | None, str]:
+    def kernel(self) -> tuple[str, str, str, str, str, int | None, str, str]:
         """What is timed, the same on every machine and release."""
         return (
             self.family,
@@ -75,7 +77,27 @@ class Point:
             self.precision,
             self.ranks,
             self.layout,
+            self.execution,
         )
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Those of the run, by name."""
+        return {condition.name: getattr(self, condition.name) for condition in CONDITIONS}
+
+    @property
+    def unusual(self) -> dict[str, str]:
+        """Those that are not the usual ones."""
+        return {
+            condition.name: value
+            for condition, value in zip(CONDITIONS, self.conditions.values(), strict=True)
+            if value != condition.usual
+        }
+
+    @property
+    def usual(self) -> bool:
+        """Whether all of them but the device are the usual ones."""
+        return not self.unusual.keys() - {DEVICE.name}
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -145,7 +167,7 @@ def _points(
     slips: Collection[Key],
 ) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
-    conditions = stored.env_vars
+    variables = stored.env_vars
     for name in filter(_is_ours, stored.get_all_result_keys()):
         params = stored.get_result_params(name)
         values = stored.get_result_value(name, params)
@@ -166,9 +188,10 @@ def _points(
                 problem_id=problem_id,
                 precision=precision,
                 ranks=int(ranks[0]) if ranks else None,
-                device=conditions.get("DEEPBENCH_DEVICE", ""),
-                cache=conditions.get("DEEPBENCH_CACHE", "warm"),
-                layout=conditions.get("DEEPBENCH_LAYOUT", "published"),
+                device=DEVICE.of(variables),
+                cache=CACHE.of(variables),
+                layout=LAYOUT.of(variables),
+                execution=EXECUTION.of(variables),
                 seconds=value,
                 low=(stat or {}).get("ci_99_a"),
                 high=(stat or {}).get("ci_99_b"),

@@ -8,6 +8,7 @@ the list of backends can be read where none is installed.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ NAMES = tuple(_CLASSES)
 COMPANIONS = {"onnxruntime": ("onnx",), "openvino": ("onnx",), "jax": ("jaxlib",)}
 """What a backend cannot do without beside its framework."""
 
-DEVICES = ("cpu", "cuda")
+DEVICES = DEVICE.values
 
 
 def load(name: str, device: str = "cpu") -> "Backend":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
@@ -22,8 +23,10 @@ class Backend(ABC):
 
     name: str
     device: str
-    layout: str = "published"
+    layout: str = LAYOUT.usual
     """How the tensors of later kernels lie in memory, in families that leave a choice."""
+    execution: str = EXECUTION.usual
+    """What runs later kernels, of operations that leave a choice."""
     compiles: ClassVar[bool] = False
     """Whether it compiles a kernel before it runs it, so that a first call is one of a kind."""
     builders: ClassVar[Mapping[str, Builder]]
@@ -35,7 +38,8 @@ class Backend(ABC):
         """Prepare `operation` of `problem` with operands drawn from `seed`.
 
         Raises Unsupported where this framework, release or device has no such operation or the
-        family no such layout, and DeepbenchError for an unknown precision or operation.
+        family no such layout or execution, and DeepbenchError for an unknown precision or
+        operation.
         """
         known_precision(precision)
         known = (*problem.operations, FIRST_CALL)
@@ -45,8 +49,13 @@ class Backend(ABC):
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
         if self.layout not in problem.layouts:
             raise Unsupported(
-                f"{problem.family} problems have no {self.layout} layout (DEEPBENCH_LAYOUT): their"
+                f"{problem.family} problems have no {self.layout} layout ({LAYOUT.variable}): their"
                 " operands lie as published"
+            )
+        if self.execution != EXECUTION.usual and operation not in problem.served:
+            raise Unsupported(
+                f"a {problem.family} {operation} is run {EXECUTION.usual} alone:"
+                f" {EXECUTION.variable}={self.execution} is for whole models in inference"
             )
         if problem.family not in self.builders:
             raise Unsupported(f"the {self.name} backend has no {problem.family} kernels")

@@ -107,7 +107,7 @@ def verify_output(kernel: Kernel, run: bool = True) -> Check:
 
 def kind_of(backend: Backend, twin: Problem, precision: str, operation: str) -> tuple[object, ...]:
     """Return what tells one kind of small twin from another, to remember answers by."""
-    place = (type(backend), backend.name, backend.device, backend.layout)
+    place = (type(backend), backend.name, backend.device, backend.layout, backend.execution)
     return (*place, precision, operation, twin.family, twin.id)
 
 

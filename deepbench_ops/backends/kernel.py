@@ -51,6 +51,8 @@ class Kernel:
     """Bytes of operands read and written at least once by one run, padding not counted."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """How it was set up, for the record: layout, inputs, padding, the route taken."""
+    outcome: Callable[[], Mapping[str, str]] = dict
+    """Notes that only an output can tell; asked for after a run, outside the timed region."""
     clock: Callable[[int], float] | None = None
     """For an operation spread over processes or threads, which no clock of one can time: reset, do
     it that many times, and return the seconds per call: of the slowest process, of the mean thread.

@@ -2,24 +2,19 @@
 
 import json
 import statistics
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.backends.families.model import WAYS
 from deepbench_ops.commands.options import results_folder
 from deepbench_ops.commands.whole_model import demand, keeper, ready
+from deepbench_ops.conditions import EXECUTION
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from deepbench_ops.backends.torch_backend import TorchBackend
     from deepbench_ops.backends.torch_backend.model import Serving
 
 WARM_UP = 0.2
@@ -36,9 +31,9 @@ FEWEST = 20
 @click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
 @click.option(
     "--by",
-    "way",
-    type=click.Choice(WAYS),
-    default=WAYS[0],
+    "execution",
+    type=click.Choice(EXECUTION.values),
+    default=EXECUTION.usual,
     show_default=True,
     help="What runs it.",
 )
@@ -52,7 +47,7 @@ def latency(
     batch: int,
     threads: int,
     precision: str,
-    way: str,
+    execution: str,
     device: str,
     seconds: float,
     save: bool,
@@ -78,8 +73,9 @@ def latency(
         click.echo(
             f"warning: {threads} batches at once on {count} threads wait for each other", err=True
         )
-    keep = keeper(results, _versions(backend, way, precision), count) if save else None
-    serving = Serving(backend, problem, precision, way=way)
+    backend.execution = execution
+    keep = keeper(results, backend.versions(), count) if save else None
+    serving = Serving(backend, problem, precision)
     crew = Crew(threads, count, serving.served)
     crew.latencies(WARM_UP * seconds)
     off, drift = _off(serving, precision)
@@ -90,7 +86,7 @@ def latency(
         "threads": threads,
         "precision": precision,
         "framework": backend.versions()["framework"],
-        "by": way,
+        "by": execution,
         "off": off,
         "drift": drift,
         "batches": len(taken),
@@ -105,34 +101,19 @@ def latency(
     click.echo(json.dumps(found, indent=1) if form == "json" else _as_text(found))
 
 
-def _versions(backend: "TorchBackend", way: str, precision: str) -> dict[str, str]:
-    """Of all that computes, by name."""
-    others = {
-        "onnxruntime": ("onnxruntime", "onnx", "onnxscript"),
-        "compiled": ("torchao",) if precision == "int8" else (),
-    }.get(way, ())
-    return backend.versions() | {name: version(name) for name in others if find_spec(name)}
-
-
 def _off(serving: "Serving", precision: str) -> tuple[float, float]:
-    """Return how far the outputs are from float64, as a part of the typical one: the furthest, and
-    the root of the mean square.
+    """Return how far the outputs are from float64; see Serving.off.
 
     DeepbenchError where one is further than the precision explains.
     """
-    expected, allowed = serving.judge(precision).everywhere()
-    errors = abs(serving.judged().double().numpy(force=True) - expected)
+    judge = serving.judge(precision)
+    errors, (_, allowed) = serving.errors(judge), judge.everywhere()
     if not (errors <= allowed).all():
         raise DeepbenchError(
             f"the outputs are off by {errors.max():.3g} where {allowed.max():.3g} is allowed, and"
             " are not timed"
         )
-    typical = max(1.0, _root_mean_square(expected))
-    return float(errors.max()) / typical, _root_mean_square(errors) / typical
-
-
-def _root_mean_square(values: "np.ndarray") -> float:
-    return float((values**2).mean()) ** 0.5
+    return serving.off(judge)
 
 
 def _percentile(ordered: list[float], part: float) -> float:

@@ -37,8 +37,9 @@ def select(
 ) -> None:
     """Print the regular expression that picks a selection's benchmarks.
 
-    NAME is headline (the problems that DeepBench's README shows), training, inference-server
-    or inference-device. Give it to asv in quotes:
+    NAME is headline (the problems that DeepBench's README shows), training, inference-server,
+    inference-device, or models-training or models-inference (every network, each in one batch).
+    Give it to asv in quotes:
 
     \b
         asv run --bench "$(deepbench select headline --precision float32)"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.tables import FAMILIES
 from deepbench_ops.published.headings import SIZES, TIMES
@@ -51,7 +52,7 @@ RATES = {
 def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
     """Write the points of one release and set as a workbook; `facts` become its `Specs` sheet.
 
-    Raises DeepbenchError where they are of several sets or releases, or of another layout.
+    Raises DeepbenchError where they are of several sets or releases, or under other conditions.
     """
     from openpyxl import Workbook
 
@@ -78,7 +79,7 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
 def _refuse_mixture(points: Sequence[Point]) -> None:
     if not points:
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
-    for what in ("set", "layout", "cache"):
+    for what in ("set", *(condition.name for condition in CONDITIONS)):
         found = sorted({str(getattr(point, what)) for point in points})
         if len(found) > 1:
             raise DeepbenchError(

@@ -8,6 +8,7 @@ from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.check import kind_of
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.conditions import EXECUTION
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.sampling import time_calls
 from deepbench_ops.problems.problem import Problem
@@ -49,9 +50,12 @@ def _work(problem: Problem, precision: str, operation: str) -> float:
 
 
 def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
-    """Return the same with one thread, infinity where that makes no difference."""
-    threads = backend.threads()
-    if backend.device == "cpu" and threads is not None and threads > 1:
+    """Return the same with one thread, infinity where that makes no difference.
+
+    What is compiled would be compiled anew for it, and a session keeps the threads it has.
+    """
+    threads, eager = backend.threads(), backend.execution == EXECUTION.usual
+    if backend.device == "cpu" and threads is not None and threads > 1 and eager:
         with suppress(Unsupported):
             backend.set_threads(1)
             try:

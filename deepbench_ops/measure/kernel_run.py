@@ -19,6 +19,7 @@ from deepbench_ops import backends, problems
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import estimate, fingerprint, record, threads, yardstick
 from deepbench_ops.measure.record import rounded
@@ -28,9 +29,6 @@ from deepbench_ops.problems.problem import Problem, computed
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
-
-CACHES = ("warm", "cold")
-LAYOUTS = ("published", "channels_last")
 
 # JSON: nominal yardstick seconds by thread count and kind, from the machine's profile.
 NOMINAL_VARIABLE = "DEEPBENCH_NOMINAL"
@@ -81,15 +79,7 @@ def framework() -> str:
 
 def device() -> str:
     """Return the device under test, from ``DEEPBENCH_DEVICE``."""
-    return os.environ.get("DEEPBENCH_DEVICE", "cpu")
-
-
-def layout() -> str:
-    """Return how tensors lie in memory, from ``DEEPBENCH_LAYOUT``; one of LAYOUTS."""
-    wanted = os.environ.get("DEEPBENCH_LAYOUT", LAYOUTS[0])
-    if wanted not in LAYOUTS:
-        raise DeepbenchError(f"DEEPBENCH_LAYOUT is {wanted!r}: one of {', '.join(LAYOUTS)}")
-    return wanted
+    return DEVICE.of(os.environ)
 
 
 def preload(calibrating: bool = True) -> None:
@@ -116,7 +106,7 @@ def _server() -> Server:
 def _backend() -> Backend:
     count = threads.fix()
     backend = backends.load(framework(), device())
-    backend.layout = layout()
+    backend.layout, backend.execution = LAYOUT.asked(), EXECUTION.asked()
     backend.set_threads(count)
     return backend
 
@@ -166,10 +156,7 @@ def call_limit() -> float:
 
 def policy() -> Policy:
     """Return the sampling policy, with the cache state from ``DEEPBENCH_CACHE``."""
-    cache_state = os.environ.get("DEEPBENCH_CACHE", "warm")
-    if cache_state not in CACHES:
-        raise DeepbenchError(f"DEEPBENCH_CACHE is {cache_state!r}: one of {', '.join(CACHES)}")
-    return Policy(cold=cache_state == "cold")
+    return Policy(cold=CACHE.asked() == "cold")
 
 
 def nominal(kind: str, thread_count: int) -> float | None:
@@ -247,7 +234,11 @@ def _record(
         "disturbed": measurement.disturbed,
         "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
         "target_reached": measurement.target_reached,
-        "notes": {**prepared.kernel.notes, "threads": "; ".join(pinned) or "not pinned"},
+        "notes": {
+            **prepared.kernel.notes,
+            **prepared.kernel.outcome(),
+            "threads": "; ".join(pinned) or "not pinned",
+        },
         "readings": fingerprint.readings(),
         "fingerprint": conditions,
     }

@@ -12,6 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deepbench_ops.conditions import CONDITIONS
+
 if TYPE_CHECKING:
     from deepbench_ops.analysis.history import Line
 
@@ -44,13 +46,12 @@ def _of_graph(
     places: Sequence[tuple[str, ...]],
     noises: Noises,
 ) -> dict[str, float]:
+    variables = {axis.removeprefix("env-"): value for axis, value in params.items()}
     run = (
         name,
         str(params.get("machine")),
         str(params.get("branch")),
-        str(params.get("env-DEEPBENCH_DEVICE") or ""),
-        str(params.get("env-DEEPBENCH_CACHE") or "warm"),
-        str(params.get("env-DEEPBENCH_LAYOUT") or "published"),
+        *(condition.of(variables) for condition in CONDITIONS),
     )
     own = ((place, noises.get((*run, *texts))) for place, texts in enumerate(places))
     return {str(place): float(f"{noise:.2g}") for place, noise in own if noise is not None}
@@ -62,9 +63,7 @@ def _key(line: Line) -> tuple[str, ...]:
         point.benchmark,
         point.machine,
         point.release.framework,
-        point.device,
-        point.cache,
-        point.layout,
+        *point.conditions.values(),
         repr(point.problem_id),
         repr(point.precision),
         *([str(point.ranks)] if point.ranks is not None else []),

@@ -227,8 +227,7 @@ def _line(
     if any(intervals):
         told["low"] = [_short(each[0], 4) if each else None for each in intervals]
         told["high"] = [_short(each[1], 4) if each else None for each in intervals]
-    conditions = {"device": point.device, "cache": point.cache, "layout": point.layout}
-    told |= {name: text for name, text in conditions.items() if text != USUAL[name]}
+    told |= point.unusual
     if point.ranks is not None:
         told["ranks"] = point.ranks
     if highest is not None:
@@ -242,10 +241,6 @@ def _line(
             for shift in line.changes
         ]
     return told
-
-
-USUAL = {"device": "cpu", "cache": "warm", "layout": "published"}
-"""Conditions that a line leaves out."""
 
 
 def _ratios(change: Any) -> tuple[float, float, float]:

@@ -100,13 +100,8 @@ def _key(shift: Shift) -> tuple[str, str, Point]:
 
 
 def _most_changed(cause: Cause) -> list[Shift]:
-    """Return the kernels of a cause to measure: in one process, warm, in the published layout."""
-    fit = [
-        shift
-        for shift in cause.shifts
-        if shift.after.ranks is None
-        and (shift.after.cache, shift.after.layout) == ("warm", "published")
-    ]
+    """Return the kernels of a cause to measure: in one process, under the usual conditions."""
+    fit = [shift for shift in cause.shifts if shift.after.ranks is None and shift.after.usual]
     return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))[:EACH]
 
 

@@ -52,6 +52,7 @@ class Model(Problem):
     family: ClassVar[str] = "model"
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
+    served: ClassVar[tuple[str, ...]] = ("forward",)
 
     name: str
     batch: int

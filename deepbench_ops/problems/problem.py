@@ -38,6 +38,8 @@ class Problem(ABC):
     """What of it is timed, each under its own name; the first is what `flops` counts."""
     layouts: ClassVar[tuple[str, ...]] = ("published",)
     """How its tensors may lie in memory; the published way is everybody's first."""
+    served: ClassVar[tuple[str, ...]] = ()
+    """Its operations that can be compiled or exported to another framework's runtime as well."""
 
     application: str = ""
     source: str = ""

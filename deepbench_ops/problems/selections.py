@@ -1,14 +1,16 @@
 """Named parts of the lists: what to run when the whole would take too long.
 
 `headline` holds the problems that DeepBench's own README shows in its tables of results; the three
-sets of the lists are selections too. A problem can be in two sets, and each is its own benchmark,
-so a selection holds pairs of set and problem.
+sets of the lists are selections too. Of whole models there is one batch of each network, for
+training and for inference. A problem can be in two sets, and each is its own benchmark, so a
+selection holds pairs of set and problem.
 """
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import FIRST_CALL, Problem
@@ -82,7 +84,10 @@ HEADLINE = {
 HEADLINE_RANKS = (8, 16, 32)
 """Participants in the README's all-reduces."""
 
-SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS))
+MODELS = {"models-training": "training", "models-inference": "inference_server"}
+"""Selections of whole models, and the set from which each takes one batch of every network."""
+
+SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *MODELS)
 CLASSES = {
     "training": "Training",
     "inference_server": "InferenceServer",
@@ -102,12 +107,15 @@ class Selected(NamedTuple):
 
 
 def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
-    """The members of a selection, of all families or of one.
+    """The members of a selection, of all families of kernels or of one.
 
     DeepbenchError for a name that is not in SELECTIONS (dashes or underscores), or a family
     that does not exist. A family of which the selection has nothing gives ().
     """
     wanted = selection_name(name)
+    if wanted in MODELS:
+        whole = family is None or family_name(family) == Model.family
+        return _one_batch_each(MODELS[wanted]) if whole else ()
     families = FAMILIES if family is None else (family_name(family),)
     if wanted != "headline":
         listed = wanted.replace("-", "_")
@@ -118,6 +126,20 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
         if each in families
         for id in ids
     )
+
+
+def _one_batch_each(listed: str) -> tuple[Selected, ...]:
+    """Every network of a set once: its smallest batch of more than one item, on one thread.
+
+    A single item is taken where nothing else is listed; elsewhere it would be a latency.
+    """
+    found: dict[str, Model] = {}
+    for problem in load(Model.family, listed):
+        assert isinstance(problem, Model)
+        if problem.threads == 1:
+            known = found.get(problem.name, problem)
+            found[problem.name] = min(known, problem, key=lambda one: (one.batch == 1, one.batch))
+    return tuple(Selected(listed, problem) for problem in found.values())
 
 
 def selection_name(name: str) -> str:

@@ -7,6 +7,7 @@ GPUs; a numpy release MPI through mpi4py, where both it and mpirun are installed
 from dataclasses import dataclass
 
 from deepbench_ops import problems
+from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.measure.sampling import Policy
@@ -70,6 +71,12 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
         raise Unsupported(NO_TRANSPORT.format(name, device))
     if kernel_run.policy().cold:
         raise Unsupported("an all-reduce has no cold start: its ranks have just met")
+    for condition in (LAYOUT, EXECUTION):
+        if condition.asked() != condition.usual:
+            raise Unsupported(
+                f"an all-reduce has no {condition.name} but {condition.usual}"
+                f" ({condition.variable})"
+            )
     operation.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])
     group = Group(TRANSPORTS[name, device], ranks)
     try:

@@ -15,6 +15,7 @@ from asv.environment import Environment, EnvironmentUnavailable
 from asv.repo import Repo
 from asv.util import UserError
 
+from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import config
 from deepbench_ops.releases.install import Installation, InstallError, project_root
@@ -24,9 +25,6 @@ from deepbench_ops.releases.table import Release
 # asv makes the Python version part of every graph's identity, so an upgrade would start all
 # lines anew. The fingerprint of each result holds the true version.
 PYTHON = "3"
-
-HIDDEN_AXES = ("DEEPBENCH_LAYOUT",)
-"""Run conditions that the configuration leaves out as long as nobody asks for them."""
 
 
 class ReleaseEnvironment(Environment):
@@ -137,12 +135,14 @@ class ReleaseEnvironment(Environment):
 
 
 def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
-    """Refuse a layout that the shell sets: results would be filed as if it were not."""
+    """Refuse what the shell sets and the configuration leaves out: results would be filed as if
+    nobody had set it."""
     axes = {name for _, name in tagged_env_vars}
-    for name in HIDDEN_AXES:
-        if name in os.environ and name not in axes:
+    for condition in CONDITIONS:
+        name = condition.variable
+        if condition.on_request and name in os.environ and name not in axes:
             raise UserError(
                 f"{name} is set to {os.environ[name]!r} in the environment, and its results would "
-                f"be filed under the published layout: unset it, and add {name} to matrix in "
-                "asv.conf.json, whose comments show how"
+                f"be filed under the usual {condition.name}, {condition.usual}: unset it, and add "
+                f"{name} to matrix in asv.conf.json, whose comments show how"
             )

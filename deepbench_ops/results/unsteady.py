@@ -15,7 +15,8 @@ Point = tuple[str, tuple[str, ...]]
 
 
 def of_release(machine: Path, release: str) -> list[dict[str, Any]]:
-    """Return all that a machine's folder holds of one release's measurements.
+    """Return all that a machine's folder holds of one release's measurements, each with its
+    environment, which tells the conditions of its run.
 
     Raises DeepbenchError where the folder does not exist or holds none of that release.
     """
@@ -25,6 +26,7 @@ def of_release(machine: Path, release: str) -> list[dict[str, Any]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for path in sorted(machine.glob("*" + measurements.SUFFIX)):
         for entry in measurements.load(path)[1]:
+            entry["environment"] = path.name.partition("-")[2]
             found[str(entry.get("release", ""))].append(entry)
     if not found:
         raise DeepbenchError(f"{machine}: no measurements")
@@ -37,16 +39,18 @@ def spread(entries: Iterable[dict[str, Any]]) -> dict[Point, float]:
     """Return how far the processes of each point lie apart: largest median over smallest, less 1.
 
     Of calibrated seconds where there was a yardstick, else of raw ones. Points measured in one
-    process only are left out.
+    process only are left out; of one measured under several conditions the widest counts.
     """
-    medians: dict[Point, list[float]] = defaultdict(list)
+    medians: dict[tuple[str, Point], list[float]] = defaultdict(list)
     for entry in entries:
         if not measurements.is_less(entry):
             point = entry["benchmark"], tuple(entry["params"])
-            medians[point].append(measurements.level(entry))
-    return {
-        point: max(found) / min(found) - 1 for point, found in medians.items() if len(found) > 1
-    }
+            medians[entry.get("environment", ""), point].append(measurements.level(entry))
+    found: dict[Point, float] = {}
+    for (_, point), levels in medians.items():
+        if len(levels) > 1:
+            found[point] = max(found.get(point, 0.0), max(levels) / min(levels) - 1)
+    return found
 
 
 def pattern(points: Iterable[Point]) -> str:

@@ -16,9 +16,6 @@ from deepbench_ops.problems.model import Model
 
 SMALL = {"whole": False, "batch": twins.BATCH, "threads": 1}
 
-WAYS = ("eager", "compiled", "onnxruntime")
-"""What can run a network in inference: torch as it is, torch.compile, or an exported model."""
-
 GRADIENTS, ENTRIES = 6, 8
 """Parameters of a training step's twin whose gradients are compared, and entries of each."""
 

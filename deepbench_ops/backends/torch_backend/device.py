@@ -14,6 +14,7 @@ import torch
 
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.memory import available
+from deepbench_ops.backends.torch_backend import needed
 from deepbench_ops.errors import Unsupported
 
 DRIVER = Path("/proc/driver/nvidia/version")
@@ -70,7 +71,8 @@ class TorchDevice(Backend):
         torch.set_num_threads(count)
 
     def versions(self) -> dict[str, str]:
-        """Return torch, numpy, mkl, onednn, cpu_capability, and on CUDA cuda, cudnn, driver."""
+        """Return torch, numpy, mkl, onednn, cpu_capability, on CUDA cuda, cudnn, driver, and what
+        else runs a network."""
         build = torch.__config__.show()
         found = {
             "framework": f"torch {torch.__version__}",
@@ -90,6 +92,7 @@ class TorchDevice(Backend):
                 "driver": _driver(),
                 "device": torch.cuda.get_device_name(),
             }
+        found |= needed.versions(self.execution)
         return {key: value for key, value in found.items() if value}
 
     def demand_tf32(self) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, WAYS, Judge
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -90,17 +90,14 @@ def _tensors(
 
 
 class Serving:
-    """A network in inference, with a batch of its own for each thread."""
+    """A network in inference, with a batch of its own for each thread, run as the backend says.
 
-    def __init__(
-        self,
-        backend: TorchDevice,
-        problem: Model,
-        precision: str,
-        seed: int = 0,
-        way: str = WAYS[0],
-    ) -> None:
+    route: what runs it, in words.
+    """
+
+    def __init__(self, backend: TorchDevice, problem: Model, precision: str, seed: int = 0) -> None:
         _refuse(backend, problem, precision)
+        true_precision(precision, backend.device)  # compiled code is for the switches as they are
         int8 = precision == "int8"
         dtype = torch.float32 if int8 else DTYPES[precision]
         _, form = _form(problem)
@@ -112,7 +109,9 @@ class Serving:
         others = None  # a batch that is neither timed nor judged
         if int8:
             others = _tensors(backend, form.inputs(problem.batch, seed + 1), dtype)
-        self._call = execution.prepared(self.module, self._batches[0], way, each, others)
+        self._call, self.route = execution.prepared(
+            self.module, self._batches[0], backend.execution, each, others
+        )
         self._batch = problem.batch
         self._held: list[Any] = [None] * problem.threads
         self._streams = [
@@ -149,6 +148,16 @@ class Serving:
         assert first is not None and last is not None, "asked for the output before it has run"
         return torch.stack([_items(first, self._batch)[0], _items(last, self._batch)[-1]])
 
+    def errors(self, judge: "InferenceJudge") -> np.ndarray:
+        """Return how far each entry of what came out is from float64."""
+        return abs(widened(self.judged()) - judge.everywhere()[0])
+
+    def off(self, judge: "InferenceJudge") -> tuple[float, float]:
+        """Return the same as a part of the typical entry: of the furthest one, and in root mean
+        square, which is the drift."""
+        errors, typical = self.errors(judge), max(1.0, _root_mean_square(judge.everywhere()[0]))
+        return float(errors.max()) / typical, _root_mean_square(errors) / typical
+
 
 def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) -> Kernel:
     available = backend.threads()
@@ -168,6 +177,11 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
         assert crew is not None
         return crew.mean(number)
 
+    judge = serving.judge(precision)
+
+    def drift() -> dict[str, str]:
+        return {"drift": f"{serving.off(judge)[1]:.2g} of the typical output, beside float64"}
+
     reset()
     return _kernel(
         backend,
@@ -178,12 +192,13 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
         run=(lambda: crew.mean(1)) if crew else (lambda: serving.one(0)),
         reset=reset,
         judged=serving.judged,
-        judge=serving.judge(precision),
+        judge=judge,
         clock=clock if crew else None,
+        outcome=drift if precision == "int8" else dict,
         notes={
             "weights": f"random, {str(DTYPES[precision]).removeprefix('torch.')}",
             "batches at once": str(problem.threads),
-            "route": "eager, inference_mode",
+            "route": serving.route,
         },
     )
 
@@ -244,6 +259,7 @@ def _kernel(
     judge: Judge,
     notes: dict[str, str],
     clock: Callable[[int], float] | None = None,
+    outcome: Callable[[], dict[str, str]] = dict,
 ) -> Kernel:
     return Kernel(
         label=f"torch {backend.device} {precision} {operation} {problem.id}",
@@ -261,6 +277,7 @@ def _kernel(
             **notes,
         },
         clock=clock,
+        outcome=outcome,
     )
 
 
@@ -377,6 +394,10 @@ def _items(output: Tensor | tuple[Tensor, ...], batch: int) -> Tensor:
 def _typical(values: Tensor) -> Tensor:
     """Return the root of the mean square, and no less than 1, which outputs and losses are near."""
     return values.square().mean().sqrt().clamp(min=1.0)
+
+
+def _root_mean_square(values: np.ndarray) -> float:
+    return float((values**2).mean()) ** 0.5
 
 
 def _gradients(module: nn.Module) -> list[Tensor]:

@@ -1,14 +1,25 @@
 """Packages beside torch that a way of running a network asks for."""
 
+import sys
+from importlib.metadata import version
 from importlib.util import find_spec
 
 from deepbench_ops.errors import Unsupported
 
+BESIDE = {"compiled": ("torchao",), "onnxruntime": ("onnxruntime", "onnx", "onnxscript")}
+"""By what runs a network, the packages that may take part; torchao does in int8 alone."""
+
 
 def needed(*names: str) -> None:
-    """Raise Unsupported, with the way out, where one of these is not installed."""
-    for name in names:
-        if find_spec(name) is None:
-            raise Unsupported(
-                f"{name} is not installed in this environment: install it with 'pip install {name}'"
-            )
+    """Raise Unsupported, with the way out, where some of these are not installed."""
+    missing = " ".join(name for name in names if find_spec(name) is None)
+    if missing:
+        raise Unsupported(
+            "this needs packages that are not installed in this environment: install them with"
+            f" '{sys.executable} -m pip install {missing}'"
+        )
+
+
+def versions(execution: str) -> dict[str, str]:
+    """Return those of the packages that may take part, where they are installed."""
+    return {name: version(name) for name in BESIDE.get(execution, ()) if find_spec(name)}

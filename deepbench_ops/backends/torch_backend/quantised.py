@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.torch_backend.needed import needed
+from deepbench_ops.backends.torch_backend.needed import BESIDE, needed
 from deepbench_ops.errors import Unsupported
 
 ONE_PIECE = 2**31
@@ -34,7 +34,7 @@ def for_compiling(module: nn.Module, inputs: Sequence[Tensor]) -> nn.Module:
     if inputs[0].device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
         raise Unsupported("compiled networks have int8 kernels on x86 processors alone")
     logging.getLogger("torchao").setLevel(logging.CRITICAL)  # of kernels for other processors
-    needed("torchao")
+    needed(*BESIDE["compiled"])
     try:
         from torchao.quantization.pt2e import quantize_pt2e
         from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
@@ -76,13 +76,18 @@ def of_file(network: Path, inputs: Sequence[Tensor]) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quant_pre_process(whole, ready, skip_symbolic_shape=True)
-        if any(each.dim() == PICTURES for each in inputs):
+        if kind(inputs) == "static":
             names = [each.name for each in model.graph.input]
             reader = Once(dict(zip(names, (each.numpy() for each in inputs), strict=True)))
             quantize_static(ready, result, reader, per_channel=True)
         else:
             quantize_dynamic(ready, result, per_channel=True)
     return result
+
+
+def kind(inputs: Sequence[Tensor]) -> str:
+    """Return how ONNX Runtime's documentation recommends to quantise a network of such inputs."""
+    return "static" if any(each.dim() == PICTURES for each in inputs) else "dynamic"
 
 
 class Once:

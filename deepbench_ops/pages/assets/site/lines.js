@@ -40,13 +40,13 @@
     }
 
     function conditions(line) {
-        return [line.device, line.cache, line.layout].filter(Boolean).join(', ');
+        return Object.keys(deepbench.VARIABLES).map(function (name) { return line[name]; }).filter(Boolean).join(', ');
     }
 
     /* What is timed, the same on every machine and release. */
     function kernel(line) {
         return [line.family, line.set, line.operation, line.problem.id, line.precision, line.ranks || '',
-            line.layout || ''].join('|');
+            line.layout || '', line.execution || ''].join('|');
     }
 
     function name(line) {

@@ -121,7 +121,9 @@
         return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
     }
 
-    var VARIABLES = {device: 'DEEPBENCH_DEVICE', cache: 'DEEPBENCH_CACHE', layout: 'DEEPBENCH_LAYOUT'};
+    /* A line names those of its run's conditions that are not the usual ones. */
+    var VARIABLES = {device: 'DEEPBENCH_DEVICE', cache: 'DEEPBENCH_CACHE', layout: 'DEEPBENCH_LAYOUT',
+        execution: 'DEEPBENCH_EXECUTION'};
 
     /* How to have what was published as a table. */
     function export_command(machine, release) {
@@ -211,6 +213,6 @@
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
         ratio: ratio, words: words, plain: plain, asked: asked, address: address, remember: remember, offer: offer,
         distinct: distinct, first_machine: first_machine, processor: processor, command: command, export_command: export_command, quoted: quoted, told_command: told_command,
-        copy_button: copy_button, save: save, instead: instead, page: page
+        VARIABLES: VARIABLES, copy_button: copy_button, save: save, instead: instead, page: page
     });
 })();

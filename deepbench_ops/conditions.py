@@ -1,0 +1,52 @@
+"""Run conditions: under what a kernel is measured, beside what it is.
+
+asv sets each as an environment variable, so that every value makes lines of its own. Whoever reads
+results tells lines apart by all of them, and takes what is not set for the usual value.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from deepbench_ops.errors import DeepbenchError
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One of them: its name in tables and pages, its variable, its values, the usual one first.
+
+    on_request: whether asv's configuration leaves it out while nobody asks for another value.
+    """
+
+    name: str
+    variable: str
+    values: tuple[str, ...]
+    on_request: bool = False
+
+    @property
+    def usual(self) -> str:
+        """Its value where nobody has set it."""
+        return self.values[0]
+
+    def of(self, variables: Mapping[str, str]) -> str:
+        """Return its value among environment variables."""
+        return variables.get(self.variable) or self.usual
+
+    def asked(self) -> str:
+        """Return its value in this process; DeepbenchError for one that it does not have."""
+        wanted = self.of(os.environ)
+        if wanted not in self.values:
+            raise DeepbenchError(f"{self.variable} is {wanted!r}: one of {', '.join(self.values)}")
+        return wanted
+
+
+DEVICE = Condition("device", "DEEPBENCH_DEVICE", ("cpu", "cuda"))
+CACHE = Condition("cache", "DEEPBENCH_CACHE", ("warm", "cold"))
+LAYOUT = Condition("layout", "DEEPBENCH_LAYOUT", ("published", "channels_last"), on_request=True)
+EXECUTION = Condition(
+    "execution", "DEEPBENCH_EXECUTION", ("eager", "compiled", "onnxruntime"), on_request=True
+)
+"""What runs a network: its framework as it is, compiled, or ONNX Runtime, to which it is exported.
+Of everything else, and of training, "eager" is whatever the framework does by itself."""
+
+CONDITIONS = (DEVICE, CACHE, LAYOUT, EXECUTION)
