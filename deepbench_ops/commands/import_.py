@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,7 @@ def import_(
         for one in publication.read(path, machine, day.date() if day else None, device)
     ]
     _take_in(results, sent)
-    changed = filing.file(results, found)
-    added = table.append(
-        table.TABLE, [table.publication_of(day) for day in sorted({one.day for one in found})]
-    )
+    changed, added = filing.file(results, found, partial(table.append, table.TABLE))
     if sent and not found:
         return
     if form == "json":
