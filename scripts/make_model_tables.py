@@ -6,13 +6,15 @@ FACTS is a folder with the four tables as CSV files. Written are deepbench_ops/p
 (each network's sizes, counted on the network itself, so torch is needed), problems/model.csv (every
 batch and number of threads of the tables, and smaller ones that fit a small machine),
 models/twins.csv (what a training step of small twins comes to, by torch in float64) and
-published/models.csv (the tables' figures, each beside the problem it is of). Figures whose day of
-publication is known join results/ as points of their machine.
+published/models.csv (the tables' figures, each beside the problem it is of). Those of one device
+and a known step join results/ as points of their machine.
 """
 
 import argparse
 import csv
+import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -25,18 +27,23 @@ from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
 from deepbench_ops.problems.model import Model
 from deepbench_ops.published import filing
-from deepbench_ops.published.models import TABLES, load, publications
-from deepbench_ops.releases.table import TABLE, append, publication_of
+from deepbench_ops.published.models import SOURCES, SPLIT, TABLES, load, publications
+from deepbench_ops.releases.table import TABLE, append
 
 PACKAGE = Path(__file__).parents[1] / "deepbench_ops"
 
-MINDSPORE, QINGCLOUD, STCP920, PAPER = "mindspore", "qingcloud", "stcp920", "paper"
-SOURCES = {
-    MINDSPORE: "MindSpore r1.7 documentation, note/benchmark",
-    QINGCLOUD: "QingCloud deep-learning platform, performance page",
-    STCP920: "Stream Computing inference performance, V1.2.0.RC1, 2022-02-24",
-    PAPER: "Xia and Zhou, IJDMS vol. 14 no. 1/2, 2022, tables 1-4",
+MINDSPORE, QINGCLOUD, STCP920, PAPER = TABLES
+DAYS = {
+    MINDSPORE: (
+        "2022-04-28",
+        "release of MindSpore 1.7.0 (mindspore-ascend), whose documentation holds the table",
+    ),
+    QINGCLOUD: ("2018-03-29", "not before the release of TensorFlow 1.7.0; the page bears no day"),
+    STCP920: ("2022-02-24", "the day that the document bears"),
+    PAPER: ("2022-04-30", "April 2022, the issue's month; its last day"),
 }
+"""When each table was published, and what tells; days of releases are the package index's."""
+
 SPELT = {
     "ResNet-50 v1.5": "resnet50_v1p5",
     "BERT-Large": "bert_large_128",
@@ -99,9 +106,8 @@ def main() -> None:
     _write(PACKAGE / "models/twins.csv", [line for name in COMPARED for line in _twin(name)])
     _write(PACKAGE / "published/models.csv", figures)
     dated = publications(each for table in TABLES for each in load(table))
-    changed = filing.file(PACKAGE.parent / "results", dated)
-    releases = [publication_of(one.day) for one in dated]
-    print(f"{changed} result files, {append(TABLE, releases)} days added to the release table")
+    changed, added = filing.file(PACKAGE.parent / "results", dated, partial(append, TABLE))
+    print(f"{changed} result files, {added} days added to the release table")
 
 
 def _sizes(network: Network) -> dict[str, object]:
@@ -222,10 +228,10 @@ def _id(name: str, batch: int, threads: int) -> str:
 
 def _figure(table: str, name: str, **known: object) -> dict[str, object]:
     """Return one printed figure; what is not said is "", seconds are of one step or batch."""
-    empty = dict.fromkeys(
-        ("printed", "framework", "machine", "date", "devices", "operation", "precision", "layout")
-    )
+    empty = dict.fromkeys(("printed", "framework", "machine", "day", "basis", "devices"))
+    empty |= dict.fromkeys(("operation", "precision", "layout"))
     line = {"table": table, "network": SPELT.get(name, name), **empty, "batch": "", "threads": 1}
+    line |= dict(zip(("day", "basis"), DAYS[table], strict=True))
     line |= {"value": "", "unit": "", "seconds": "", "conditions": ""} | {"printed": name} | known
     return {key: "" if value is None else value for key, value in line.items()}
 
@@ -246,14 +252,16 @@ def _mindspore(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]
             value=line["throughput"],
             unit=line["unit"],
             seconds=_seconds(batch * int(devices), float(line["throughput"])),
-            conditions="tables split over host and devices" if hybrid else "",
+            conditions=SPLIT if hybrid else "",
         )
 
 
 def _qingcloud(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
     for line in lines:
         devices = int(line["num_gpus"])
-        machine = "qingcloud-gpu" if devices else f"qingcloud-cpu-{line['cpu'].split()[0]}core"
+        cores, kind = re.fullmatch(r"(\d+) cores \((\w+)\)", line["cpu"]).groups()
+        named = "" if kind == "default" else f"-{kind.lower()}"
+        machine = "qingcloud-gpu" if devices else f"qingcloud-cpu-{cores}core{named}"
         yield _figure(
             QINGCLOUD,
             line["model"],
@@ -280,7 +288,6 @@ def _stcp920(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
             line["model"],
             framework=line["framework"],
             machine="stream-stcp920",
-            date="2022-02-24",
             devices=1,
             operation="forward",
             precision={"FP16": "float16", "INT8": "int8"}[line["precision"]],
@@ -302,7 +309,6 @@ def _paper(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
             machine={"NVIDIA V100": "nvidia-v100", "Ascend 910": "huawei-ascend-910"}[
                 line["hardware"]
             ],
-            date="2022",
             operation="training_step",
             batch=line["batch_size"].split("*")[-1],
             value=line["value"],

@@ -123,7 +123,7 @@ def results(tmp_path, monkeypatch):
     for machine, factor in (("NV_M40", 1.0), ("NV_P100", 0.5)):
         path = tmp_path / f"2017-07-14__train__DeepBench_{machine}.xlsx"
         section = workbooks.gemm(*((*row, factor * (i + 1)) for i, row in enumerate(rows)))
-        filing.file(tmp_path / "results", publication.read(workbooks.write(path, section)))
+        filing.file(tmp_path / "results", publication.read(workbooks.write(path, section)), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 

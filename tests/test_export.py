@@ -82,7 +82,7 @@ def results(tmp_path, monkeypatch):
     server = tmp_path / "2017-07-14__inference_server__DeepBench_NV_P100.xlsx"
     workbooks.write(server, workbooks.gemm((1024, 700, 512, "N", "N", 0.46)))
     for path in (training, server):
-        filing.file(tmp_path / "results", publication.read(path))
+        filing.file(tmp_path / "results", publication.read(path), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 

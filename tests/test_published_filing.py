@@ -13,6 +13,7 @@ from asv.results import Results
 from asv.util import UserError, write_json
 from click.testing import CliRunner
 
+from deepbench_ops.analysis import points
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
@@ -32,7 +33,7 @@ def book(folder, name=NAME, *sections, **how):
 
 def filed(folder, *paths, machine=None, day=None):
     found = [one for path in paths for one in publication.read(path, machine, day)]
-    return filing.file(folder / "results", found)
+    return filing.file(folder / "results", found, list_days=len)[0]
 
 
 def result_of(folder, machine="nvidia-p100", release=DAY):
@@ -156,8 +157,9 @@ def test_a_file_of_deepbench_names_machine_and_day(name, machine, day):
 
 @pytest.mark.parametrize("machine", machines.table(), ids=lambda machine: machine.name)
 def test_data_sheet_figures_are_sourced(machine):
-    """A peak or a bandwidth of a machine names the document that it is from."""
-    assert bool(machine.source) == bool(machine.peaks) == (machine.bandwidth is not None)
+    """A peak of a machine names the document that it is from, and so does a bandwidth."""
+    assert bool(machine.source) == bool(machine.peaks)
+    assert machine.peaks or machine.bandwidth is None
     assert all(1e11 < peak < 1e15 for peak in machine.peaks.values())
 
 
@@ -216,6 +218,59 @@ def test_a_day_of_publication_is_a_row_of_the_release_table(tmp_path, releases):
     assert after == releases.read_text() == before + "published,2017.7.14,2017-07-14,,no,\n"
     known = repo.ReleaseRepo(str(releases), "")
     assert known.get_hash_from_name("published-2017.7.14") == DAY.hash
+
+
+def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
+    tmp_path, releases, monkeypatch
+):
+    """The day comes first: alone it is no harm, and the next import completes it."""
+    path = book(tmp_path / "in")
+
+    def full(*args):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Results, "save", full)
+        assert "No space left" in str(run(tmp_path, path).exception)
+    assert not result_of(tmp_path).exists()
+    assert {"nvidia-p100"} == {path.name for path in (tmp_path / "results").iterdir()}
+    known = {release.hash: release for release in table.load()}
+    assert DAY.hash in known
+    assert [] == points.load(tmp_path / "results", "nvidia-p100", known)
+    done = run(tmp_path, path)
+    assert "1 result files written, 0 days added" in done.output
+    assert [DAY] == [
+        point.release for point in points.load(tmp_path / "results", "nvidia-p100", known)
+    ]
+
+
+def test_without_its_day_nothing_is_written(tmp_path, releases, monkeypatch):
+    """A release table that cannot be written stops an import before the first result."""
+    path = book(tmp_path / "in")
+
+    def refused(*args):
+        raise OSError("Read-only file system")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(table, "append", refused)
+        assert "Read-only" in str(run(tmp_path, path).exception)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_refused_import_lists_no_day(tmp_path, releases):
+    """What cannot be filed leaves the release table as it was."""
+    run(tmp_path, book(tmp_path / "in"), "--date", "2017-07-15")
+    before = releases.read_text()
+    other = book(tmp_path / "in", NAME.replace(".x", "__9e297a.x"), workbooks.gemm((*A_GEMM, 0.5)))
+    refused = run(tmp_path, book(tmp_path / "in"), other)
+    assert "took 0.0005 s" in str(refused.exception)
+    assert before == releases.read_text()
+
+
+def test_a_day_that_several_bring_is_listed_once(releases):
+    """Publications of several machines on one day ask for one row."""
+    assert 1 == table.append(releases, [DAY, DAY])
+    assert 1 == releases.read_text().count("published,")
 
 
 def test_published_figures_are_never_measured(tmp_path, releases):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from datetime import date
 from pathlib import Path
 
@@ -17,9 +18,11 @@ from hypothesis import strategies as st
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.published import filing, publication, submission
+from deepbench_ops.measure import fingerprint
+from deepbench_ops.published import filing, publication, raw, submission
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
+from deepbench_ops.results import measurements
 
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 RELEASES = {RELEASE.hash: RELEASE}
@@ -27,8 +30,26 @@ KERNELS = [("'m1760_n16_k1760_NN'", "'float32'"), ("'m1760_n32_k1760_NN'", "'flo
 NAME = "gemm.Training.kernel_forward"
 
 
-def made(points, machine="box", framework="torch", release="2.13.0", peak=1e13):
-    """A submission of these (parameters, seconds, samples)."""
+FACTS = {"python": "3.11.7"}
+DIGEST = fingerprint.digest(FACTS)
+
+
+def measured(key, seconds, started=1.0):
+    """A record of raw seconds of a kernel."""
+    return {
+        "benchmark": NAME,
+        "params": [text.strip("'") for text in key],
+        "release": "torch-2.13.0",
+        "started_at": started,
+        "number": 1,
+        "seconds": list(seconds),
+        "yardstick": [],
+        "fingerprint": DIGEST,
+    }
+
+
+def made(points, machine="box", framework="torch", release="2.13.0", peak=1e13, records=()):
+    """A submission of these (parameters, seconds, samples), and records of raw seconds."""
     figure = {"value": peak, "unit": "FLOP/s", "how": "data sheet: x"}
     content = {
         "format": submission.FORMAT,
@@ -59,6 +80,8 @@ def made(points, machine="box", framework="torch", release="2.13.0", peak=1e13):
                     {"benchmark": NAME, "params": list(key), "seconds": s, "samples": list(several)}
                     for key, s, several in points
                 ],
+                "conditions": {DIGEST: FACTS} if records else {},
+                "measurements": list(records),
             }
         ],
     }
@@ -67,48 +90,72 @@ def made(points, machine="box", framework="torch", release="2.13.0", peak=1e13):
 
 def sealed(content):
     content = {name: value for name, value in content.items() if name != "digest"}
-    return {**content, "digest": submission._digest(content)}
+    try:
+        return {**content, "digest": submission._digest(content)}
+    except DeepbenchError:  # a number without an end has no digest either
+        return {**content, "digest": GOOD["digest"]}
 
 
 def values(results):
     """What a results folder holds, by file."""
     return {
-        path.relative_to(results): path.read_bytes() for path in sorted(results.rglob("*.json"))
+        path.relative_to(results): path.read_bytes() for path in sorted(results.rglob("*.json*"))
     }
 
 
+def taken(results, sent, releases=RELEASES):
+    """Take in a submission; no day of publication is listed anywhere."""
+    return submission.accept(results, sent, releases, list_days=len)
+
+
 A_TIME = st.floats(1e-3, 10.0).map(lambda x: float(f"{x:.4g}"))
-SUBMISSIONS = st.lists(
-    st.tuples(st.sampled_from(KERNELS), A_TIME, st.lists(A_TIME, min_size=1, max_size=3)),
+POINTS = st.lists(
+    st.tuples(
+        st.sampled_from(KERNELS),
+        st.sampled_from([0.5, 1.0]) | A_TIME,
+        st.lists(A_TIME, min_size=1, max_size=3) | st.just([0.5]),
+        st.lists(st.tuples(st.lists(A_TIME, min_size=1, max_size=3), A_TIME), max_size=2),
+    ),
     min_size=1,
     max_size=2,
     unique_by=lambda point: point[0],
-).map(made)
+)
+SUBMISSIONS = POINTS.map(
+    lambda points: made(
+        [point[:3] for point in points],
+        records=[measured(key, *raw) for key, _, _, several in points for raw in several],
+    )
+)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(one=SUBMISSIONS, two=SUBMISSIONS)
 def test_the_order_of_merging_does_not_matter(tmp_path_factory, one, two):
     """Whoever takes in two submissions of a machine has the same results, once or twice each."""
     there, back = (tmp_path_factory.mktemp(name) for name in ("there", "back"))
     for each in (one, two):
-        submission.accept(there, each, RELEASES)
+        taken(there, each)
     for each in (two, one, two):
-        submission.accept(back, each, RELEASES)
+        taken(back, each)
     assert values(there) == values(back)
-    assert 0 == submission.accept(there, one, RELEASES)
+    assert 0 == taken(there, one)
 
 
 @settings(max_examples=20, deadline=None)
 @given(sent=SUBMISSIONS)
 def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
-    """Times, samples, libraries and conditions survive the journey."""
+    """Times, samples, raw seconds, libraries and conditions survive the journey."""
     folder = tmp_path_factory.mktemp("results")
-    submission.accept(folder, sent, RELEASES)
+    taken(folder, sent)
     again = submission.pack(folder, "box", RELEASES)
     assert by_key(sent) == by_key(again)
     for name in ("libraries", "variables", "environment", "framework", "release", "date"):
-        assert sent["results"][0][name] == again["results"][0][name]
+        if name != "libraries":
+            assert sent["results"][0][name] == again["results"][0][name]
+    records = [result["results"][0].get("measurements", []) for result in (sent, again)]
+    assert raw.text(records[0]) == raw.text(records[1])
+    libraries = sent["results"][0]["libraries"] | (FACTS if records[0] else {})
+    assert libraries == again["results"][0]["libraries"]
 
 
 def by_key(sent):
@@ -129,14 +176,69 @@ def test_what_asv_knows_of_other_points_stays(tmp_path):
     [path] = (tmp_path / "box").glob("*-release-py3.json")
     params = benchmark["params"]
     before = Results.load(str(path)).get_result_stats(NAME, params)
-    assert 1 == submission.accept(tmp_path, GOOD, RELEASES)
+    assert 1 == taken(tmp_path, GOOD)
     after = Results.load(str(path))
     assert before == after.get_result_stats(NAME, params)
     assert "1" == after.benchmark_version[NAME]
     assert {key[1][0] for key in submission._points(after)} == {KERNELS[0][0], KERNELS[1][0]}
 
 
-GOOD = made([(KERNELS[0], 0.5, [0.5, 0.6])])
+def test_raw_seconds_go_with_the_point_that_stands(tmp_path):
+    """Those of a point that gives way go with it; what is there of other kernels stays."""
+    other = measured(KERNELS[1], [9.0], started=5.0)
+    skip = {**measured(KERNELS[0], [1.0]), "skipped": "no such kernel"}
+    path = tmp_path / "box" / f"{RELEASE.hash[:8]}-release-py3.measurements.jsonl"
+    path.parent.mkdir()
+    measurements.write(path, {DIGEST: FACTS}, [skip, other])
+    few = measured(KERNELS[0], [0.7], started=9.0)
+    many = [measured(KERNELS[0], [0.5, 0.6], started) for started in (2.0, 3.0)]
+    taken(tmp_path, made([(KERNELS[0], 0.7, [0.7])], records=[few]))
+    assert ({DIGEST: FACTS}, [other, few]) == measurements.load(path)
+    taken(tmp_path, made([(KERNELS[0], 0.55, [0.5, 0.6])], records=many))
+    assert [*many, other] == measurements.load(path)[1]
+    assert 0 == taken(tmp_path, made([(KERNELS[0], 0.7, [0.7])], records=[few]))
+
+
+def test_a_submission_of_the_first_form_is_taken_in(tmp_path):
+    """It has no raw seconds, and takes none away from the same point."""
+    first = copy.deepcopy(GOOD)
+    first["version"] = 1
+    del first["results"][0]["conditions"], first["results"][0]["measurements"]
+    taken(tmp_path, GOOD)
+    before = values(tmp_path)
+    assert 0 == taken(tmp_path, sealed(first))
+    assert before == values(tmp_path)
+
+
+def test_an_import_that_breaks_off_goes_on(tmp_path, monkeypatch):
+    """Raw seconds that were written before their result are completed, not doubled."""
+
+    def full(*args):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Results, "save", full)
+        with pytest.raises(OSError, match="No space"):
+            taken(tmp_path / "torn", GOOD)
+    assert 1 == taken(tmp_path / "torn", GOOD)
+    taken(tmp_path / "whole", GOOD)
+    assert values(tmp_path / "whole") == values(tmp_path / "torn")
+
+
+def test_days_are_listed_before_the_first_result(tmp_path):
+    """A submission of published figures that breaks off leaves a day, never results without."""
+    sent = made([(KERNELS[0], 0.5, [0.5])], framework="published", release="2026.7.8")
+
+    def refused(days):
+        assert ["published-2026.7.8"] == [day.name for day in days]
+        raise OSError("Read-only file system")
+
+    with pytest.raises(OSError, match="Read-only"):
+        submission.accept(tmp_path, sent, {}, refused)
+    assert not list(tmp_path.iterdir())
+
+
+GOOD = made([(KERNELS[0], 0.5, [0.5, 0.6])], records=[measured(KERNELS[0], [0.5, 0.6])])
 
 
 def changed(change):
@@ -177,7 +279,71 @@ def without_points(content):
     content["results"][0]["points"] = []
 
 
+def record_of(content):
+    return content["results"][0]["measurements"][0]
+
+
+def a_record_of_nothing(content):
+    record_of(content)["params"] = [text.strip("'") for text in KERNELS[1]]
+
+
+def a_record_of_another_release(content):
+    record_of(content)["release"] = "torch-2.12.0"
+
+
+def a_record_without_times(content):
+    record_of(content)["seconds"] = []
+
+
+def a_negative_record(content):
+    record_of(content)["seconds"][0] = -0.5
+
+
+def an_endless_record(content):
+    record_of(content)["seconds"][0] = math.inf
+
+
+def a_record_of_no_number(content):
+    record_of(content)["seconds"][0] = math.nan
+
+
+def a_record_that_skips(content):
+    record_of(content)["skipped"] = "no such kernel"
+
+
+def a_yardstick_too_few(content):
+    record_of(content)["yardstick"] = [0.1]
+
+
+def unknown_conditions(content):
+    record_of(content)["fingerprint"] = "0" * 12
+
+
+def other_conditions(content):
+    content["results"][0]["conditions"][DIGEST] = {"python": "2.7"}
+
+
+def the_release_twice(content):
+    content["results"] *= 2
+
+
+def no_day(content):
+    content["results"][0]["date"] = "2026-13-01"
+
+
 REFUSED = {
+    a_record_of_nothing: "the submission has no result of it",
+    a_record_of_another_release: "of torch-2.12.0, another release",
+    a_record_without_times: "results/0/measurements/0/seconds",
+    a_negative_record: "results/0/measurements/0/seconds/0",
+    an_endless_record: "results/0/measurements/0/seconds/0",
+    a_record_of_no_number: "not finite",
+    a_record_that_skips: "results/0/measurements/0: .*skipped",
+    a_yardstick_too_few: "a reading of the yardstick for each time is missing",
+    unknown_conditions: "its conditions 000000000000 are missing",
+    other_conditions: "they are other conditions",
+    the_release_twice: "torch-2.13.0 is in it twice",
+    no_day: "2026-13-01 is no day",
     faster_than_its_peak: "more than the 1e\\+13 that its profile says",
     in_milliseconds: "results/0/points/0/seconds",
     twice: "is in it twice",
@@ -195,42 +361,46 @@ REFUSED = {
 def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, reason):
     """Packed anew after the change, so that only the content can tell; nothing is written."""
     with pytest.raises(DeepbenchError, match=reason):
-        submission.accept(tmp_path, sealed(changed(change)), RELEASES)
+        taken(tmp_path, sealed(changed(change)))
     assert not list(tmp_path.iterdir())
 
 
 def test_a_change_after_packing_is_noticed(tmp_path):
-    """A time made a little better fits everything but the digest."""
+    """A time made a little better fits everything but the digest, and so does a raw one."""
 
     def better(content):
         content["results"][0]["points"][0]["seconds"] *= 0.9
 
-    with pytest.raises(DeepbenchError, match="changed after it was packed"):
-        submission.accept(tmp_path, changed(better), RELEASES)
+    def better_raw(content):
+        record_of(content)["seconds"][0] *= 0.9
+
+    for change in (better, better_raw):
+        with pytest.raises(DeepbenchError, match="changed after it was packed"):
+            taken(tmp_path, changed(change))
 
 
 def test_another_machine_of_the_same_name_is_refused(tmp_path):
     """Its results would be mixed with those of a machine that is something else."""
-    submission.accept(tmp_path, GOOD, RELEASES)
+    taken(tmp_path, GOOD)
 
     def other(content):
         content["machine"]["cpu"] = "another"
 
     with pytest.raises(DeepbenchError, match="describes another machine"):
-        submission.accept(tmp_path, sealed(changed(other)), RELEASES)
+        taken(tmp_path, sealed(changed(other)))
 
 
 def test_a_release_that_the_table_lacks_is_named(tmp_path):
     """It could not be put on the x-axis."""
     with pytest.raises(DeepbenchError, match=r"torch-2\.13\.0 is not in the release table"):
-        submission.accept(tmp_path, GOOD, {})
+        taken(tmp_path, GOOD, {})
 
 
 def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     """`submit` writes what `import` takes, a damaged file is one line."""
     name = "2017-07-14__train__DeepBench_NV_P100.xlsx"
     book = workbooks.write(tmp_path / name, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
-    filing.file(tmp_path / "results", publication.read(book))
+    filing.file(tmp_path / "results", publication.read(book), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     monkeypatch.setattr(table, "TABLE", tmp_path / "releases.csv")
     sent = tmp_path / "p100.json"

@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.published.models import Figure
+from deepbench_ops.published.models import LAYOUTS, Figure
 
 PER_SECOND = "/sec"
 FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}
 """How a table writes those that can be measured here."""
-
-LAYOUTS = {"NHWC": "channels_last"}
 
 WHOLE_TRAINING = "a whole training is not timed here, its epochs not being published"
 SEVERAL_DEVICES = "several devices: one machine's own is measured here"
@@ -28,6 +26,8 @@ def rows(figures: Sequence[Figure], measured: Mapping[str, Sequence[Point]]) -> 
             "printed": figure.printed,
             "framework": figure.framework,
             "machine": figure.machine,
+            "day": figure.day.isoformat(),
+            "basis": figure.basis,
             "devices": figure.devices,
             "operation": figure.operation,
             "precision": figure.precision,
@@ -38,6 +38,7 @@ def rows(figures: Sequence[Figure], measured: Mapping[str, Sequence[Point]]) -> 
             "published": figure.value,
             "unit": figure.unit,
             "seconds": figure.seconds,
+            "no_point": figure.no_point,
             "here": {name: _cell(figure, points) for name, points in measured.items()},
         }
         for figure in figures

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,7 @@ def import_(
         for one in publication.read(path, machine, day.date() if day else None, device)
     ]
     _take_in(results, sent)
-    changed = filing.file(results, found)
-    added = table.append(
-        table.TABLE, [table.publication_of(day) for day in sorted({one.day for one in found})]
-    )
+    changed, added = filing.file(results, found, partial(table.append, table.TABLE))
     if sent and not found:
         return
     if form == "json":
@@ -116,8 +114,7 @@ def _take_in(results: Path, sent: Mapping[Path, Any]) -> None:
             raise DeepbenchError(f"{path}: {wrong}") from None
     releases = {release.hash: release for release in table.load()}
     for path, each in sent.items():
-        changed = submission.accept(results, each, releases)
-        table.append(table.TABLE, submission.released_in(each))
+        changed = submission.accept(results, each, releases, partial(table.append, table.TABLE))
         times = sum(len(result["points"]) for result in each["results"])
         click.echo(
             f"{path}: {times} times of {each['machine']['machine']}, {changed} files written"

@@ -14,7 +14,7 @@ from deepbench_ops.errors import DeepbenchError
 @click.option("--machine", metavar="NAME", required=True, help="Whose results.")
 @results_folder
 def submit(output: Path, machine: str, results: Path) -> None:
-    """Pack a machine's results, profile and conditions into FILE, to be sent on.
+    """Pack a machine's results, profile, raw seconds and conditions into FILE, to be sent on.
 
     The file is JSON after deepbench_ops/published/submission.schema.json, with a digest over all of
     it. Whoever gets it takes it in with "deepbench import FILE", which refuses what was changed
@@ -29,7 +29,12 @@ def submit(output: Path, machine: str, results: Path) -> None:
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{machine}: nobody would take this in: {wrong}") from None
     unfinished = output.with_name(output.name + ".partial")
-    unfinished.write_text(json.dumps(packed, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    text = json.dumps(packed, separators=(",", ":"), allow_nan=False)
+    unfinished.write_text(text + "\n", encoding="utf-8")
     unfinished.replace(output)
     times = sum(len(result["points"]) for result in packed["results"])
-    click.echo(f"{times} times of {machine} in {output}")
+    raw = sum(len(result.get("measurements", ())) for result in packed["results"])
+    click.echo(
+        f"{times} times of {machine} in {output}, with the raw seconds of {raw} measurements"
+        f" ({len(text) / 1e6:.1f} MB)"
+    )

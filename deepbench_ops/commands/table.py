@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -34,7 +34,8 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     """Print a published table of whole models with machines' own figures beside it.
 
     TABLE is mindspore, qingcloud, stcp920 or paper. A cell that was measured otherwise than it was
-    published says how: batch, threads at once, precision. One that cannot be filled says why.
+    published says how: batch, threads at once, precision. One that cannot be filled says why. Below
+    stand the day of publication with what tells it, and which figures the timeline lacks.
     """
     from deepbench_ops.analysis import model_tables, points
     from deepbench_ops.machine import entry
@@ -76,18 +77,29 @@ def _as_csv(rows: Sequence[dict[str, object]]) -> str:
 
 def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
     """The table for a reader, a column for each machine, and below it what is missing and why."""
-    lines, reasons = [], []
+    lines, reasons, no_points = [], [], []
     names = list(rows[0]["here"])  # type: ignore[call-overload]
     for row in rows:
         here = row["here"]
         assert isinstance(here, dict)
         cells = [_shown(cell) for cell in here.values()]
         reasons += [cell["why_not"] for cell in here.values() if "why_not" in cell]
+        no_points += [row["no_point"]] if row["no_point"] else []
         lines.append([*_published(row), *cells])
     headers = ["model", "pass", "precision", "batch", "threads", "machine", "published", *names]
     text = tabulate(lines, headers, style, disable_numparse=True)
     notes = [f"{reasons.count(reason)} cells: {reason}" for reason in dict.fromkeys(reasons)]
+    notes += [f"published {day}: {basis}" for day, basis in _days(rows)]
+    notes += [
+        f"{no_points.count(reason)} of {len(rows)} figures are no points of the timeline: {reason}"
+        for reason in dict.fromkeys(no_points)
+    ]
     return "\n".join([text, "", *notes]).rstrip()
+
+
+def _days(rows: Iterable[dict[str, object]]) -> Iterable[tuple[object, object]]:
+    """Return each day of publication once, with its basis."""
+    return dict.fromkeys((row["day"], row["basis"]) for row in rows)
 
 
 def _published(row: dict[str, object]) -> list[str]:

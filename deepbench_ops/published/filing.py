@@ -1,4 +1,4 @@
-"""Publications as asv results: one file for each machine and day, merged with what is there.
+"""Publications as asv results: one file for each machine, day and layout, merged with those there.
 
 A published time has no interval: asv then weighs it like its neighbours. What a machine was not
 timed on is marked as skipped, asv's NaN. The library stack and the workbooks' names stand where asv
@@ -7,7 +7,7 @@ keeps the requirements of a measured environment.
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
@@ -22,7 +22,7 @@ from deepbench_ops.published.publication import Key, Publication
 from deepbench_ops.releases.table import Release, publication_of
 
 ENVIRONMENT = "published"
-"""Stands where a measured result has the name of its environment."""
+"""Stands where a measured result has the name of its environment; a layout follows it."""
 
 ALTERNATIVES = " / "
 """Between what two workbooks of a day say differently of the same thing."""
@@ -31,33 +31,40 @@ Values = dict[Key, list[float]]
 Stack = dict[str, str]
 
 
-def file(results: Path, publications: Iterable[Publication]) -> int:
-    """File publications; return how many result files changed.
+ListDays = Callable[[list[Release]], int]
+"""Puts releases into the table; returns how many it lacked."""
 
-    Raises DeepbenchError where two workbooks of a day give different times for the same kernel;
-    nothing is written then.
+
+def file(
+    results: Path, publications: Iterable[Publication], list_days: ListDays
+) -> tuple[int, int]:
+    """File publications; return how many result files changed, and how many days were new.
+
+    Days are listed before the first result is written: a day without results is no harm, results
+    without their day are nowhere on the x-axis. Raises DeepbenchError where two workbooks of a day
+    give different times for the same kernel; nothing is written then.
     """
     publications = list(publications)
-    days: dict[tuple[str, date], list[Publication]] = {}
+    days: dict[Path, list[Publication]] = {}
     for publication in publications:
-        days.setdefault((publication.machine.name, publication.day), []).append(publication)
+        days.setdefault(_path(results, publication), []).append(publication)
     new = {}
-    for (machine, day), of_day in days.items():
-        path = _path(results, machine, publication_of(day))
+    for path, of_day in days.items():
         known = load(path) if path.exists() else ({}, {})
         values, stack = dict(known[0]), dict(known[1])
         for publication in of_day:
             _merge(values, publication)
             for name, text in {"workbook": publication.source, **publication.specs}.items():
-                said = {*stack.get(name, text).split(ALTERNATIVES), text}
+                said = {*stack.get(name, text).split(ALTERNATIVES), *text.split(ALTERNATIVES)}
                 stack[name] = ALTERNATIVES.join(sorted(said))
         if (values, stack) != known:
             new[path] = (values, stack, of_day[0])
+    listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
     for path, (values, stack, one) in new.items():
         _write(results, path, values, stack, one)
-    for machine in {machine for machine, _ in days}:
+    for machine in {publication.machine.name for publication in publications}:
         _describe(results, [p for p in publications if p.machine.name == machine])
-    return len(new)
+    return len(new), listed
 
 
 def load(path: Path) -> tuple[Values, Stack]:
@@ -90,8 +97,13 @@ def _merge(values: Values, publication: Publication) -> None:
             )
 
 
-def _path(results: Path, machine: str, release: Release) -> Path:
-    return results / machine / f"{release.hash[:8]}-{ENVIRONMENT}.json"
+def _path(results: Path, one: Publication) -> Path:
+    release = publication_of(one.day)
+    return results / one.machine.name / f"{release.hash[:8]}-{_environment(one)}.json"
+
+
+def _environment(one: Publication) -> str:
+    return f"{ENVIRONMENT}-{one.layout}" if one.layout else ENVIRONMENT
 
 
 def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publication) -> None:
@@ -99,8 +111,10 @@ def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publica
     described = path.with_name("machine.json")
     entry = entry_of(described) or machine.entry()
     variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
+    if one.layout:
+        variables["DEEPBENCH_LAYOUT"] = one.layout
     params = {**entry, "python": ""}
-    about = (release.hash, release.milliseconds, "", ENVIRONMENT, variables)
+    about = (release.hash, release.milliseconds, "", _environment(one), variables)
     stored = Results(params, stack, *about)
     for name in sorted({name for name, _ in values}):
         _add(stored, name, {key: v for (found, key), v in values.items() if found == name})

@@ -1,4 +1,4 @@
-"""The machines whose results DeepBench published, and which of them a workbook is about."""
+"""The machines of published results, and which of DeepBench's a workbook is about."""
 
 import csv
 import re
@@ -21,7 +21,8 @@ NAMED = re.compile(
 class PublishedMachine:
     """One machine: its name here, how workbooks name it, what asv and a profile say of it.
 
-    peaks: FLOP/s by precision, bandwidth: bytes/s, both from the data sheet that `source` names.
+    workbook: "" where none is about it. peaks: FLOP/s by precision, bandwidth: bytes/s, both from
+    the data sheet that `source` names.
     """
 
     workbook: str
@@ -81,7 +82,7 @@ def machines_of(path: Path, sheets: list[str]) -> dict[str, PublishedMachine]:
     named = NAMED.fullmatch(path.stem)
     if named is None:
         return {}
-    by_name = {_plain(machine.workbook): machine for machine in table()}
+    by_name = {_plain(each.workbook): each for each in table() if each.workbook}
     whole = by_name.get(_plain(named["machine"]))
     if whole is not None:
         return dict.fromkeys(sheets, whole)

@@ -26,6 +26,7 @@ class Publication:
 
     slips: printed ids that were joined to what was run. unlisted: ids that no program list has.
     disagreeing: times whose printed FLOPS do not fit them. specs: the `Specs` sheet.
+    layout: what DEEPBENCH_LAYOUT would be, "" as the lists have it.
     """
 
     source: str
@@ -38,6 +39,7 @@ class Publication:
     slips: dict[str, str] = field(default_factory=dict)
     unlisted: set[str] = field(default_factory=set)
     disagreeing: list[Timing] = field(default_factory=list)
+    layout: str = ""
 
     @property
     def timings(self) -> int:

@@ -1,13 +1,14 @@
 """Results of a machine in one file, to be sent on and taken in elsewhere.
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
-of two times for one kernel the one with more samples stays, of as many the longer.
+of two times for one kernel the one with more samples stays, of as many the longer, with its raw
+seconds.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from functools import cache
@@ -25,11 +26,13 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.published.filing import entry_of, save
-from deepbench_ops.releases.table import PUBLISHED, Release
+from deepbench_ops.published import raw
+from deepbench_ops.published.filing import ListDays, entry_of, save
+from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
+from deepbench_ops.results.measurements import Record
 
-FORMAT, VERSION = "deepbench-submission", 1
+FORMAT, VERSION = "deepbench-submission", 2
 
 BEYOND_PEAK = 1.05
 BEYOND_MEASURED = 1.3
@@ -81,7 +84,13 @@ def check(submission: Any) -> None:
         raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
     if known.machine != submission["machine"]["machine"]:
         raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
+    places = set()
     for result in submission["results"]:
+        place = (_release(result).hash, result["environment"])
+        if place in places:
+            raise DeepbenchError(f"{_release(result).name} is in it twice")
+        places.add(place)
+        raw.check(result)
         device = result["variables"].get("DEEPBENCH_DEVICE", "cpu")
         seen = set()
         for point in result["points"]:
@@ -91,42 +100,33 @@ def check(submission: Any) -> None:
             _refuse_impossible(result, point, known.peaks.get(device, {}))
 
 
-def accept(results: Path, submission: Any, releases: Mapping[str, Release]) -> int:
-    """Take in a submission; return how many result files changed.
+def accept(
+    results: Path, submission: Any, releases: Mapping[str, Release], list_days: ListDays
+) -> int:
+    """Take in a submission; return how many results changed, or their raw seconds.
 
-    Raises DeepbenchError, and writes nothing, for what `check` refuses, for a machine that is
-    described otherwise here, and for a release that the table lacks.
+    Days of publication are listed before the first result is written, as in `filing.file`. Raises
+    DeepbenchError, and writes nothing, for what `check` refuses, for a machine that is described
+    otherwise here, and for a release that the table lacks.
     """
     check(submission)
     machine = submission["machine"]["machine"]
     entry = results / machine / "machine.json"
     if entry_of(entry) not in (None, submission["machine"]):
         raise DeepbenchError(f"{entry} describes another machine of that name: rename one")
-    merged = {}
-    for result in submission["results"]:
-        release = Release(
-            result["framework"], result["release"], date.fromisoformat(result["date"])
-        )
-        if release.hash not in releases and release.framework != PUBLISHED:
+    found = [_release(result) for result in submission["results"]]
+    for release in found:
+        if release.measurable and release.hash not in releases:
             raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
-        path = results / machine / f"{release.hash[:8]}-{result['environment']}.json"
-        standing_there = Results.load(str(path)) if path.exists() else None
-        before = _points(standing_there) if standing_there else {}
-        after = dict(before)
-        for point in result["points"]:
-            standing = after.get(_key(point))
-            after[_key(point)] = max([point, standing] if standing else [point], key=_weight)
-        if after != before:
-            stored = standing_there or _empty(submission["machine"], release, result)
-            merged[path] = (stored, before, after)
-    for path, (stored, before, after) in merged.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(results, path, stored, before, after)
-    if merged:
+    list_days([release for release in found if not release.measurable])
+    if not entry.exists():
         write_json(str(entry), submission["machine"], Machine.api_version)
-        if profile.read(results, machine) is None:
-            profile.write(results, profile.parse(submission["profile"]))
-    return len(merged)
+    if profile.read(results, machine) is None:
+        profile.write(results, profile.parse(submission["profile"]))
+    return sum(
+        _merge(results, result, _empty(submission["machine"], release, result))
+        for release, result in zip(found, submission["results"], strict=True)
+    )
 
 
 def read(path: Path) -> Any | None:
@@ -145,13 +145,34 @@ def read(path: Path) -> Any | None:
         raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
 
 
-def released_in(submission: Any) -> list[Release]:
-    """Return the days of publication that a submission's figures are from."""
-    return [
-        Release(PUBLISHED, result["release"], date.fromisoformat(result["date"]))
-        for result in submission["results"]
-        if result["framework"] == PUBLISHED
-    ]
+def _release(result: dict[str, Any]) -> Release:
+    try:
+        day = date.fromisoformat(result["date"])
+    except ValueError:
+        raise DeepbenchError(f"{result['date']} is no day: write it as YYYY-MM-DD") from None
+    return Release(result["framework"], result["release"], day)
+
+
+def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
+    """Merge a submitted result with what is there, `empty` where nothing is; return whether that
+    changed anything."""
+    path = results / str(empty._filename)
+    beside = measurements.beside(path)
+    stored = Results.load(str(path)) if path.exists() else empty
+    before = _points(stored)
+    had = raw.by_point(raw.load(beside)[1])
+    sent = raw.by_point(result.get("measurements", ()))
+    after, brought = dict(before), {}
+    for point in result["points"]:
+        key, of = _key(point), raw.plain(*_key(point))
+        standing = before.get(key)
+        coming = sent.get(of, [])
+        if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
+            after[key], brought[of] = point, coming
+    renewed = raw.write(beside, result.get("conditions", {}), brought)
+    if after != before:
+        _write(results, path, stored, before, after)
+    return renewed or after != before
 
 
 def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
@@ -159,10 +180,17 @@ def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> 
         raise DeepbenchError(f"{stored._filename}: its release is not in the release table")
     release = releases[stored.commit_hash]
     beside = measurements.beside(results / str(stored._filename))
-    facts = measurements.load(beside)[0] if beside.exists() else {}
+    facts, records = raw.load(beside)
     libraries = dict(stored._requirements)
     for conditions in facts.values():
         libraries |= {name: str(text) for name, text in conditions.items()}
+    points = _points(stored)
+    known = raw.by_point(records)
+    own = [each for key in points for each in known.get(raw.plain(*key), ())]
+    measured = {
+        "conditions": {each["fingerprint"]: facts[each["fingerprint"]] for each in own},
+        "measurements": own,
+    }
     return {
         "framework": release.framework,
         "release": release.version,
@@ -170,7 +198,8 @@ def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> 
         "environment": str(stored.env_name),
         "variables": dict(stored.env_vars),
         "libraries": libraries,
-        "points": list(_points(stored).values()),
+        "points": list(points.values()),
+        **(measured if own else {}),
     }
 
 
@@ -260,8 +289,9 @@ def _named(result: dict[str, Any], point: Point) -> str:
     return f"{where} {point['benchmark']}({', '.join(point['params'])})"
 
 
-def _weight(point: Point) -> tuple[int, float, str]:
-    return len(point.get("samples", [])), point["seconds"], json.dumps(point, sort_keys=True)
+def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:
+    samples, text = len(point.get("samples", [])), json.dumps(point, sort_keys=True)
+    return samples, point["seconds"], text, len(records), raw.text(records)
 
 
 def _key(point: Point) -> Key:
@@ -269,7 +299,10 @@ def _key(point: Point) -> Key:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise DeepbenchError("a number in it is not finite") from None
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 

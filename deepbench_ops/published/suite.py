@@ -32,7 +32,7 @@ def install() -> None:
 def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
     """Return the benchmarks with all that published results hold, those that `regex` picks."""
     found = dict(benchmarks)
-    for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}.json")):
+    for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}*.json")):
         stored = Results.load(str(path))
         for name in stored.get_all_result_keys():
             _add(found, name, stored.get_result_params(name))

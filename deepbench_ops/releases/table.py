@@ -83,7 +83,7 @@ def publication_of(day: datetime.date) -> Release:
 def append(path: Path, releases: Iterable[Release]) -> int:
     """Add those rows that a table lacks, whole or not at all; return how many."""
     known = {release.hash for release in load(path)}
-    new = [release for release in releases if release.hash not in known]
+    new = {each.hash: each for each in releases if each.hash not in known}.values()
     if new:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(map(_cells, new))

@@ -9,7 +9,7 @@ not called ``.json`` because asv takes every such file for a result.
 import json
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,12 +98,16 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
         conditions = entry["fingerprint"]
         entry["fingerprint"] = fingerprint.digest(conditions)
         facts[entry["fingerprint"]] = conditions
-    kept.extend(records)
-    used = {entry["fingerprint"] for entry in kept if "skipped" not in entry}
+    write(path, facts, [*kept, *records])
+
+
+def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Record]) -> None:
+    """Write a file, whole or not at all; of the fingerprints those that entries name."""
+    used = {entry["fingerprint"] for entry in entries if "skipped" not in entry}
     lines: list[Record] = [
         {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
     ]
-    text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in lines + kept)
+    text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in [*lines, *entries])
     unfinished = path.with_name(path.name + ".tmp")
     unfinished.write_text(text)
     unfinished.replace(path)

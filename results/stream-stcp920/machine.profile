@@ -2,7 +2,10 @@
  "version": 1,
  "machine": "stream-stcp920",
  "date": "2022-02-24",
- "facts": {},
+ "facts": {
+  "Day of publication": "2022-02-24: the day that the document bears",
+  "Framework": "keras_tf / pytorch / tensorflow"
+ },
  "peaks": {},
  "bandwidth": {},
  "yardstick_version": "",

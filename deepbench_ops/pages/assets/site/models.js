@@ -34,13 +34,14 @@
 
     function table(data, name) {
         var rows = data.tables[name];
-        at('told').textContent = SOURCES[name] || '';
+        at('told').textContent = (SOURCES[name] || '') + ' Published ' + rows[0].day + ': ' + rows[0].basis + '.';
         d.table(at('rows'), {
             name: 'models-' + name,
             title: 'Published table ' + name,
             rows: rows,
             detail: function (row) {
-                return el('div', {}, el('p', {}, row.conditions || ''), data.machines.map(function (machine) {
+                return el('div', {}, el('p', {}, row.conditions || ''), el('p', {}, row.no_point &&
+                    'No point of the timeline: ' + row.no_point + '.'), data.machines.map(function (machine) {
                     var told = command(row, machine), why = (row.here[machine] || {}).why_not;
                     return el('div', {}, machine, told ? d.told_command(told) : el('p', {}, why || ''));
                 }), d.told_command('deepbench table ' + name));

@@ -1,0 +1,14 @@
+{
+ "version": 1,
+ "machine": "qingcloud-cpu-8core",
+ "date": "2018-03-29",
+ "facts": {
+  "Day of publication": "2018-03-29: not before the release of TensorFlow 1.7.0; the page bears no day",
+  "Framework": "TensorFlow 1.7.0",
+  "Conditions": "CPU (unoptimized build), 8 cores (default)"
+ },
+ "peaks": {},
+ "bandwidth": {},
+ "yardstick_version": "",
+ "yardsticks": {}
+}
