@@ -109,10 +109,14 @@ def test_another_run_says_how_it_differs():
     assert ("2 at once", "float32") == found.differs
 
 
-def test_a_compiled_run_is_none_of_an_eager_one():
+def test_a_compiled_run_stands_for_an_int8_one_alone():
+    """Nothing runs int8 eagerly; elsewhere what is compiled is no run of an eager network."""
     compiled = measured("resnet50_b16_t12", "float16", execution="compiled")
     assert nearest([compiled], WANTED) is None
-    assert nearest([compiled], replace(WANTED, execution="compiled")).point is compiled
+    eager = measured("resnet50_b16_t12")
+    int8 = measured("resnet50_b16_t12", "int8", execution="compiled")
+    found = nearest([eager, compiled, int8], replace(WANTED, precision="int8"))
+    assert (found.point, found.differs) == (int8, ("compiled",))
 
 
 def test_other_networks_passes_and_older_releases_do_not_count():

@@ -21,7 +21,6 @@ class Wanted:
     batch: int | None
     threads: int
     layout: str = LAYOUT.usual
-    execution: str = EXECUTION.usual
     framework: str = ""
 
 
@@ -50,7 +49,8 @@ def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
     """Return the nearest of the points, None where the network was not measured.
 
     Of the same framework where it was measured in that, and of the newest release alone. Precision
-    counts first, then threads, then the batch: a smaller one rather than a larger.
+    counts first, then threads, then the batch: a smaller one rather than a larger. What is compiled
+    or exported is taken for int8 alone, which nothing runs eagerly.
     """
     fitting = [
         point
@@ -58,7 +58,8 @@ def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
         if isinstance(point.problem, Model)
         and point.problem.name == wanted.network
         and point.operation == wanted.operation
-        and (point.layout, point.execution) == (wanted.layout, wanted.execution)
+        and point.layout == wanted.layout
+        and (point.execution == EXECUTION.usual or point.precision == wanted.precision == "int8")
     ]
     if not fitting:
         return None
@@ -101,3 +102,5 @@ def _differences(point: Point, wanted: Wanted) -> Iterable[str]:
         yield f"{model.threads} at once"
     if not wanted.precision or point.precision not in _precisions(wanted):
         yield point.precision
+    if point.execution != EXECUTION.usual:
+        yield point.execution
