@@ -83,8 +83,39 @@ def test_a_benchmark_that_is_no_longer_there_is_left_out(tmp_path: Path, opened:
     stored = json.loads(path.read_text("utf-8"))
     stored["results"]["gone.Training.kernel_forward"] = stored["results"][published_site.BENCHMARK]
     path.write_text(json.dumps(stored), "utf-8")
-    page = opened(published_site.published(tmp_path), "machine")
-    assert "gone" not in page.inner_text("#content")
+    site = published_site.published(tmp_path)
+    assert "gone" not in opened(site, "machine").inner_text("#content")
+    told = opened(site, "index").locator("[role=alert]").all_inner_texts()
+    assert any("no benchmark is called gone.Training.kernel_forward" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "why"),
+    [
+        ("gemm.<img src=x onerror=alert(1)>.kernel_forward", None, "no benchmark is called"),
+        ("gemm.Training.kernel_backward", ["'m1_n1'", "'float32'"], "unknown gemm problem 'm1_n1'"),
+        ("gemm.Training.kernel_backward", ["'m1_n1_k1_NN'", "'half'"], "no precision is called"),
+        ("gemm.Training.kernel_backward", ["'m1_n1_k1_NN'"], "are not the parameters of gemm"),
+    ],
+)
+def test_a_result_that_names_no_kernel_is_told_and_the_rest_shown(
+    tmp_path: Path, opened: Any, name: str, params: list[str] | None, why: str
+) -> None:
+    """Whatever a file says, pages are written, nothing of it is run, and its times are counted."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
+    stored = json.loads(path.read_text("utf-8"))
+    entry = list(stored["results"][published_site.BENCHMARK])
+    if params is not None:
+        entry[0], entry[1] = [1.0], [[text] for text in params]
+        del entry[2:]
+    stored["results"][name] = entry
+    path.write_text(json.dumps(stored), "utf-8")
+    page = opened(published_site.published(tmp_path), "index")
+    assert any(why in text for text in page.locator("[role=alert]").all_inner_texts())
+    assert published_site.HOSTILE in page.inner_text("#machines")
+    assert page.locator("img[src=x]").count() == 0
 
 
 def test_a_release_that_nobody_knows_is_told(tmp_path: Path, opened: Any) -> None:

@@ -143,6 +143,19 @@ def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
     assert before != watch._code(tmp_path)
 
 
+@pytest.mark.parametrize("part", ["models/layers.py", "inputs.py", "conditions.py"])
+def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypatch, part):
+    """What is computed, of what and how decides a time as much as the clock does."""
+    for name in ("models/layers.py", "inputs.py", "conditions.py"):
+        path = tmp_path / "package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("before")
+    monkeypatch.setattr(watch.deepbench_ops, "__file__", str(tmp_path / "package" / "__init__.py"))
+    before = watch._code(tmp_path / "benchmarks")
+    (tmp_path / "package" / part).write_text("after")
+    assert before != watch._code(tmp_path / "benchmarks")
+
+
 def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
     """Every variable of the project counts, but for folders of the run: records and answers."""
     monkeypatch.setenv("DEEPBENCH_SPOOL", "here")

@@ -5,18 +5,22 @@ FLOPs and bytes is derived by whoever reads them.
 """
 
 import math
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 
 from asv.results import Results, get_filename, iter_results_for_machine
 
 from deepbench_ops.conditions import CACHE, CONDITIONS, DEVICE, EXECUTION, LAYOUT
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
@@ -26,6 +30,8 @@ from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
 SETS = {kind: name for name, kind in CLASSES.items()}
+OURS = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z_]+)")
+"""A benchmark of this suite: family, class and operation. Results may hold others."""
 
 
 @dataclass(frozen=True)
@@ -120,14 +126,20 @@ def machines(results: Path) -> list[str]:
 
 
 def load(
-    results: Path, machine: str, releases: dict[str, Release], rounds: bool = False
+    results: Path,
+    machine: str,
+    releases: dict[str, Release],
+    rounds: bool = False,
+    strange: Counter[str] | None = None,
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
     Published times that a later publication corrected are none: they never were anybody's speed.
-    `rounds` asks for their rounds too, which takes a look at every raw sample. Raises
+    `rounds` asks for their rounds too, which takes a look at every raw sample. `strange` is told
+    what is left out, being no kernel of this suite, and how many times that are. Raises
     DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
+    strange = Counter() if strange is None else strange
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
     slips = corrections.of_machine(results / machine)
@@ -140,6 +152,7 @@ def load(
             releases,
             _rounds(results, machine, stored) if rounds else {},
             slips.get(Path(stored._filename).name, set()),
+            strange,
         )
     ]
     return sorted(found, key=lambda point: point.release.date)
@@ -165,26 +178,31 @@ def _points(
     releases: dict[str, Release],
     rounds: Rounds,
     slips: Collection[Key],
+    strange: Counter[str],
 ) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
     variables = stored.env_vars
-    for name in filter(_is_ours, stored.get_all_result_keys()):
+    for name in stored.get_all_result_keys():
+        ours = OURS.fullmatch(name)
         params = stored.get_result_params(name)
         values = stored.get_result_value(name, params)
         stats = stored.get_result_stats(name, params)
         samples = stored.get_result_samples(name, params)
-        family, kind, kernel = name.split(".")
         for key, value, stat, several in zip(product(*params), values, stats, samples, strict=True):
             if value is None or math.isnan(value) or (name, key) in slips:
                 continue
             plain = tuple(text.strip("'") for text in key)
+            why_not = _why_not(ours[1], plain) if ours else f"no benchmark is called {name}"
+            if why_not:
+                strange[why_not] += 1
+                continue
             problem_id, precision, *ranks = plain
             yield Point(
                 machine=machine,
                 release=release,
-                family=family,
-                set=SETS.get(kind, kind),
-                operation=kernel.removeprefix("kernel_"),
+                family=ours[1],
+                set=SETS[ours[2]],
+                operation=ours[3],
                 problem_id=problem_id,
                 precision=precision,
                 ranks=int(ranks[0]) if ranks else None,
@@ -200,10 +218,17 @@ def _points(
             )
 
 
-def _is_ours(benchmark: str) -> bool:
-    """Whether a benchmark is one of this suite's; an asv suite may have others beside it."""
-    family, _, rest = benchmark.partition(".")
-    return family in TYPES and rest.count(".") == 1 and ".kernel_" in rest
+@cache
+def _why_not(family: str, params: tuple[str, ...]) -> str:
+    """Return what keeps a time from being a point; "" where its parameters name a kernel."""
+    axes = 3 if family == "all_reduce" else 2
+    if len(params) != axes or not "".join(params[2:]).isdecimal() and axes == 3:
+        return f"{', '.join(params)} are not the parameters of {family}"
+    try:
+        problem_of(family, params[0])
+    except DeepbenchError as reason:
+        return str(reason)
+    return "" if params[1] in PRECISIONS else f"no precision is called {params[1]}"
 
 
 def _unlisted(stored: Results) -> Release:

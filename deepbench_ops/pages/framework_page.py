@@ -81,7 +81,7 @@ def _table(found: Sequence[Contest], names: Sequence[str]) -> str:
 def _row(contest: Contest, names: Sequence[str]) -> str:
     by, kernel = _by(contest), contest.kernel
     ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
-    where = f"{kernel.problem_id}{ranks} <small>{kernel.set.replace('_', ' ')}</small>"
+    where = f"{html.escape(kernel.problem_id)}{ranks} <small>{kernel.set.replace('_', ' ')}</small>"
     cells = [_cell(by.get(name), name == contest.fastest) for name in names]
     return "".join(["<tr><td>", where, "</td>", *cells, f"<td>{contest.ahead:.3g}</td></tr>"])
 

@@ -53,12 +53,14 @@ def _machine(results: Path, name: str, timeline: Sequence[Release]) -> Found:
             torn.append(f"{name}: {reason}")
             return instead
 
-    found = whole(lambda: points.load(results, name, known, rounds=True), [])
-    strange = Counter(p.release.version for p in found if p.release.hash not in known)
+    strange: Counter[str] = Counter()
+    found = whole(lambda: points.load(results, name, known, rounds=True, strange=strange), [])
+    torn += [f"{name}: {count} times are left out: {why}" for why, count in strange.items()]
+    unlisted = Counter(p.release.version for p in found if p.release.hash not in known)
     torn += [
         f"{name}: {count} times of commit {commit} are left out, which is no release of the"
         " release table"
-        for commit, count in strange.items()
+        for commit, count in unlisted.items()
     ]
     machine = Machine(
         name,

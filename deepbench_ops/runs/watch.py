@@ -26,7 +26,8 @@ from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
 
 FOLDER = Path(".asv", "unfinished")
-MEASURING_CODE = ("problems", "backends", "measure", "ranks")
+MEASURING_CODE = ("problems", "models", "backends", "anatomy", "measure", "ranks")
+BESIDE_IT = ("conditions.py", "inputs.py")
 
 
 class Watch:
@@ -164,8 +165,10 @@ def _code(benchmarks: Path) -> str:
     """Return a digest of all the code that decides what is measured, and how."""
     package = Path(deepbench_ops.__file__).parent
     folders = [*(package / name for name in MEASURING_CODE), benchmarks]
+    files = [package / name for name in BESIDE_IT]
+    files += [path for folder in folders for path in folder.rglob("*.[pc][ys]*")]
     digest = hashlib.sha1(usedforsecurity=False)
-    for path in sorted(path for folder in folders for path in folder.rglob("*.[pc][ys]*")):
+    for path in sorted(files):
         if path.suffix in (".py", ".csv"):
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
