@@ -1,4 +1,7 @@
-"""Whole models of the published tables: training steps, and inference on one thread or several."""
+"""Whole models of the published tables: training steps, and inference on one thread or several.
+
+What the operations of either take, each alone, are passes of their own.
+"""
 
 from deepbench_ops import problems
 from deepbench_ops.measure.kernel_run import prepare
@@ -24,6 +27,9 @@ class Training(_Model):
     def kernel_training_step(self, problem, precision):
         return prepare("model", problem, precision, "training_step")
 
+    def kernel_training_step_operations(self, problem, precision):
+        return prepare("model", problem, precision, "training_step_operations")
+
 
 class InferenceServer(_Model):
     """One batch on each of so many threads at once; the seconds are those of a batch."""
@@ -32,3 +38,6 @@ class InferenceServer(_Model):
 
     def kernel_forward(self, problem, precision):
         return prepare("model", problem, precision, "forward")
+
+    def kernel_forward_operations(self, problem, precision):
+        return prepare("model", problem, precision, "forward_operations")

@@ -26,6 +26,7 @@ from deepbench_ops.commands.latency import latency
 from deepbench_ops.commands.machine import machine
 from deepbench_ops.commands.noise import noise
 from deepbench_ops.commands.ops import ops
+from deepbench_ops.commands.overhead import overhead
 from deepbench_ops.commands.problems import problems
 from deepbench_ops.commands.release import release
 from deepbench_ops.commands.scaling import scaling
@@ -67,6 +68,7 @@ def cli() -> None:
       deepbench fastest                 the fastest machine for each kernel
       deepbench frameworks              one machine's frameworks on the same kernels
       deepbench ops resnet50            a whole model's operations, and each one's share
+      deepbench overhead                what models take beyond their operations, by release
       deepbench latency bert_128        a model in inference, several batches at once
       deepbench scaling wide_deep       a model's training on more and more ranks
       deepbench table stcp920           published tables of whole models, beside your figures
@@ -98,6 +100,7 @@ for command in (
     submit,
     table,
     ops,
+    overhead,
     latency,
     scaling,
 ):

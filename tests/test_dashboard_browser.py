@@ -1,13 +1,15 @@
 """Our own pages in a real browser: what they show, what they keep, who can use them."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import published_site
 import pytest
-from published_site import HOSTILE
+from published_site import HOSTILE, unpacked
 
+from deepbench_ops.pages.local_data import packed
 from deepbench_ops.problems import find
 
 pytestmark = [
@@ -335,6 +337,27 @@ def test_a_model_has_its_percentiles_and_efficiency(page: Any, site: str) -> Non
     assert ["400"] == column(page, "#latency", "items a second")
     measured = [row for row in rows(page, "#scaling") if row[1] == "lab-1"]
     assert ["100 %", "80 %"] == [row[-1] for row in measured]
+
+
+def test_a_model_has_its_overhead_by_release(page: Any, site: str, html: Path) -> None:
+    """What its operations leave of the step, below zero where they leave less than nothing."""
+    data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
+    open_page(page, site, "models.html")
+    assert "--apart" in page.inner_text("#overhead .command code")
+    told = {"machine": "lab 1", "problem": "mmoe_b1024", "operation": "forward"}
+    data["apart"] = [
+        told | {"release": "torch-2.3.1", "precision": "float32", "seconds": 2.0, **own}
+        for own in (
+            {"operations": 1.5, "interval": [0.1, 0.4]},
+            {"operations": 3.0, "interval": []},
+        )
+    ]
+    changed = packed(json.dumps(data))
+    page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
+    page.reload()
+    page.wait_for_selector("#overhead table")
+    assert ["25.0 %", "-50.0 %"] == column(page, "#overhead", "overhead")
+    assert ["10.0 %", ""] == column(page, "#overhead", "from")
 
 
 # Themes and keys

@@ -175,8 +175,7 @@ def test_operations_of_a_model_are_its_products():
 def test_flops_of_a_models_operations_are_those_of_the_model():
     """In inference, where torch hands over convolutions whole, and in training, pass by pass."""
     pytest.importorskip("torch")
-    from deepbench_ops.anatomy import recorded
-    from deepbench_ops.backends.torch_backend import TorchBackend
+    from deepbench_ops.backends.torch_backend import TorchBackend, recorded
 
     model = find("model", "mobilenet_v2_b1")
     forward = recorded.operations(TorchBackend().build(model, "float32").run)

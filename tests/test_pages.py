@@ -1,7 +1,5 @@
 """What publishing adds to asv's site, read from its files; test_pages_browser.py opens them."""
 
-import base64
-import gzip
 import hashlib
 import json
 import re
@@ -17,6 +15,7 @@ import pytest
 from asv.commands.publish import Publish
 from hypothesis import given
 from hypothesis import strategies as st
+from published_site import unpacked
 
 from deepbench_ops.pages import local_data, page_index, plugin, release_list
 
@@ -27,12 +26,6 @@ ASV_INDEX = (Path(asv.__file__).parent / "www" / "index.html").read_text("utf-8"
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return published_site.publish(tmp_path_factory.mktemp("site"))
-
-
-def unpacked(script: str) -> str:
-    match = re.fullmatch(r'deepbench\.receive\("([A-Za-z0-9+/=]*)"\);\n', script)
-    assert match is not None
-    return gzip.decompress(base64.b64decode(match.group(1))).decode("utf-8")
 
 
 def refuse(token: str) -> None:

@@ -344,6 +344,18 @@ def test_regex_leaves_fused_layers_out_when_asked():
         assert expected == {name for name, text in texts.items() if re.search(pattern, text)}
 
 
+def test_regex_leaves_operations_apart_out_when_asked():
+    """Of whole models the steps themselves stay."""
+    (member,) = [m for m in select("models-training") if m.problem.id == "mmoe_b1024"]
+    texts = {
+        name: f"model.Training.kernel_{name}('mmoe_b1024', 'float32')"
+        for name in ("training_step", "training_step_operations")
+    }
+    for apart, expected in ((True, set(texts)), (False, {"training_step"})):
+        pattern = bench_regex([member], ["float32"], apart=apart)
+        assert expected == {name for name, text in texts.items() if re.search(pattern, text)}
+
+
 def test_regex_of_nothing_matches_nothing():
     """An empty selection picks no benchmark rather than every one."""
     assert not any(re.search(bench_regex([]), text) for text in benchmark_names().values())

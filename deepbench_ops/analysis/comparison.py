@@ -11,7 +11,6 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.problems.problem import FIRST_CALL
 
 CONFIDENCE = 0.95
 
@@ -85,9 +84,8 @@ def contender(spec: str, points: Sequence[Point], profile: Profile | None = None
         raise unknown(f"release of {machine}", release, [*frameworks, *names])
     newest = {}
     for point in sorted(points, key=lambda point: point.release.date):
-        if point.operation == FIRST_CALL:  # compiling is no part of a kernel's speed
-            continue
-        if not release or release in (point.release.name, point.release.framework):
+        asked = not release or release in (point.release.name, point.release.framework)
+        if asked and point.compared:
             newest[point.kernel] = point
     only = {point.release.name for point in newest.values()}
     name = f"{machine}@{release or (only.pop() if len(only) == 1 else frameworks[0])}"

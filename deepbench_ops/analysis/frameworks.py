@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.problems.problem import FIRST_CALL
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
@@ -48,7 +47,7 @@ def contests(points: Iterable[Point]) -> list[Contest]:
     """
     newest: dict[tuple[object, ...], dict[str, Point]] = defaultdict(dict)
     for point in sorted(points, key=lambda point: point.release.date):
-        if point.release.measurable and point.operation != FIRST_CALL:
+        if point.release.measurable and point.compared:
             key = (*point.kernel, point.device, point.cache)
             newest[key][point.release.framework] = point
     several = [list(found.values()) for found in newest.values() if len(found) > 1]

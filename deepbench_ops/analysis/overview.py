@@ -9,7 +9,6 @@ from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import share
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
 
@@ -45,7 +44,7 @@ def standings(
     groups: dict[tuple[str, str, str, str], list[Point]] = defaultdict(list)
     for line in lines:
         point = line.points[-1]
-        if point.operation != FIRST_CALL and point.usual:
+        if point.compared and point.usual:
             key = (point.machine, point.release.framework, point.family, point.precision)
             groups[key].append(point)
     return [

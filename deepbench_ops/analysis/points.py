@@ -21,7 +21,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import PRECISIONS
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import corrections
@@ -71,6 +71,11 @@ class Point:
     def benchmark(self) -> str:
         """The asv benchmark that it is of, such as gemm.Training.kernel_forward."""
         return f"{self.family}.{CLASSES.get(self.set, self.set)}.kernel_{self.operation}"
+
+    @property
+    def compared(self) -> bool:
+        """Whether it is how fast a kernel is; see `problem.compared`."""
+        return compared(self.operation)
 
     @property
     def kernel(self) -> tuple[str, str, str, str, str, int | None, str, str]:

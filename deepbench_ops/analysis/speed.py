@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from deepbench_ops.analysis.history import Line
-from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.releases.table import Release
 
 FEWEST_KERNELS = 3
@@ -41,7 +40,7 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
     families: dict[tuple[str, str, str, str], list[Line]] = defaultdict(list)
     for line in lines:
         point = line.points[0]
-        if point.operation != FIRST_CALL and point.usual and len(line.points) > 1:
+        if point.compared and point.usual and len(line.points) > 1:
             key = (point.machine, point.release.framework, point.family, point.precision)
             families[key].append(line)
     found = (_speed(key, members) for key, members in sorted(families.items()))

@@ -1,1 +1,1 @@
-"""A model taken apart: the operations of one step, each with its share of the time, and alone."""
+"""A model's step beside its operations: each one's share of the time, and what it takes alone."""

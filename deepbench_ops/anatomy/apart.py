@@ -6,9 +6,10 @@ from statistics import median
 
 import torch
 
-from deepbench_ops.anatomy import recorded, shares
-from deepbench_ops.anatomy.recorded import Operation
+from deepbench_ops.anatomy import shares
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.torch_backend import recorded
+from deepbench_ops.backends.torch_backend.recorded import Operation
 from deepbench_ops.measure.sampling import Policy, measure
 
 WHOLE = Policy(budget_seconds=1.0, patience_seconds=0.0)
@@ -74,13 +75,11 @@ class _Alone:
     clock: None = None
 
     def reset(self) -> None:
-        """There is nothing to restore: operands are its own, whatever becomes of them."""
+        """There is nothing to restore: what it changes is its own, whatever becomes of it."""
 
 
 def _alone(operation: Operation, synchronise: Callable[[], object]) -> float | None:
-    with torch.no_grad():
-        try:
-            operation.call()
-        except (RuntimeError, NotImplementedError):  # it wants what only its step has
+    with torch.inference_mode():
+        if not operation.repeats:
             return None
-        return median(measure(_Alone(operation.call, synchronise), None, ALONE).seconds)
+        return median(measure(_Alone(operation.again(), synchronise), None, ALONE).seconds)

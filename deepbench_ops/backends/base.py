@@ -9,7 +9,7 @@ from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
-from deepbench_ops.problems.problem import FIRST_CALL, Problem
+from deepbench_ops.problems.problem import APART, FIRST_CALL, Problem, computed
 
 Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
@@ -29,6 +29,8 @@ class Backend(ABC):
     """What runs later kernels, of operations that leave a choice."""
     compiles: ClassVar[bool] = False
     """Whether it compiles a kernel before it runs it, so that a first call is one of a kind."""
+    takes_apart: ClassVar[bool] = False
+    """Whether it tells the operations that another one consists of, so that each can be timed."""
     builders: ClassVar[Mapping[str, Builder]]
     """The families that it has kernels for."""
 
@@ -42,11 +44,13 @@ class Backend(ABC):
         operation.
         """
         known_precision(precision)
-        known = (*problem.operations, FIRST_CALL)
+        known = (*problem.operations, *problem.beside)
         if operation not in known:
             raise unknown(f"{problem.family} operation", operation, known)
         if operation == FIRST_CALL and not self.compiles:
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
+        if operation.endswith(APART) and not self.takes_apart:
+            raise Unsupported(f"{self.name} does not tell what a {computed(operation)} consists of")
         if self.layout not in problem.layouts:
             raise Unsupported(
                 f"{problem.family} problems have no {self.layout} layout ({LAYOUT.variable}): their"

@@ -64,8 +64,9 @@ def bisect(
     from deepbench_ops.releases import side
 
     wanted = find_anywhere(problem, family)
-    if operation not in wanted.operations:
-        raise unknown(f"{wanted.family} operation", operation, wanted.operations)
+    known = (*wanted.operations, *wanted.beside)
+    if operation not in known:
+        raise unknown(f"{wanted.family} operation", operation, known)
     task = pairs.Task(wanted.family, wanted.id, precision_named(precision).name, operation)
 
     def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:

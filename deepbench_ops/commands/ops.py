@@ -1,7 +1,5 @@
 """`deepbench ops`: the operations of a whole model, with their shapes and their share."""
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING
 
@@ -9,6 +7,7 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
+from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.whole_model import demand, ready
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model
@@ -70,11 +69,7 @@ def ops(
     if form == "json":
         click.echo(json.dumps(summary | {"operations": lines}, indent=1))
     elif form == "csv":
-        out = io.StringIO()
-        writer = csv.DictWriter(out, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-        click.echo(out.getvalue(), nl=False)
+        click.echo(as_csv(lines), nl=False)
     else:
         click.echo(_as_table(found, lines))
 

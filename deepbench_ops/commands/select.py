@@ -28,12 +28,19 @@ from deepbench_ops.problems.selections import selection_name
     show_default=True,
     help="Whether to pick the first call of frameworks that compile: compiling, and running once.",
 )
+@click.option(
+    "--apart/--no-apart",
+    default=False,
+    show_default=True,
+    help="Whether to pick what the operations of a whole model take, each alone.",
+)
 def select(
     name: str,
     family: str | None,
     precisions: tuple[str, ...],
     fused: bool | None,
     first_call: bool,
+    apart: bool,
 ) -> None:
     """Print the regular expression that picks a selection's benchmarks.
 
@@ -46,4 +53,4 @@ def select(
     """
     if fused is None:
         fused = selection_name(name) != "headline"
-    click.echo(bench_regex(members(name, family), precisions, fused, first_call))
+    click.echo(bench_regex(members(name, family), precisions, fused, first_call, apart))

@@ -1,7 +1,5 @@
 """`deepbench table`: what others published of whole models, beside what was measured here."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,6 +7,7 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
+from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.options import results_folder
 from deepbench_ops.published.models import load
 
@@ -51,12 +50,12 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
     elif form == "csv":
-        click.echo(_as_csv(rows), nl=False)
+        click.echo(as_csv(_lines(rows)), nl=False)
     else:
         click.echo(_as_table(rows, "github" if form == "markdown" else "simple"))
 
 
-def _as_csv(rows: Sequence[dict[str, object]]) -> str:
+def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     """One line for each figure and machine."""
     lines = []
     for row in rows:
@@ -67,12 +66,7 @@ def _as_csv(rows: Sequence[dict[str, object]]) -> str:
             differs = ", ".join(cell.get("differs", ()))
             mine = {f"here_{key}": value for key, value in cell.items() if key != "differs"}
             lines.append(plain | {"here": machine, "here_differs": differs} | mine)
-    out = io.StringIO()
-    columns = list(dict.fromkeys(key for line in lines for key in line))
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return out.getvalue()
+    return lines
 
 
 def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:

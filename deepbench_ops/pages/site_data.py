@@ -27,6 +27,7 @@ from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.comparison import CONFIDENCE
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.model_tables import rows
+from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
@@ -228,6 +229,8 @@ def _line(
         told["low"] = [_short(each[0], 4) if each else None for each in intervals]
         told["high"] = [_short(each[1], 4) if each else None for each in intervals]
     told |= point.unusual
+    if not point.compared:
+        told["beside"] = True
     if point.ranks is not None:
         told["ranks"] = point.ranks
     if highest is not None:
@@ -317,8 +320,8 @@ def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
 
 
 def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any]:
-    """The four tables, with the cells of every machine that has measured whole models; and what
-    was found of their latency and scaling."""
+    """The four tables, with the cells of every machine that has measured whole models; what they
+    take beside their operations; and what was found of their latency and scaling."""
     measured: dict[str, list[Point]] = defaultdict(list)
     for line in lines:
         for point in line.points:
@@ -327,6 +330,21 @@ def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any
     return {
         "machines": list(measured),
         "tables": {name: rows(load(name), measured) for name in TABLES},
+        "apart": [
+            {
+                "machine": one.whole.machine,
+                "release": one.whole.release.name,
+                "problem": one.whole.problem_id,
+                "operation": one.whole.operation,
+                "precision": one.whole.precision,
+                "seconds": _short(one.whole.seconds, 5),
+                "operations": _short(one.operations.seconds, 5),
+                "interval": [_short(end, 4) for end in one.interval or ()],
+                **one.whole.unusual,
+            }
+            for points in measured.values()
+            for one in overheads(points)
+        ],
         **{
             kind: [
                 {**{k: v for k, v in run.items() if k != "conditions"}, "machine": machine.name}

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import APART, Problem, computed
 
 TRAINING_FACTOR = 3
 """FLOPs of a training step over those of its forward pass: the gradients of the inputs and of the
@@ -51,6 +51,7 @@ class Model(Problem):
 
     family: ClassVar[str] = "model"
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
+    beside: ClassVar[tuple[str, ...]] = (*Problem.beside, *(each + APART for each in operations))
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     served: ClassVar[tuple[str, ...]] = ("forward",)
 
@@ -105,7 +106,7 @@ class Model(Problem):
 
 
 def _trains(operation: str) -> bool:
-    return operation == "training_step"
+    return computed(operation) == "training_step"
 
 
 def network_size(name: str) -> NetworkSize:

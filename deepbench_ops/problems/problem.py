@@ -14,10 +14,22 @@ FIRST_CALL = "first_call"
 """An operation of every family: to compile the forward pass, and run it once. Frameworks that
 compile nothing have none."""
 
+APART = "_operations"
+"""Ends the name of what the operations take that another one consists of, each of them alone."""
+
 
 def computed(operation: str) -> str:
     """Return the operation whose output this one has."""
-    return "forward" if operation == FIRST_CALL else operation
+    return "forward" if operation == FIRST_CALL else operation.removesuffix(APART)
+
+
+def compared(operation: str) -> bool:
+    """Return whether its seconds are how fast a kernel is, and so stand beside other kernels'.
+
+    Those of a first call or of operations apart have lines and verdicts of their own, and are in
+    no ratio, share of peak, summary or record.
+    """
+    return computed(operation) == operation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +48,8 @@ class Problem(ABC):
     family: ClassVar[str]
     operations: ClassVar[tuple[str, ...]] = ("forward",)
     """What of it is timed, each under its own name; the first is what `flops` counts."""
+    beside: ClassVar[tuple[str, ...]] = (FIRST_CALL,)
+    """What else is timed of it, and not compared: see `compared`."""
     layouts: ClassVar[tuple[str, ...]] = ("published",)
     """How its tensors may lie in memory; the published way is everybody's first."""
     served: ClassVar[tuple[str, ...]] = ()
@@ -78,9 +92,9 @@ class Problem(ABC):
         return inputs * weight.input_bytes + outputs * weight.output_bytes
 
     def flops_of(self, operation: str) -> float:
-        """Floating-point operations of one of the `operations`; of a first call 0, for what
-        takes its time is compiling."""
-        return 0 if operation == FIRST_CALL else self.flops
+        """Floating-point operations of one of the `operations`; 0 of what is not compared, which
+        has no rate."""
+        return self.flops if compared(operation) else 0
 
     def bytes_of(self, name: str, operation: str) -> float:
         """Bytes that one of the `operations` cannot avoid moving at the precision `name`."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import FIRST_CALL, Problem
+from deepbench_ops.problems.problem import APART, FIRST_CALL, Problem
 from deepbench_ops.problems.tables import FAMILIES, SETS, family_name, find, load
 
 HEADLINE = {
@@ -155,15 +155,18 @@ def bench_regex(
     precisions: Sequence[str] = (),
     fused: bool = True,
     first_call: bool = True,
+    apart: bool = True,
 ) -> str:
     """A regular expression for `asv run --bench` that picks exactly these members.
 
     asv searches it in `gemm.Training.kernel_forward('m1760_n128_k1760_NN', 'float32')`: the
     benchmark's name, then the repr of each parameter. Every pass of a problem is picked, a
-    framework's own fused layers where `fused`, compiling where `first_call`, and every precision
-    when none is named. It never picks the same id in another set.
+    framework's own fused layers where `fused`, compiling where `first_call`, what its operations
+    take alone where `apart`, and every precision when none is named. It never picks the same id in
+    another set.
     """
-    out = [word for word, kept in (("fused", fused), (FIRST_CALL, first_call)) if not kept]
+    asked = (("fused", fused), (FIRST_CALL, first_call), (rf"\w+{APART}", apart))
+    out = [word for word, kept in asked if not kept]
     passes = rf"kernel_(?!{'|'.join(out)})\w+" if out else r"kernel_\w+"
     kinds = "|".join(re.escape(precision(name).name) for name in precisions) or r"\w+"
     ids: dict[tuple[str, str], list[str]] = {}

@@ -13,6 +13,7 @@ import numpy as np
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.models import twins
 from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.problem import compared, computed
 
 SMALL = {"whole": False, "batch": twins.BATCH, "threads": 1}
 
@@ -57,10 +58,12 @@ def memory_needed(problem: Model, operation: str) -> float:
 
     Weights are there as drawn and as used, and once more in float64 while an inference is judged.
     A training step has them as they were at first, their gradients and what the optimiser
-    remembers, and keeps what the backward pass needs.
+    remembers, and keeps what the backward pass needs. Where its operations are apart, their
+    operands stay, which are gradients of what it keeps as well.
     """
     size = problem.network
-    if operation == "training_step":
+    if computed(operation) == "training_step":
         weights = 4 * size.parameters + 4 * size.dense * (2 + size.states)
-        return 4.0 * size.parameters + weights + 4.0 * size.kept * problem.items
+        kept = 4.0 * size.kept * problem.items * (1 if compared(operation) else 2)
+        return 4.0 * size.parameters + weights + kept
     return (4 + 4 + 8) * size.parameters + 4.0 * size.kept * problem.items

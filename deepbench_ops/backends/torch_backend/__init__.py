@@ -14,6 +14,7 @@ from deepbench_ops.problems.problem import Problem
 class TorchBackend(TorchDevice):
     """All kernels of torch."""
 
+    takes_apart: ClassVar[bool] = True
     builders: ClassVar[dict[str, Builder]] = {
         "gemm": gemm.build,
         "conv": conv.build,

@@ -30,6 +30,7 @@ from deepbench_ops.models.data import Form
 from deepbench_ops.models.training import TrainingStep, doubled, mixed_type
 from deepbench_ops.models.weights import filled
 from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.problem import compared, computed
 
 TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03, "int8": 0.8}
 """How far an output may be off, as a part of the typical one. Many layers add up their rounding:
@@ -48,10 +49,18 @@ keys' biases, which the softmax behind them takes no notice of."""
 def build(
     backend: TorchDevice, problem: Model, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare an inference or a training step."""
-    if operation == "training_step":
-        return _training(backend, problem, precision, seed)
-    return _inference(backend, problem, precision, seed)
+    """Prepare an inference or a training step, or the operations of one, each alone."""
+    make = _training if computed(operation) == "training_step" else _inference
+    if compared(operation):
+        return make(backend, problem, precision, seed)
+    if problem.threads > 1:
+        raise Unsupported(
+            f"operations are measured one after the other, not those of {problem.threads} batches"
+            " at once"
+        )
+    from deepbench_ops.backends.torch_backend import alone  # most runs have no need of it
+
+    return alone.kernel(make(backend, problem, precision, seed))
 
 
 def _refuse(backend: TorchDevice, problem: Model, precision: str) -> None:

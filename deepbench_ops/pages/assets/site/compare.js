@@ -20,7 +20,7 @@
     function times(lines, of) {
         var found = new Map();
         lines.forEach(function (line) {
-            if (line.operation === 'first_call' || line.cache) { return; }
+            if (line.beside || line.cache) { return; }
             line.releases.forEach(function (release, i) {
                 if (of !== release.framework && of !== release.name) { return; }
                 var key = d.kernel(line), known = found.get(key);

@@ -134,7 +134,7 @@
             return Promise.all(Object.keys(machine().families).map(function (family) {
                 return d.lines(catalogue, machine(), family);
             })).then(function (found) {
-                var lines = found.flat().filter(function (line) { return line.operation !== 'first_call'; });
+                var lines = found.flat().filter(function (line) { return !line.beside; });
                 var counts = {};
                 lines.forEach(function (line) { counts[line.framework] = (counts[line.framework] || 0) + 1; });
                 var largest = Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; });

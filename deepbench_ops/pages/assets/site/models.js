@@ -1,4 +1,4 @@
-/* Whole models: published tables beside measured ones, latency percentiles, scaling. */
+/* Whole models: published tables beside measured ones, latency percentiles, overhead, scaling. */
 'use strict';
 
 (function () {
@@ -150,6 +150,42 @@
         });
     }
 
+    function overhead(data) {
+        var rows = data.apart;
+        if (!rows.length) {
+            at('overhead').replaceChildren(el('p', {}, 'No operations were measured alone yet.'),
+                d.told_command('asv run --bench "$(deepbench select models-inference --apart)" torch'));
+            return;
+        }
+        function percent(value) {
+            return (100 * value).toFixed(1) + ' %';
+        }
+        function end(place) {
+            return function (row) { return row.interval.length ? row.interval[place] : null; };
+        }
+        d.table(at('overhead'), {
+            name: 'overhead',
+            title: 'Overhead',
+            rows: rows,
+            detail: function (row) {
+                return d.told_command('deepbench overhead ' + row.problem.replace(/_b\d+$/, '') + ' --machine ' + d.quoted(row.machine));
+            },
+            columns: [
+                {title: 'model', value: function (row) { return row.problem; }},
+                {title: 'pass', value: function (row) { return d.words(row.operation); }},
+                {title: 'precision', value: function (row) { return row.precision; }},
+                {title: 'conditions', value: d.conditions},
+                {title: 'machine', value: function (row) { return row.machine; }},
+                {title: 'release', value: function (row) { return row.release; }},
+                {title: 'step', number: true, value: function (row) { return row.seconds; }, text: d.seconds},
+                {title: 'operations alone', number: true, value: function (row) { return row.operations; }, text: d.seconds},
+                {title: 'overhead', number: true, value: function (row) { return 1 - row.operations / row.seconds; }, text: percent},
+                {title: 'from', number: true, value: end(0), text: percent},
+                {title: 'to', number: true, value: end(1), text: percent}
+            ]
+        });
+    }
+
     /* Published rows of several devices, and measured ones of several ranks, as lines from one on. */
     function scaling(data) {
         var groups = {};
@@ -230,6 +266,7 @@
             };
             table(data, at('table').value);
             latency(data);
+            overhead(data);
             scaling(data);
         });
     });

@@ -1,0 +1,232 @@
+"""What a step calls: every operation below torch's gradients, with its shapes, FLOPs and bytes."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+from deepbench_ops.errors import DeepbenchError
+
+try:
+    from torch.utils.flop_counter import flop_registry
+except ImportError:  # before torch 2.1, where nobody counts any
+    flop_registry = {}
+
+KINDS = {
+    "gemm": ("mm", "addmm", "bmm", "baddbmm", "_addmm_activation"),
+    "convolution": ("convolution", "convolution_backward", "_convolution"),
+    "attention": ("_scaled_dot_product", "_efficient_attention", "_flash_attention"),
+    "recurrent": ("mkldnn_rnn_layer", "lstm", "gru", "_cudnn_rnn"),
+    "normalisation": ("native_batch_norm", "native_layer_norm", "cudnn_batch_norm", "_batch_norm"),
+    "pooling": ("max_pool", "avg_pool", "adaptive_avg", "mkldnn_max_pool"),
+    "lookup": ("embedding", "_embedding_bag", "index", "gather"),
+}
+"""By what their names begin with; convolutions stand before what they might be taken for."""
+
+
+@dataclass
+class Operation:
+    """One operation with operands of these shapes, however often a step calls it.
+
+    flops: floating-point operations of a call, 0 where nobody counts any. bytes: what a call reads
+    and writes at least, 0 for one that only looks at its operand in another way. key: what tells
+    it from others. places: which of the step's calls of this name they are. again: returns what
+    does it once more, each time with new copies of the operands that it changes. What it changes
+    without saying so, a normalisation's running statistics, is the step's own.
+    """
+
+    key: object
+    name: str
+    kind: str
+    operands: str
+    dtype: str
+    flops: float
+    bytes: float
+    places: list[int] = field(default_factory=list)
+    again: Callable[[], Callable[[], object]] = lambda: lambda: None
+
+    @property
+    def calls(self) -> int:
+        """How often a step calls it."""
+        return len(self.places)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it can be done once more; some want what only their step has."""
+        try:
+            self.again()()
+        except (RuntimeError, NotImplementedError):
+            return False
+        return True
+
+
+def operations(step: Callable[[], object]) -> list[Operation]:
+    """Run a step once and return what it calls, in the order of the first call."""
+    with _Recorder() as recorder:
+        step()
+    return list(recorder.found.values())
+
+
+def done_by(step: Callable[[], object], known: Sequence[Operation]) -> None:
+    """Run a step in which nothing but `known` is done, each as often as it is called there.
+
+    Raises DeepbenchError where the step calls anything else, or one of them more or less often.
+    """
+    with _Doer(known) as doer:
+        step()
+    doer.demand_all()
+
+
+class _Watcher(TorchDispatchMode):
+    """Is asked to do every call of a step that torch hands over whole."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
+        kwargs = kwargs or {}
+        if func.namespace == "profiler":  # an optimiser's marks for whoever watches it
+            return func(*args, **kwargs)
+        with self:  # in inference, what is made of other operations arrives whole
+            parts = func.decompose(*args, **kwargs)
+        if parts is not NotImplemented:
+            return parts
+        return self.do((str(func), repr(tree_map(_described, (args, kwargs)))), func, args, kwargs)
+
+    @abstractmethod
+    def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
+        """Do a call; `key` tells its operation from others."""
+
+
+class _Recorder(_Watcher):
+    """Notes every call, and keeps the operands of the first of a kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[object, Operation] = {}
+        self._called: dict[str, int] = {}
+
+    def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
+        """Do a call and note it."""
+        made = func(*args, **kwargs)
+        if key not in self.found:
+            self.found[key] = _operation(key, func, args, kwargs, made)
+        name = self.found[key].name
+        place = self._called.get(name, 0)
+        self._called[name] = place + 1
+        self.found[key].places.append(place)
+        return made
+
+
+class _Doer(_Watcher):
+    """Does the calls of operations that are known, and no others."""
+
+    def __init__(self, known: Sequence[Operation]) -> None:
+        super().__init__()
+        self._left = {operation.key: operation.calls for operation in known}
+
+    def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
+        """Do a call; DeepbenchError where none of its operation is left."""
+        if not self._left.get(key):
+            raise DeepbenchError(f"a step calls {key}, which is not among its operations")
+        self._left[key] -= 1
+        return func(*args, **kwargs)
+
+    def demand_all(self) -> None:
+        """Raise DeepbenchError where calls are left."""
+        left = [key for key, number in self._left.items() if number]
+        if left:
+            raise DeepbenchError(f"a step leaves out {left[0]}, which is among its operations")
+
+
+def _flops(func: Any, args: Any, kwargs: Any, made: object) -> float:
+    """Return torch's own count; not for a convolution's gradients, whose groups it forgets."""
+    if func.overloadpacket.__name__ == "convolution_backward":
+        gradient, _, filters, *_, wanted = args
+        each = 2 * gradient.numel() * filters[0].numel()
+        return float(each * sum(wanted[:2]))
+    counter = flop_registry.get(func.overloadpacket)
+    return float(counter(*args, **kwargs, out_val=made)) if counter else 0.0
+
+
+def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> Operation:
+    name = func.overloadpacket.__name__
+    given, out = _tensors((args, kwargs)), _tensors(made)
+    real = [each for each in given if each.is_floating_point()] or given or out
+    return Operation(
+        key=key,
+        name=name,
+        kind=_kind(name),
+        operands=" ".join(map(_shape, given)) or "none",
+        dtype=str(real[0].dtype).removeprefix("torch.") if real else "",
+        flops=_flops(func, args, kwargs, made),
+        bytes=0.0 if _only_looks(func) else float(sum(map(_bytes, given + out))),
+        again=partial(_again, func, args, kwargs),
+    )
+
+
+def _again(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[[], object]:
+    """Return what calls it with the same operands, but with copies of those that it changes."""
+    named = func._schema.arguments
+    changed = {one.name for one in named if one.alias_info is not None and one.alias_info.is_write}
+    own = [
+        tree_map(_cloned, value) if one.name in changed else value
+        for one, value in zip(named, args, strict=False)
+    ]
+    others = {
+        name: tree_map(_cloned, value) if name in changed else value
+        for name, value in kwargs.items()
+    }
+    return partial(func, *own, **others)
+
+
+def _only_looks(func: Any) -> bool:
+    """Whether what it returns is its operand seen in another way."""
+    aliases = [one.alias_info for one in func._schema.arguments if one.alias_info is not None]
+    return bool(aliases) and not any(alias.is_write for alias in aliases)
+
+
+def _tensors(values: object) -> list[Tensor]:
+    return [each for each in tree_flatten(values)[0] if isinstance(each, Tensor)]
+
+
+def _cloned(value: object) -> object:
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def _described(value: object) -> object:
+    """Return what tells an operand from others: a tensor's type and how it lies, else itself.
+
+    Of a real number nothing does: an optimiser's are others at every step, and take as long.
+    """
+    if isinstance(value, Tensor):
+        lies = value.stride() if value.layout is torch.strided else value.layout
+        return (tuple(value.shape), lies, value.dtype)
+    return float if isinstance(value, float) else value
+
+
+def _kind(name: str) -> str:
+    for kind, beginnings in KINDS.items():
+        if name.startswith(beginnings):
+            return kind
+    return "other"
+
+
+def _shape(tensor: Tensor) -> str:
+    return "x".join(map(str, tensor.shape)) or "scalar"
+
+
+def _bytes(tensor: Tensor) -> int:
+    if tensor.layout is not torch.strided:
+        return sum(map(_bytes, _parts(tensor)))
+    return tensor.numel() * tensor.element_size()
+
+
+def _parts(tensor: Tensor) -> Iterator[Tensor]:
+    yield tensor._indices()
+    yield tensor._values()

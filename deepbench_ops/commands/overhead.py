@@ -1,0 +1,120 @@
+"""`deepbench overhead`: what whole models take beyond their operations, release by release."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from tabulate import tabulate
+
+from deepbench_ops.commands.as_csv import as_csv
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.problems import PRECISIONS
+from deepbench_ops.problems.model import Model, network_size
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.overhead import Overhead
+
+MEASURE = 'asv run --bench "$(deepbench select models-inference --apart)" torch'
+
+
+@click.command()
+@click.argument("name", metavar="[MODEL]", required=False)
+@click.option("--machine", metavar="NAME", help="Whose results (default: this machine's).")
+@click.option("--batch", metavar="B", type=click.IntRange(min=1), help="Only this batch.")
+@click.option("--pass", "operation", type=click.Choice(Model.operations), help="Only this pass.")
+@click.option("--precision", type=click.Choice(PRECISIONS), help="Only this precision.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+)
+@results_folder
+def overhead(
+    name: str | None,
+    machine: str | None,
+    batch: int | None,
+    operation: str | None,
+    precision: str | None,
+    form: str,
+    results: Path,
+) -> None:
+    """Print what a step of MODEL takes beyond its operations, on each release that measured both.
+
+    The operations are those of one step, each measured alone; what they leave of the step is the
+    framework's overhead. It is below zero where operations find in the cache what the one before
+    has written. Without MODEL, all that were measured. "deepbench ops" takes one step apart here.
+    """
+    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis.overhead import overheads
+    from deepbench_ops.machine import entry
+    from deepbench_ops.releases import table
+
+    if name is not None:
+        network_size(name)
+    releases = {release.hash: release for release in table.load()}
+    whose = machine or entry.default_name()
+    asked = {"name": name, "batch": batch}
+    lines = [
+        as_dict(found)
+        for found in overheads(points.load(results, whose, releases))
+        if all(v is None or v == getattr(found.whole.problem, k) for k, v in asked.items())
+        and operation in (None, found.whole.operation)
+        and precision in (None, found.whole.precision)
+    ]
+    lines.sort(key=lambda line: (line["problem"], line["pass"], line["precision"]))
+    if form == "json":
+        click.echo(json.dumps(lines, indent=1))
+    elif not lines:
+        click.echo(f"{whose} has nothing of the kind; to measure it: {MEASURE}", err=True)
+    elif form == "csv":
+        click.echo(as_csv(lines), nl=False)
+    else:
+        click.echo(_as_table(lines, "github" if form == "markdown" else "simple"))
+
+
+def as_dict(found: "Overhead") -> dict[str, Any]:
+    """One line for another program: times in seconds, the overhead as a part of the step."""
+    whole = found.whole
+    low, high = found.interval or (None, None)
+    return {
+        "problem": whole.problem_id,
+        "pass": whole.operation,
+        "precision": whole.precision,
+        "release": whole.release.name,
+        "day": whole.release.date.isoformat(),
+        "conditions": ", ".join(whole.unusual.values()),
+        "step_seconds": whole.seconds,
+        "operations_alone_seconds": found.operations.seconds,
+        "overhead": found.part,
+        "overhead_low": low,
+        "overhead_high": high,
+    }
+
+
+def _as_table(lines: Sequence[dict[str, Any]], style: str) -> str:
+    headers = ["problem", "pass", "precision", "release", "step, ms", "operations, ms", "overhead"]
+    rows = [
+        [
+            line["problem"],
+            line["pass"],
+            ", ".join(filter(None, (line["precision"], line["conditions"]))),
+            line["release"],
+            f"{line['step_seconds'] * 1e3:.4g}",
+            f"{line['operations_alone_seconds'] * 1e3:.4g}",
+            _shown(line),
+        ]
+        for line in lines
+    ]
+    return tabulate(rows, headers, style, disable_numparse=True)
+
+
+def _shown(line: dict[str, Any]) -> str:
+    """Percent, with the interval where there is one."""
+    text = f"{100 * line['overhead']:.1f} %"
+    if line["overhead_low"] is None:
+        return text
+    return f"{text} ({100 * line['overhead_low']:.1f} to {100 * line['overhead_high']:.1f})"
