@@ -20,7 +20,7 @@ from deepbench_ops.conditions import CACHE, CONDITIONS, DEVICE, EXECUTION, LAYOU
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
@@ -233,7 +233,8 @@ def _why_not(family: str, params: tuple[str, ...]) -> str:
         problem_of(family, params[0])
     except DeepbenchError as reason:
         return str(reason)
-    return "" if params[1] in PRECISIONS else f"no precision is called {params[1]}"
+    known = params[1] in (*PRECISIONS, MIXED)
+    return "" if known else f"no precision is called {params[1]}"
 
 
 def _unlisted(stored: Results) -> Release:

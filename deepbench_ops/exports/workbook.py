@@ -13,9 +13,10 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.problems.tables import FAMILIES
 from deepbench_ops.published.headings import SIZES, TIMES
-from deepbench_ops.published.timings import MIXED, SET, SPECS
+from deepbench_ops.published.timings import SET, SPECS
 
 DIGITS = 12
 """Significant digits of a time: more than anybody measures, fewer than arithmetic disturbs."""

@@ -31,6 +31,10 @@ TABLE = {
 }
 PRECISIONS = tuple(TABLE)
 
+MIXED = "float32_mixed"
+"""What published sheets have beside these: float32 operands that the library multiplies in 16
+bits."""
+
 
 def precision(name: str) -> Precision:
     """The precision of that name; DeepbenchError, naming the nearest, when there is none."""

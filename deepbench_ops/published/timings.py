@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import headings
@@ -29,9 +30,6 @@ ABSENT = ("n/a", "n/a*", "not supported", "not available", "nan", "-", "#value!"
 
 AGREEMENT = 0.02
 """How far the rate that a sheet prints may be from the one that its time gives."""
-
-MIXED = "float32_mixed"
-"""float32 operands that the library multiplies in 16 bits; not among the precisions we measure."""
 
 
 class Where(Protocol):
