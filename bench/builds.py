@@ -24,9 +24,7 @@ TASKS = (
     pairs.Task("gemm", "m3072_n128_k1024_TN", "float32"),
     pairs.Task("gemm", "m1760_n128_k1760_NN", "bfloat16"),
     pairs.Task("conv", CONV, "float32"),
-    pairs.Task(
-        "conv", CONV, "float32", "backward_weights"
-    ),
+    pairs.Task("conv", CONV, "float32", "backward_weights"),
     pairs.Task("rnn", "lstm_h256_n4_t150", "float32"),
     pairs.Task("sparse_gemm", "m7680_n1_k2560_NN_sparsity0.95", "float32"),
     pairs.Task("sparse_gemm", "m7680_n1500_k2560_NN_sparsity0.95", "float32"),
