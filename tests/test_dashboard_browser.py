@@ -61,6 +61,17 @@ def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str
         page.click("#theme")
 
 
+def test_pages_are_small_and_soon_there(page: Any, site: str, html: Path) -> None:
+    """Within a second, in the fastest of three openings; asv, our pages and libraries in 6 MB."""
+    for name in READING:
+        times = []
+        for _ in range(3):
+            open_page(page, site, f"{name}.html")
+            times.append(int(page.get_attribute("body", "data-ready")))
+        assert min(times) < 1000, name
+    assert sum(path.stat().st_size for path in html.rglob("*") if path.is_file()) < 6e6
+
+
 def open_all(page: Any) -> None:
     """Open whatever opens: all details, and what is behind the first row of each table."""
     page.evaluate(

@@ -71,7 +71,7 @@ def test_every_row_has_a_verdict_and_noise(page):
     assert rows
     for row in rows:
         assert re.search(r'<strong class="(slower|faster)">\1</strong>', row)
-        assert re.search(r'<td data-value="[\d.e-]+">[\d.]+%</td>', row)
+        assert re.search(r'<td data-value="[\d.e-]+" class="number">[\d.]+%</td>', row)
 
 
 def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):

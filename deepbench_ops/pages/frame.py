@@ -73,6 +73,7 @@ def cell(content: str, value: object = None, name: bool = False) -> str:
     """A cell; `content` is HTML, `value` what it is sorted by and taken along as, where that is not
     how it reads. name: the row is named by it."""
     told = "" if value is None else f' data-value="{html.escape(str(value))}"'
+    told += _NUMBER if isinstance(value, int | float) else ""
     return f'<th scope="row"{told}>{content}</th>' if name else f"<td{told}>{content}</td>"
 
 

@@ -60,7 +60,7 @@
 
     function latest(catalogue, start) {
         at('judged').textContent = start.judged + ' of ' + start.lines + ' lines are long enough to be judged; ' +
-            start.changes + ' changes stand out of their noise.';
+            start.changes + (start.changes === 1 ? ' change stands' : ' changes stand') + ' out of the noise.';
         if (!start.latest.length) { return; }
         d.table(at('latest'), {
             name: 'verdicts',

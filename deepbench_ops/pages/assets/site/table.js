@@ -124,8 +124,8 @@
             });
             body.querySelectorAll('.open[aria-expanded=true]').forEach(function (open) { open.click(); });
             body.replaceChildren.apply(body, rows.slice(0, limit).map(drawn));
-            count.textContent = rows.length === options.rows.length
-                ? rows.length + ' rows' : rows.length + ' of ' + options.rows.length + ' rows';
+            var all = options.rows.length;
+            count.textContent = (rows.length === all ? '' : rows.length + ' of ') + all + (all === 1 ? ' row' : ' rows');
             more.hidden = rows.length <= limit;
             more.textContent = 'Show all ' + rows.length;
         }
