@@ -47,6 +47,62 @@ def site(request: pytest.FixtureRequest, html: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def opened(browser: Any) -> Iterator[Any]:
+    """Opens a page of a folder's site, and waits until it is drawn; anything amiss in it fails the
+    test."""
+    contexts, faults = [], []
+
+    def open_one(html: Path, address: str) -> Any:
+        context = browser.new_context()
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(f"script: {error}"))
+        page.on(
+            "console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" else None
+        )
+        name, _, chosen = address.partition("#")
+        page.goto(f"{html.as_uri()}/{name}.html#{chosen}")
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [] == faults
+
+
+def rows(page: Any, place: str) -> list[list[str]]:
+    """The cells of a table's body, less the buttons."""
+    script = """place => Array.from(document.querySelectorAll(place + ' tbody tr'), row =>
+        Array.from(row.cells, cell => cell.innerText.replace('\\u22ef', '').trim()))"""
+    found: list[list[str]] = page.evaluate(script, place)
+    return found
+
+
+def column_of(page: Any, place: str, title: str) -> int:
+    titles = [text.strip() for text in page.locator(f"{place} thead th").all_inner_texts()]
+    return titles.index(title)
+
+
+def column(page: Any, place: str, title: str) -> list[str]:
+    at = column_of(page, place, title)
+    return [row[at] for row in rows(page, place)]
+
+
+def traces(page: Any, place: str) -> list[dict[str, Any]]:
+    """What a chart draws, once it is drawn."""
+    page.locator(place).scroll_into_view_if_needed()
+    page.wait_for_function(
+        "place => (document.querySelector(place + ' .plot') || {}).data", arg=place
+    )
+    script = (
+        """place => JSON.parse(JSON.stringify(document.querySelector(place + ' .plot').data))"""
+    )
+    found: list[dict[str, Any]] = page.evaluate(script, place)
+    return found
+
+
+@pytest.fixture
 def page(browser: Any, site: str) -> Iterator[Any]:
     """A page that fails its test by an error, a missing file or a call to the outside."""
     context = browser.new_context(viewport={"width": 1280, "height": 760})

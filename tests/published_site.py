@@ -6,7 +6,9 @@ import gzip
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from asv.commands.publish import Publish
 from asv.config import Config
@@ -67,8 +69,10 @@ BENCHMARK = "gemm.Training.kernel_forward"
 PROBLEMS = ("'m1760_n128_k1760_NN'", "'m7680_n64_k2560_NN'")
 PRECISIONS = ("'float32'", "'int8'")
 
+Row = tuple[str, str, str, float | None]
+
 # framework, version, date, seconds: numpy slows down by half between 1.26.4 and 2.0.2.
-RELEASES = (
+RELEASES: tuple[Row, ...] = (
     ("numpy", "1.24.4", "2023-06-26", 1.00e-3),
     ("numpy", "1.25.2", "2023-07-31", 1.01e-3),
     ("numpy", "1.26.4", "2024-02-05", 1.00e-3),
@@ -88,6 +92,33 @@ def unpacked(script: str) -> str:
     return gzip.decompress(base64.b64decode(match.group(1))).decode("utf-8")
 
 
+# Lines beside those: other conditions, another set, a whole model, and a machine that somebody
+# published. By benchmark, machine, framework, version, day: seconds of two problems, conditions.
+SERVED = "gemm.InferenceServer.kernel_forward"
+MODEL = "model.InferenceServer.kernel_forward"
+OTHERS = {
+    SERVED: ("'m5124_n700_k2048_NN'", "'m35_n700_k2048_NN'"),
+    MODEL: ("'resnet50_b32'", "'resnet50_b16'"),
+}
+CARD = "old card"
+OLD: tuple[Row, ...] = (
+    ("published", "2016.9.25", "2016-09-25", 5.0e-3),
+    ("published", "2017.7.14", "2017-07-14", 2.0e-3),
+)
+ODD_LAYOUT = {**CONDITIONS, "DEEPBENCH_LAYOUT": "channels_last"}
+COLD = {**CONDITIONS, "DEEPBENCH_CACHE": "cold"}
+MORE = (
+    (BENCHMARK, "lab-1", *RELEASES[3][:3], 0.60e-3, ODD_LAYOUT),
+    (BENCHMARK, "lab-1", *RELEASES[5][:3], 0.90e-3, ODD_LAYOUT),
+    (BENCHMARK, "lab-1", *RELEASES[6][:3], 4.00e-3, COLD),
+    (BENCHMARK, "lab-1", *RELEASES[7][:3], 6.00e-3, COLD),
+    (SERVED, "lab-1", *RELEASES[6][:3], 4.00e-3, CONDITIONS),
+    (SERVED, "lab-1", *RELEASES[7][:3], 2.00e-3, CONDITIONS),
+    (MODEL, "lab-1", *RELEASES[5][:3], 2.0, ODD_LAYOUT),
+    *((BENCHMARK, CARD, *row, {}) for row in OLD),
+)
+
+
 def commit(framework: str, version: str) -> str:
     return hashlib.sha1(f"{framework}=={version}".encode()).hexdigest()
 
@@ -96,46 +127,96 @@ def timestamp(day: str) -> int:
     return int(datetime.datetime.fromisoformat(day + "T00:00:00+00:00").timestamp() * 1000)
 
 
-def write_table(path: Path) -> None:
-    """RELEASES as a release table."""
-    rows = [f"{framework},{version},{day},,no," for framework, version, day, _ in RELEASES]
+def write_table(path: Path, older: Sequence[Row] = ()) -> None:
+    """RELEASES as a release table, with older ones before them."""
+    listed = (*older, *RELEASES)
+    rows = [f"{framework},{version},{day},,no," for framework, version, day, _ in listed]
     head = "framework,version,date,pins,on_request,index"
     path.write_text("\n".join([head, *rows]) + "\n", "utf-8")
 
 
 def write_results(folder: Path) -> None:
     """results/ of two machines, one of them hostile: seconds per problem, int8 skipped (NaN)."""
-    benchmark = {
-        "name": BENCHMARK,
+    folder.mkdir()
+    listed = {BENCHMARK: benchmark(BENCHMARK), "version": 2}
+    (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
+    for machine in ("lab-1", HOSTILE):
+        write_machine(folder, machine)
+        for framework, version, day, seconds in RELEASES:
+            if seconds is not None:
+                results = store(
+                    folder, BENCHMARK, machine, framework, version, day, seconds, CONDITIONS
+                )
+                if machine == "lab-1":
+                    write_measurements(folder, results, seconds)
+    profile.write(folder, PROFILE)
+    model_runs.add(folder / "lab-1", MODEL_RUNS)
+
+
+def write_more(folder: Path) -> None:
+    """MORE beside what write_results has written."""
+    names = (BENCHMARK, *OTHERS)
+    listed = {**{name: benchmark(name) for name in names}, "version": 2}
+    (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
+    write_machine(folder, CARD)
+    for row in MORE:
+        store(folder, *row)
+
+
+def benchmark(name: str) -> dict[str, Any]:
+    """What asv lists of a benchmark."""
+    return {
+        "name": name,
         "code": "def kernel_forward(self, problem, precision):\n    return a < b",
-        "params": [list(PROBLEMS), list(PRECISIONS)],
+        "params": [list(OTHERS.get(name, PROBLEMS)), list(PRECISIONS)],
         "param_names": ["problem", "precision"],
         "type": "kernel",
         "unit": "seconds",
         "version": "1",
         "timeout": 60,
     }
-    folder.mkdir()
-    listed = {BENCHMARK: benchmark, "version": 2}
-    (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
-    for machine in ("lab-1", HOSTILE):
-        params = {"machine": machine, "arch": "x86_64", "cpu": HOSTILE, "os": "Linux", "ram": "8"}
-        (folder / machine).mkdir()
-        entry = {**params, "version": 1}
-        (folder / machine / "machine.json").write_text(json.dumps(entry), "utf-8")
-        for framework, version, day, seconds in RELEASES:
-            if seconds is not None:
-                own = {**params, "python": "3.11"}
-                when = timestamp(day)
-                results = Results(
-                    own, {}, commit(framework, version), when, "3.11", "release-py3.11", CONDITIONS
-                )
-                results.add_result(benchmark, outcome(seconds))
-                results.save(str(folder))
-                if machine == "lab-1":
-                    write_measurements(folder, results, seconds)
-    profile.write(folder, PROFILE)
-    model_runs.add(folder / "lab-1", MODEL_RUNS)
+
+
+def machine_params(machine: str) -> dict[str, str]:
+    return {"machine": machine, "arch": "x86_64", "cpu": HOSTILE, "os": "Linux", "ram": "8"}
+
+
+def write_machine(folder: Path, machine: str) -> None:
+    (folder / machine).mkdir()
+    entry = {**machine_params(machine), "version": 1}
+    (folder / machine / "machine.json").write_text(json.dumps(entry), "utf-8")
+
+
+def store(
+    folder: Path,
+    name: str,
+    machine: str,
+    framework: str,
+    version: str,
+    day: str,
+    seconds: float,
+    conditions: dict[str, str],
+) -> Results:
+    """Add a benchmark's times at a release to the file that they belong into."""
+    environment = "-".join(
+        [
+            "release-py3.11",
+            *(key + conditions[key] for key in conditions if conditions != CONDITIONS),
+        ]
+    )
+    results = Results(
+        {**machine_params(machine), "python": "3.11"},
+        {},
+        commit(framework, version),
+        timestamp(day),
+        "3.11",
+        environment,
+        conditions,
+    )
+    results.load_data(str(folder))
+    results.add_result(benchmark(name), outcome(seconds))
+    results.save(str(folder))
+    return results
 
 
 def write_measurements(folder: Path, results: Results, seconds: float) -> None:

@@ -12,29 +12,6 @@ pytestmark = pytest.mark.browser
 PAGES = ("index", "machine", "timeline", "compare", "models", "release")
 
 
-@pytest.fixture
-def opened(browser: Any) -> Any:
-    """Opens a page of a folder's site; anything amiss in it fails the test."""
-    contexts, faults = [], []
-
-    def open_one(html: Path, name: str) -> Any:
-        context = browser.new_context()
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(f"script: {error}"))
-        page.on(
-            "console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" else None
-        )
-        page.goto(f"{html.as_uri()}/{name}.html")
-        page.wait_for_selector("body[data-ready]")
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert [] == faults
-
-
 def test_without_results_every_page_says_so(tmp_path: Path, opened: Any) -> None:
     published_site.write_table(tmp_path / "releases.csv")
     (tmp_path / "results").mkdir()

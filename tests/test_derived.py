@@ -6,7 +6,7 @@ import pytest
 from points import GEMMS, point
 
 from deepbench_ops.analysis.history import lines
-from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.overview import selections, standings
 from deepbench_ops.analysis.roofline import roof, share
 from deepbench_ops.analysis.speed import speeds
 from deepbench_ops.errors import DeepbenchError
@@ -85,6 +85,28 @@ def test_a_standing_is_of_the_newest_times():
     assert (2, RELEASES[-1]) == (one.kernels, one.newest)
     listed = {member.problem.id for member in select("headline", "gemm")}
     assert len(listed & set(GEMMS[:2])) == one.headline
+
+
+def told(*kernels, **about):
+    return selections([point(**{**about, **kernel}) for kernel in kernels])
+
+
+def test_a_standing_knows_what_its_kernels_were_chosen_from():
+    """The headline or one batch of each model where there is nothing else, whole sets elsewhere."""
+    shown, other = ({"problem_id": id} for id in ("m1760_n128_k1760_NN", "m1760_n16_k1760_NN"))
+    assert ("headline --family gemm",) == told(shown)
+    assert ("training --family gemm",) == told(shown, other)
+    layer = {"problem_id": "lstm_h1024_n128_t25", "operation": "fused_forward"}
+    assert ("headline --family rnn --fused",) == told(layer, family="rnn")
+    served = {"set": "inference_server"}
+    one = {"problem_id": select("models-inference")[0].problem.id, **served}
+    ranks = {"problem_id": "n16777217", "operation": "sum"}
+    assert ("models-inference --family model",) == told(one, family="model")
+    assert ("inference-server --family gemm", "training --family gemm") == told(
+        other, {**other, **served}
+    )
+    assert ("headline --family all_reduce",) == told({**ranks, "ranks": 8}, family="all_reduce")
+    assert ("training --family all_reduce",) == told({**ranks, "ranks": 2}, family="all_reduce")
 
 
 RUN = {

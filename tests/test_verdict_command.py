@@ -18,8 +18,10 @@ pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, history, points
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import entry
 from deepbench_ops.measure import pairs
 from deepbench_ops.measure.pairs import Launch
+from deepbench_ops.pages.site_data import _cause
 from deepbench_ops.paired import confirm, taken
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
@@ -127,6 +129,13 @@ def test_most_of_a_family_and_single_kernels():
     assert GEMMS[0] in single[0].name + single[1].name
 
 
+def test_a_cause_leads_to_the_line_that_shows_it():
+    """That of as many ranks, not of the fewest."""
+    (cause,) = judged(line(STEP, ranks=8) + line(FLAT, ranks=2))
+    told = _cause(cause, {release: place for place, release in enumerate(RELEASES)})
+    assert 8 == told["line"]["ranks"]
+
+
 def test_the_same_elsewhere():
     """A change that another machine shows as well is said to be there too."""
     here, there = judged(several(STEP, 5) + several(STEP, 5, machine="there"))
@@ -180,6 +189,22 @@ def test_the_table_names_release_and_kernel():
     assert "numpy-1.25.2" not in done.output
 
 
+def test_one_release_can_be_asked_for(monkeypatch):
+    """Only what changed with it is listed, and measured again."""
+    asked = []
+    monkeypatch.setattr(
+        confirm, "confirm", lambda causes, *_: asked.extend(causes) or confirm.Confirmed({}, {})
+    )
+    monkeypatch.setattr(entry, "default_name", lambda: "epyc-9005-2core")
+    here = ("--machine", "epyc-9005-2core")
+    told = json.loads(run(*here, "--release", "numpy-2.0.2", "--format", "json").output)["changes"]
+    assert {"numpy-2.0.2"} == {change["after"] for change in told}
+    every = json.loads(run(*here, "--format", "json").output)["changes"]
+    assert [change for change in every if change["after"] == "numpy-2.0.2"] == told != every
+    run(*here, "--release", "numpy-2.0.2", "--confirm")
+    assert len(told) == len(asked)
+
+
 def test_suspicions_are_not_confirmed():
     """What looks slower and nobody has measured again ends in status 2."""
     assert 2 == run("--machine", "epyc-9005-2core").exit_code
@@ -219,6 +244,7 @@ def test_junit_fails_what_became_slower():
     [
         (["--machine", "epyc"], "epyc"),
         (["--since", "numpy-9"], "numpy-9"),
+        (["--release", "torch-9"], "torch-9"),
         (["--machine", "nvidia-v100", "--confirm"], "nvidia-v100"),
         (["--results", "nowhere"], "nowhere"),
     ],

@@ -67,11 +67,11 @@ def test_a_kernel_has_ratio_interval_and_a_way_to_its_graph(page):
 
 def test_every_row_has_a_verdict_and_noise(page):
     """Slower or faster in words, not in colour alone."""
-    rows = re.findall(r"<tr>(<td>.*?)</tr>", page)
+    rows = re.findall(r"<tr data-machine=.*?>(<th .*?)</tr>", page)
     assert rows
     for row in rows:
         assert re.search(r'<strong class="(slower|faster)">\1</strong>', row)
-        assert re.search(r"<td>[\d.]+%</td>", row)
+        assert re.search(r'<td data-value="[\d.e-]+" class="number">[\d.]+%</td>', row)
 
 
 def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.points import Kernel, Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
 
 CONFIDENCE = 0.95
-
-Kernel = tuple[str, str, str, str, str, int | None, str, str]
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def contests(points: Iterable[Point]) -> list[Contest]:
     newest: dict[tuple[object, ...], dict[str, Point]] = defaultdict(dict)
     for point in sorted(points, key=lambda point: point.release.date):
         if point.release.measurable and point.compared:
-            key = (*point.kernel, point.device, point.cache)
+            key = (*point.kernel, point.device)
             newest[key][point.release.framework] = point
     several = [list(found.values()) for found in newest.values() if len(found) > 1]
     known = noises([point for found in several for point in found])

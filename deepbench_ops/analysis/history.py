@@ -89,8 +89,7 @@ def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) ->
     found: dict[tuple[object, ...], list[Point]] = defaultdict(list)
     for point in points:
         if point.release.hash in place:
-            conditions = point.device, point.cache
-            key = point.machine, point.release.framework, point.kernel, conditions
+            key = point.machine, point.release.framework, point.kernel, point.device
             found[key].append(point)
     return [
         Line(tuple(sorted(each, key=lambda point: place[point.release.hash])))

@@ -71,8 +71,10 @@ def _measured(run: Run) -> Row:
     low, high = run.interval or (None, None)
     return {
         "release": run.point.release.name,
+        "benchmark": run.point.benchmark,
         "problem": run.point.problem_id,
         "precision": run.point.precision,
+        "unusual": run.point.unusual,
         "seconds": run.point.seconds,
         "per_second": run.per_second,
         "low": low,

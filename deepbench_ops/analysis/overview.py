@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import median
 
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import share
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.selections import Selected
+from deepbench_ops.problems.selections import MODELS, Selected, select
 from deepbench_ops.releases.table import Release
 
 
@@ -19,6 +20,8 @@ class Standing:
 
     newest: the newest of their releases. of_roof: the median share of the roofline, None where
     no kernel has one. headline: how many of the family's headline problems are among them.
+    selections: what `deepbench select` takes to pick them. unusual: the device, where it is not
+    the usual one.
     """
 
     machine: str
@@ -29,6 +32,8 @@ class Standing:
     kernels: int
     of_roof: float | None
     headline: int
+    selections: tuple[str, ...]
+    unusual: Mapping[str, str]
 
 
 def standings(
@@ -54,9 +59,37 @@ def standings(
             kernels=len(points),
             of_roof=_middle(share(profiles.get(key[0]), point) for point in points),
             headline=len(wanted & {(p.family, p.set, p.problem_id) for p in points}),
+            selections=selections(points),
+            unusual=points[-1].unusual,
         )
         for key, points in sorted(groups.items())
     ]
+
+
+def selections(points: Sequence[Point]) -> tuple[str, ...]:
+    """Return what `deepbench select` takes to pick these points, of one family: the headline, or
+    one batch of each model, where they hold nothing else; every problem of their sets elsewhere."""
+    family = f"--family {points[0].family}"
+    wanted = {(point.set, point.problem_id, point.ranks) for point in points}
+    if wanted <= _members("headline"):
+        own_layers = any(point.operation.startswith("fused") for point in points)
+        return (f"headline {family}{' --fused' if own_layers else ''}",)
+    smaller = {listed: name for name, listed in MODELS.items()}
+    names = []
+    for name in sorted({point.set for point in points}):
+        own = {member for member in wanted if member[0] == name}
+        small = name in smaller and own <= _members(smaller[name])
+        names.append(smaller[name] if small else name.replace("_", "-"))
+    return tuple(f"{name} {family}" for name in names)
+
+
+@cache
+def _members(selection: str) -> frozenset[tuple[str, str, int | None]]:
+    return frozenset(
+        (member.set, member.problem.id, ranks)
+        for member in select(selection)
+        for ranks in member.ranks or (None,)
+    )
 
 
 def _middle(shares: Iterable[float | None]) -> float | None:

@@ -33,6 +33,9 @@ SETS = {kind: name for name, kind in CLASSES.items()}
 OURS = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z_]+)")
 """A benchmark of this suite: family, class and operation. Results may hold others."""
 
+Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
+"""What a point is of: see `Point.kernel`."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -78,7 +81,7 @@ class Point:
         return compared(self.operation)
 
     @property
-    def kernel(self) -> tuple[str, str, str, str, str, int | None, str, str]:
+    def kernel(self) -> Kernel:
         """What is timed, the same on every machine and release."""
         return (
             self.family,
@@ -87,9 +90,17 @@ class Point:
             self.problem_id,
             self.precision,
             self.ranks,
+            self.cache,
             self.layout,
             self.execution,
         )
+
+    @property
+    def name(self) -> str:
+        """Its problem, with the ranks and the unusual conditions that tell it from others."""
+        ranks = [f"{self.ranks} ranks"] if self.ranks is not None else []
+        others = [value for name, value in self.unusual.items() if name != DEVICE.name]
+        return ", ".join([self.problem_id, *ranks, *others])
 
     @property
     def conditions(self) -> dict[str, str]:

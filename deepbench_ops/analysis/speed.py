@@ -7,11 +7,12 @@ nothing, and none counts for more because it takes longer.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.overview import selections
 from deepbench_ops.releases.table import Release
 
 FEWEST_KERNELS = 3
@@ -23,7 +24,7 @@ class Speed:
     """A family at a precision on a machine, over a framework's releases, oldest first.
 
     values: how many times as fast as at the first. kernels: how many each step was taken over,
-    for the first release those of the second.
+    for the first release those of the second. selections and unusual: as those of a standing.
     """
 
     machine: str
@@ -33,6 +34,8 @@ class Speed:
     releases: tuple[Release, ...]
     values: tuple[float, ...]
     kernels: tuple[int, ...]
+    selections: tuple[str, ...]
+    unusual: Mapping[str, str]
 
 
 def speeds(lines: Iterable[Line]) -> list[Speed]:
@@ -67,4 +70,12 @@ def _speed(key: tuple[str, str, str, str], lines: Sequence[Line]) -> Speed | Non
     if len(logs) < 2:
         return None
     values = tuple(math.exp(log) for log in logs.values())
-    return Speed(*key, tuple(logs), values, tuple(kernels.values()))
+    points = [line.points[-1] for line in lines]
+    return Speed(
+        *key,
+        releases=tuple(logs),
+        values=values,
+        kernels=tuple(kernels.values()),
+        selections=selections(points),
+        unusual=points[-1].unusual,
+    )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
     from deepbench_ops.analysis.history import Line
     from deepbench_ops.paired.confirm import Confirmed
+    from deepbench_ops.releases.table import Release
 
 COLUMNS = (
     "release",
@@ -38,6 +39,9 @@ NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
 @click.option("--machine", metavar="NAME", help="Only this machine (default: every measured one).")
 @click.option(
     "--since", metavar="RELEASE", help="Only what changed after this one, such as numpy-2.0.2."
+)
+@click.option(
+    "--release", metavar="RELEASE", help="Only what changed with this one, such as torch-2.13.0."
 )
 @click.option("--each", is_flag=True, help="Tell every kernel by itself.")
 @click.option(
@@ -66,6 +70,7 @@ NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
 def verdict(
     machine: str | None,
     since: str | None,
+    release: str | None,
     each: bool,
     confirm: bool,
     rounds: int,
@@ -83,9 +88,14 @@ def verdict(
     """
     from deepbench_ops.analysis.causes import causes
 
-    earliest = _day(since)
+    earliest = date.min if since is None else _release(since).date
+    only = None if release is None else _release(release)
     lines = _lines(results, machine)
-    found = [cause for cause in causes(lines, each) if cause.after.date > earliest]
+    found = [
+        cause
+        for cause in causes(lines, each)
+        if cause.after.date > earliest and only in (None, cause.after)
+    ]
     confirmed = _confirm(found, machine, rounds) if confirm else None
     if confirmed is not None:
         found = [cause for cause in found if confirmed.repeats(cause)]
@@ -113,11 +123,10 @@ def _lines(results: Path, machine: str | None) -> "list[Line]":
     ]
 
 
-def _day(since: str | None) -> date:
-    """Return the day of the release after which changes count."""
+def _release(name: str) -> "Release":
     from deepbench_ops.releases import table
 
-    return date.min if since is None else table.find(since, table.load()).date
+    return table.find(name, table.load())
 
 
 def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":
@@ -239,12 +248,11 @@ def _junit(lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confir
         suite = xml.SubElement(root, "testsuite", name=name, tests=str(len(mine)))
         failures = 0
         for point in mine:
-            ranks = f", {point.ranks} ranks" if point.ranks else ""
             case = xml.SubElement(
                 suite,
                 "testcase",
                 classname=f"{point.family}.{point.set}.{point.operation}",
-                name=f"{point.problem_id}, {point.precision}{ranks}",
+                name=f"{point.name}, {point.precision}",
             )
             if point.kernel in slower:
                 failures += 1

@@ -5,8 +5,8 @@ the ratio. Five things were found to matter, each by a comparison of a release w
 came out wrong without it: both processes sit on the same cores; the one not being timed is
 stopped, because idle thread pools spin; the order inside a pair is swapped every time; and so are,
 from round to round, the order in which the two processes start and that in which they prepare a
-kernel (one that waits for memory was up to 5 % faster where it was prepared last). A round, that is a
-fresh pair of processes, is the unit of noise: memory layout and thread placement are drawn anew.
+kernel (one that waits for memory was up to 5 % faster where it was prepared last). A round, that is
+a fresh pair of processes, is the unit of noise: memory layout and thread placement are drawn anew.
 """
 
 import json

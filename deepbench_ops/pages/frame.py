@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from string import Template
 
 START = "index.html"
@@ -55,14 +55,29 @@ def framed(
     )
 
 
-def scrolling(rows: str, label: str) -> str:
-    """A table that scrolls within itself where it is wider than the page; `rows` is HTML."""
+def scrolling(heads: Sequence[str], rows: Iterable[str], label: str) -> str:
+    """A table that scrolls within itself where it is wider than the page; `label` alone is text."""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">\n'
-        f"<table>\n{rows}\n</table>\n</div>"
+        f"<table>\n<thead><tr>{''.join(heads)}</tr></thead>\n"
+        "<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table>\n</div>"
     )
 
 
+def head(content: str, number: bool = False) -> str:
+    """A column's heading; `content` is HTML. number: its cells give their values."""
+    return f'<th scope="col"{_NUMBER if number else ""}>{content}</th>'
+
+
+def cell(content: str, value: object = None, name: bool = False) -> str:
+    """A cell; `content` is HTML, `value` what it is sorted by and taken along as, where that is not
+    how it reads. name: the row is named by it."""
+    told = "" if value is None else f' data-value="{html.escape(str(value))}"'
+    told += _NUMBER if isinstance(value, int | float) else ""
+    return f'<th scope="row"{told}>{content}</th>' if name else f"<td{told}>{content}</td>"
+
+
+_NUMBER = ' class="number"'
 _CURRENT = ' aria-current="page"'
 
 _FRAME = Template("""<!doctype html>

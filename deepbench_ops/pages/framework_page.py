@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.pages.frame import TABLES, framed, scrolling
+from deepbench_ops.pages.frame import TABLES, cell, framed, head, scrolling
 
 PAGE = "frameworks.html"
 
@@ -51,50 +52,71 @@ def _machine(found: Sequence[Contest]) -> list[str]:
 
 def _summary(found: Sequence[Contest], names: Sequence[str]) -> str:
     counted = wins(found)
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("family", *names, "nobody"))
-    rows = "".join(
-        f"<tr><td>{html.escape(family)}</td>"
-        + "".join(f"<td>{by.get(name, 0)}</td>" for name in (*names, ""))
+    heads = [head("family"), *(head(html.escape(name), number=True) for name in (*names, "nobody"))]
+    rows = [
+        "<tr>"
+        + cell(html.escape(family), name=True)
+        + "".join(cell(str(by.get(name, 0)), by.get(name, 0)) for name in (*names, ""))
         + "</tr>"
         for family, by in counted.items()
-    )
-    return "<p>On how many kernels each is the fastest:</p>" + scrolling(
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>", "Who is the fastest"
-    )
+    ]
+    return (
+        "<p>On how many kernels each is the fastest, counted in the tables below, whose rows tell"
+        " how they are measured:</p>"
+    ) + scrolling(heads, rows, "Who is the fastest")
 
 
 def _table(found: Sequence[Contest], names: Sequence[str]) -> str:
     shown = [name for name in names if any(name in _by(contest) for contest in found)]
     releases = {name: _releases(found, name) for name in shown}
-    head = "".join(
-        f"<th>{html.escape(name)}<br><small>{html.escape(releases[name])}</small></th>"
-        for name in shown
-    )
-    rows = "".join(_row(contest, shown) for contest in found)
-    return scrolling(
-        f"<thead><tr><th>problem</th>{head}<th>second / first</th></tr></thead>"
-        f"<tbody>{rows}</tbody>",
-        "Frameworks side by side",
-    )
+    heads = [
+        head("problem"),
+        *(
+            head(
+                f"{html.escape(name)}<br><small>{html.escape(releases[name])}</small>", number=True
+            )
+            for name in shown
+        ),
+        head("second / first", number=True),
+        head("fastest"),
+    ]
+    rows = [_row(contest, shown) for contest in found]
+    return scrolling(heads, rows, "Frameworks side by side")
 
 
 def _row(contest: Contest, names: Sequence[str]) -> str:
     by, kernel = _by(contest), contest.kernel
-    ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
-    where = f"{html.escape(kernel.problem_id)}{ranks} <small>{kernel.set.replace('_', ' ')}</small>"
-    cells = [_cell(by.get(name), name == contest.fastest) for name in names]
-    return "".join(["<tr><td>", where, "</td>", *cells, f"<td>{contest.ahead:.3g}</td></tr>"])
+    where = f"{html.escape(kernel.name)} <small>{kernel.set.replace('_', ' ')}</small>"
+    cells = [
+        cell(where, name=True),
+        *(_time(by.get(name), name == contest.fastest) for name in names),
+        cell(f"{contest.ahead:.3g}", contest.ahead),
+        cell(html.escape(contest.fastest or "nobody")),
+    ]
+    measured = {
+        "benchmark": kernel.benchmark,
+        "problem": {"id": kernel.problem_id},
+        "precision": kernel.precision,
+        "ranks": kernel.ranks,
+        **kernel.unusual,
+    }
+    releases = [point.release.name for point in contest.points]
+    told = "".join(
+        f' data-{what}="{html.escape(json.dumps(value))}"'
+        for what, value in (("kernel", measured), ("releases", releases))
+    )
+    return f"<tr{told}>{''.join(cells)}</tr>"
 
 
-def _cell(point: Point | None, fastest: bool) -> str:
+def _time(point: Point | None, fastest: bool) -> str:
     if point is None:
-        return "<td></td>"
+        return cell("", "")
     text = f"{point.seconds * 1e3:.4g} ms"
-    text = f"<strong>{text}, fastest</strong>" if fastest else text
+    text = f"<strong>{text}</strong>" if fastest else text
     if point.interval:
         low, high = point.interval
         text += f"<br><small>{low * 1e3:.3g} to {high * 1e3:.3g}</small>"
-    return f"<td>{text}</td>"
+    return cell(text, point.seconds)
 
 
 def _by(contest: Contest) -> dict[str, Point]:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from asv.repo import get_repo
 
-from deepbench_ops.pages.frame import ASV_ALONE, TABLES, WAYS, framed, scrolling
+from deepbench_ops.pages.frame import ASV_ALONE, TABLES, WAYS, cell, framed, head, scrolling
 from deepbench_ops.releases.table import PUBLISHED
 
 PAGE = "releases.html"
@@ -104,16 +104,19 @@ def row(release: Release, judged: bool = False) -> str:
     if judged and release.machines:
         name += f' <a href="release.html#release={quote(release.tag)}">what changed</a>'
     # A name holds a blank, which an id may not.
-    return (
-        f'<tr id="{html.escape(release.hash)}"><td><a name="{html.escape(release.name)}"></a>'
-        f"{name}</td><td>{release.date.isoformat()}</td><td>{machines}</td></tr>"
-    )
+    anchor = f'<a name="{html.escape(release.name)}"></a>{name}'
+    cells = [
+        cell(anchor, release.name, name=True),
+        cell(release.date.isoformat()),
+        cell(machines),
+    ]
+    return f'<tr id="{html.escape(release.hash)}">{"".join(cells)}</tr>'
 
 
 def page(project: str, releases: Iterable[Release], judged: bool) -> str:
     """The whole of releases.html; `judged` says that there is a page of verdicts."""
-    rows = "\n".join(row(release, judged) for release in releases)
-    table = scrolling(f"{_HEAD}\n<tbody>\n{rows}\n</tbody>", "Releases")
+    heads = [head(name) for name in ("release", "released", "measured on")]
+    table = scrolling(heads, [row(release, judged) for release in releases], "Releases")
     content = _CONTENT.substitute(ours=_OURS if judged else "", table=table)
     ways = WAYS if judged else ASV_ALONE
     return framed(project, "How to read these pages", content, PAGE, TABLES, ways)
@@ -141,8 +144,6 @@ $ours
     <h2 id="releases">Releases</h2>
 $table
 """)
-
-_HEAD = "<thead><tr><th>release</th><th>date</th><th>measured on</th></tr></thead>"
 
 _OURS = """\
       <li>Every number has its interval of 99 %, from its samples, and its noise: how far processes

@@ -275,6 +275,8 @@ def _start(
                 "kernels": one.kernels,
                 "of_roof": None if one.of_roof is None else _short(one.of_roof, 4),
                 "headline": one.headline,
+                "selections": list(one.selections),
+                "unusual": dict(one.unusual),
             }
             for one in standings(lines, profiles, headline)
         ],
@@ -287,6 +289,8 @@ def _start(
                 "at": [places[release] for release in one.releases],
                 "values": [_short(value, 4) for value in one.values],
                 "kernels": list(one.kernels),
+                "selections": list(one.selections),
+                "unusual": dict(one.unusual),
             }
             for one in speeds(lines)
         ],
@@ -315,6 +319,7 @@ def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
             "operation": clearest.operation,
             "precision": clearest.precision,
             "problem": clearest.problem_id,
+            "ranks": clearest.ranks,
         },
     }
 

@@ -14,10 +14,11 @@ from urllib.parse import quote
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.history import Line, Shift
-from deepbench_ops.pages.frame import BENCHMARKS, TABLES, framed, scrolling
+from deepbench_ops.pages.frame import BENCHMARKS, TABLES, cell, framed, head, scrolling
 from deepbench_ops.releases.table import Release
 
 PAGE = "verdicts.html"
+COLUMNS = ("release", "released", "after", "verdict", "ratio", "what", "noise", "also on")
 
 
 def write(
@@ -46,8 +47,8 @@ def page(
 
 
 def _table(found: Sequence[Cause]) -> str:
-    rows = "\n".join(_row(cause) for cause in found)
-    return scrolling(f"<thead>{_HEAD}</thead>\n<tbody>\n{rows}\n</tbody>", "What changed")
+    heads = [head(name, number=name in ("ratio", "noise")) for name in COLUMNS]
+    return scrolling(heads, [_row(cause) for cause in found], "What changed")
 
 
 def _row(cause: Cause) -> str:
@@ -56,15 +57,17 @@ def _row(cause: Cause) -> str:
     reach = f"{len(cause.shifts)} of {cause.watched} kernels" if cause.scope != "kernel" else ""
     between = f"{ratios[0]:.3g} to {ratios[-1]:.3g}" if len(ratios) > 1 else ""
     cells = [
-        f"{_name(cause.after)}<br><small>{cause.after.date.isoformat()}</small>",
-        _name(cause.before),
-        f'<strong class="{kind}">{kind}</strong>',
-        f"{cause.ratio:.3g}<br><small>{between}</small>",
-        _what(cause, reach),
-        "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
-        html.escape(", ".join(cause.elsewhere)),
+        cell(_name(cause.after), name=True),
+        cell(cause.after.date.isoformat()),
+        cell(_name(cause.before)),
+        cell(f'<strong class="{kind}">{kind}</strong>'),
+        cell(f"{cause.ratio:.3g}<br><small>{between}</small>", cause.ratio),
+        cell(_what(cause, reach), ": ".join(filter(None, [cause.name, reach]))),
+        cell("", "") if math.isnan(cause.noise) else cell(f"{cause.noise:.1%}", cause.noise),
+        cell(html.escape(", ".join(cause.elsewhere))),
     ]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    machine, release = html.escape(cause.machine), html.escape(cause.after.name)
+    return f'<tr data-machine="{machine}" data-release="{release}">{"".join(cells)}</tr>'
 
 
 def _what(cause: Cause, reach: str) -> str:
@@ -91,8 +94,7 @@ def _kernel(shift: Shift) -> str:
         "commits": f"{shift.before.release.hash[:8]}-{point.release.hash[:8]}",
     }
     query = "&".join(f"{key}={quote(value, safe='')}" for key, value in chosen.items())
-    ranks = f", {point.ranks} ranks" if point.ranks is not None else ""
-    text = f"{point.problem_id}{ranks}, {point.precision}"
+    text = f"{point.name}, {point.precision}"
     where = f"{point.family} {point.set.replace('_', ' ')} {point.operation}"
     return (
         f'<a href="{BENCHMARKS}#{point.benchmark}?{html.escape(query)}">{html.escape(text)}</a> '
@@ -104,11 +106,6 @@ def _kernel(shift: Shift) -> str:
 def _name(release: Release) -> str:
     return html.escape(f"{release.framework} {release.version}")
 
-
-_HEAD = (
-    "<tr><th>release</th><th>after</th><th>verdict</th><th>ratio</th><th>what</th>"
-    "<th>noise</th><th>also on</th></tr>"
-)
 
 _CONTENT = Template("""    <p><a href="benchmarks.html#/regressions">asv's own detector, as a second
       opinion</a></p>
@@ -122,7 +119,7 @@ _CONTENT = Template("""    <p><a href="benchmarks.html#/regressions">asv's own d
         nothing about a single process.</li>
       <li>What changed together is told once. <em>also on</em> names other machines on which half of
         these kernels or more changed in the same way.</li>
-      <li><code>deepbench verdict --confirm</code> measures old against new side by side, on the
+      <li>Behind &#8943; stands the command that measures old against new side by side, on the
         machine itself, and keeps what repeats.</li>
     </ul>
 $machines

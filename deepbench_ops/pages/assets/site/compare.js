@@ -20,7 +20,7 @@
     function times(lines, of) {
         var found = new Map();
         lines.forEach(function (line) {
-            if (line.beside || line.cache) { return; }
+            if (line.beside) { return; }
             line.releases.forEach(function (release, i) {
                 if (of !== release.framework && of !== release.name) { return; }
                 var key = d.kernel(line), known = found.get(key);
@@ -82,15 +82,15 @@
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'other', value: function (row) { return name(row.other); }},
                 {title: 'other / first', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
-                {title: 'from', number: true, value: function (row) { return row.low; }, text: d.ratio},
-                {title: 'to', number: true, value: function (row) { return row.high; }, text: d.ratio},
-                {title: 'who is faster', value: function (row) {
+                {title: '95 % interval: low', number: true, value: function (row) { return row.low; }, text: d.ratio},
+                {title: 'high', number: true, value: function (row) { return row.high; }, text: d.ratio},
+                {title: 'faster', value: function (row) {
                     if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'not told apart'; }
-                    return row.ratio < 1 ? 'the other' : 'the first';
+                    return name(row.ratio < 1 ? row.other : sides[0]);
                 }},
-                {title: 'kernels', number: true, value: function (row) { return row.shared; }},
-                {title: 'first has', number: true, value: function (row) { return row.first_has; }},
-                {title: 'other has', number: true, value: function (row) { return row.other_has; }}
+                {title: 'kernels of both', number: true, value: function (row) { return row.shared; }},
+                {title: 'kernels of first', number: true, value: function (row) { return row.first_has; }},
+                {title: 'kernels of other', number: true, value: function (row) { return row.other_has; }}
             ]
         });
         return rows;
@@ -114,26 +114,27 @@
         });
         d.chart(at('bars'), {
             name: 'wins-' + family + '-' + precision,
-            described: 'Ratio of seconds, other over first, of each kernel from the largest gain to the largest loss, as in the table below',
+            described: 'Seconds of ' + name(other) + ' over those of ' + name(first) +
+                ', of each kernel from the largest gain to the largest loss, as in the table below',
             build: function () {
                 return {
-                    traces: [[true, 'the other is faster', 'c0', ''], [false, 'the first is faster', 'c1', '/']].map(function (kind) {
+                    traces: [[true, name(other), 'c0', ''], [false, name(first), 'c1', '/']].map(function (kind) {
                         var some = own.map(function (change, i) { return [change, i]; })
                             .filter(function (pair) { return (pair[0].ratio < 1) === kind[0]; });
-                        return {type: 'bar', name: kind[1], x: some.map(function (pair) { return pair[1] + 1; }),
+                        return {type: 'bar', name: d.plain(kind[1]) + ' is faster', x: some.map(function (pair) { return pair[1] + 1; }),
                             y: some.map(function (pair) { return Math.log2(pair[0].ratio); }),
                             text: some.map(function (pair) { return told(pair[0]); }), textposition: 'none',
                             hovertemplate: '%{text}<extra></extra>',
                             marker: {color: d.colour(kind[2]), pattern: {shape: kind[3], fillmode: 'overlay', fgcolor: d.colour('page')}}};
                     }),
                     layout: {bargap: 0.1, xaxis: {title: 'kernels, by ratio'},
-                        yaxis: Object.assign({title: 'seconds of the other / first'}, powers(own.map(function (c) { return Math.log2(c.ratio); })))}
+                        yaxis: Object.assign({title: 'ratio of seconds'}, powers(own.map(function (c) { return Math.log2(c.ratio); })))}
                 };
             }
         });
         d.chart(at('scatter'), {
             name: 'scatter-' + family + '-' + precision,
-            described: 'Seconds of each kernel, first across and other up, as in the table below',
+            described: 'Seconds of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table below',
             build: function () {
                 var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
                 var ends = [Math.min.apply(null, all), Math.max.apply(null, all)];
@@ -162,12 +163,12 @@
                 {title: 'problem', value: function (change) { return d.kernel_name(change.first.line); }},
                 {title: 'set', value: function (change) { return d.words(change.first.line.set); }},
                 {title: 'pass', value: function (change) { return d.words(change.first.line.operation); }},
-                {title: 'first', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
-                {title: 'other', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
+                {title: name(first), number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
+                {title: name(other), number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
                 {title: 'other / first', number: true, value: function (change) { return change.ratio; }, text: d.ratio},
-                {title: 'first of its roof', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
+                {title: name(first) + ', of its roof', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
                     text: function (value) { return d.percent(value); }},
-                {title: 'other of its roof', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
+                {title: name(other) + ', of its roof', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
                     text: function (value) { return d.percent(value); }}
             ]
         });
@@ -183,13 +184,13 @@
         })};
     }
 
-    function heat(catalogue, lines, family, precision) {
+    function heat(catalogue, lines, family, precision, asked) {
         var some = lines.filter(function (line) {
             return line.family === family && line.precision === precision && line.releases.length > 1;
         });
-        d.offer(at('heat-framework'), d.distinct(some.map(function (line) { return line.framework; })));
+        d.offer(at('heat-framework'), d.distinct(some.map(function (line) { return line.framework; })), null, asked.get('framework'));
         some = some.filter(function (line) { return line.framework === at('heat-framework').value; });
-        d.offer(at('heat-operation'), d.distinct(some.map(function (line) { return line.operation; })));
+        d.offer(at('heat-operation'), d.distinct(some.map(function (line) { return line.operation; })), null, asked.get('operation'));
         some = some.filter(function (line) { return line.operation === at('heat-operation').value; });
         at('heat').hidden = !some.length;
         at('heat-told').textContent = some.length ? '' : 'No problem was measured at two releases or more.';
@@ -209,7 +210,7 @@
                 reach = Math.min(reach, 2);
                 return {
                     traces: [{type: 'heatmap', z: z, x: places.map(function (p) { return d.plain(catalogue.releases[p].version); }),
-                        y: some.map(function (line) { return d.plain(d.kernel_name(line) + ' ' + line.set); }),
+                        y: some.map(function (line) { return d.plain([d.kernel_name(line), d.words(line.set), line.device].filter(Boolean).join(', ')); }),
                         text: some.map(function (line) {
                             return places.map(function (place) {
                                 var i = line.at.indexOf(place);
@@ -233,7 +234,9 @@
         while (wanted.length < 2) { wanted.push(unused(wanted)); }
 
         function known(side) {
-            return machines.some(function (machine) { return machine.name === side.machine; });
+            var there = machines.some(function (machine) { return machine.name === side.machine; });
+            if (!there) { d.not_here('machine', side.machine); }
+            return there;
         }
 
         /* A side that is not there yet: another framework of the first machine, else another machine. */
@@ -249,22 +252,22 @@
 
         function controls() {
             at('sides').replaceChildren.apply(at('sides'), wanted.flatMap(function (side, place) {
-                var label = place ? (wanted.length > 2 ? 'Other ' + place : 'Other') : 'First';
+                var which = place ? (wanted.length > 2 ? 'Other ' + place : 'Other') : 'First';
                 var machine = el('select', {}), of = el('select', {});
-                d.offer(machine, machines.map(function (each) { return [each.name, each.name]; }), side.machine);
-                function choices() {
+                d.offer(machine, machines.map(function (each) { return [each.name, each.name]; }), null, side.machine);
+                function choices(asked) {
                     var found = machines.find(function (each) { return each.name === machine.value; });
                     d.offer(of, found.frameworks.map(function (framework) { return [framework, 'newest of ' + framework]; })
                         .concat(found.releases.map(function (place) {
                             return [catalogue.releases[place].name, catalogue.releases[place].name];
-                        })), side.of);
+                        })), null, asked);
                 }
-                choices();
+                var parts = [el('label', {}, which + ' machine ', machine), el('label', {}, which + ' release ', of)];
+                choices(side.of);
                 machine.addEventListener('change', function () { choices(); chosen(); });
                 of.addEventListener('change', chosen);
                 function chosen() { wanted[place] = {machine: machine.value, of: of.value}; draw(); }
                 side.of = of.value;
-                var parts = [el('label', {}, label + ' ', machine), el('label', {}, label + ' is ', of)];
                 if (place > 1) {
                     parts.push(el('button', {type: 'button', click: function () { wanted.splice(place, 1); controls(); draw(); }}, 'Remove ' + place));
                 }
@@ -277,33 +280,36 @@
         return draw();
 
         function draw() {
-            return Promise.all(wanted.map(function (side) {
+            return d.answer(Promise.all(wanted.map(function (side) {
                 var machine = machines.find(function (each) { return each.name === side.machine; });
                 return Promise.all(Object.keys(machine.families).map(function (family) {
                     return d.lines(catalogue, machine, family);
                 })).then(function (found) {
                     return {machine: side.machine, of: side.of, lines: found.flat(), times: times(found.flat(), side.of)};
                 });
-            })).then(function (sides) {
+            })), function (sides) {
                 var rows = groups(catalogue, sides);
-                d.offer(at('family'), d.distinct(rows.map(function (row) { return row.family; })), asked.get('family') || at('family').value);
-                d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), name(side)]; }));
+                d.offer(at('family'), d.distinct(rows.map(function (row) { return row.family; })), null, asked.get('family'));
+                d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), name(side)]; }), null, asked.get('other'));
                 family_chosen();
 
                 function family_chosen() {
                     d.offer(at('precision'), d.distinct(rows.filter(function (row) { return row.family === at('family').value; })
-                        .map(function (row) { return row.precision; })).sort(), asked.get('precision') || at('precision').value || 'float32');
+                        .map(function (row) { return row.precision; })).sort(), 'float32', asked.get('precision'));
                     shown();
                 }
                 function shown() {
-                    asked = new URLSearchParams();
-                    d.remember({side: wanted.map(name), family: at('family').value, precision: at('precision').value});
                     var some = rows.length > 0;
                     ['bars', 'scatter', 'kernels'].forEach(function (id) { at(id).hidden = !some; });
                     if (some) { kernels(sides[0], sides[Number(at('other').value)], at('family').value, at('precision').value); }
                     heated();
                 }
-                function heated() { heat(catalogue, sides[0].lines, at('family').value, at('precision').value); }
+                function heated() {
+                    heat(catalogue, sides[0].lines, at('family').value, at('precision').value, asked);
+                    asked = new URLSearchParams();
+                    d.remember({side: wanted.map(name), family: at('family').value, precision: at('precision').value,
+                        other: at('other').value, framework: at('heat-framework').value, operation: at('heat-operation').value});
+                }
                 at('family').onchange = family_chosen;
                 at('precision').onchange = at('other').onchange = shown;
                 at('heat-framework').onchange = at('heat-operation').onchange = heated;

@@ -36,8 +36,8 @@
             rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
             detail: function (row) {
                 var release = catalogue.releases[row.newest];
-                return d.told_command(release.published ? d.export_command(row.machine, release)
-                    : 'asv run "' + release.name + '^!" --bench "$(deepbench select headline --precision ' + wanted.precision + ')"');
+                return el('div', {}, el('p', {}, 'The newest release on all that these kernels are chosen from; a share is the median over them.'),
+                    d.told_command(d.families_command(row.machine, release, Object.values(row.families))));
             },
             columns: [
                 {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
@@ -46,7 +46,7 @@
                 }},
                 {title: 'what it is', value: function (row) { return d.processor(row.machine); }},
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
-                {title: 'of', value: function (row) { return catalogue.releases[row.newest].date; }},
+                {title: 'released', value: function (row) { return catalogue.releases[row.newest].date; }},
                 {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
                 {title: 'headline', number: true, note: 'how many of the ' + all + ' headline problems',
                     value: function (row) { return row.headline; }, text: function (value) { return value + ' of ' + all; }}
@@ -60,15 +60,14 @@
 
     function latest(catalogue, start) {
         at('judged').textContent = start.judged + ' of ' + start.lines + ' lines are long enough to be judged; ' +
-            start.changes + ' changes stand out of their noise.';
+            start.changes + (start.changes === 1 ? ' change stands' : ' changes stand') + ' out of the noise.';
         if (!start.latest.length) { return; }
         d.table(at('latest'), {
             name: 'verdicts',
             title: 'What changed lately',
             rows: start.latest,
             detail: function (row) {
-                return d.told_command('deepbench verdict --machine ' + d.quoted(row.machine) + ' --since ' +
-                    catalogue.releases[row.before].name + ' --confirm');
+                return d.told_command(d.confirm_command(row.machine, catalogue.releases[row.after].name));
             },
             columns: [
                 {title: 'release', value: function (row) { return catalogue.releases[row.after].name; },
@@ -76,7 +75,7 @@
                         var name = catalogue.releases[row.after].name;
                         return el('a', {href: 'release.html' + d.address({release: name})}, name);
                     }},
-                {title: 'of', value: function (row) { return catalogue.releases[row.after].date; }},
+                {title: 'released', value: function (row) { return catalogue.releases[row.after].date; }},
                 {title: 'machine', value: function (row) { return row.machine; }},
                 {title: 'verdict', value: function (row) { return row.slower ? 'slower' : 'faster'; },
                     cell: function (row) {
@@ -107,6 +106,7 @@
         }
         if (!at('speed').querySelector('.plot')) { at('speed').replaceChildren(); }
         var releases = d.distinct(found.flatMap(function (one) { return one.at; })).sort(function (a, b) { return a - b; });
+        function version(p) { return d.plain(catalogue.releases[p].version); }
         d.chart(at('speed'), {
             name: 'speed-' + machine + '-' + framework,
             described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
@@ -116,7 +116,7 @@
                         var looks = d.looks(place);
                         return {
                             type: 'scatter', mode: 'lines+markers', name: d.words(one.family),
-                            x: one.at.map(function (p) { return catalogue.releases[p].version; }),
+                            x: one.at.map(version),
                             y: one.values,
                             text: one.kernels.map(function (count) { return count + ' kernels'; }),
                             hovertemplate: '%{x}: %{y:.3g} times as fast, %{text}',
@@ -125,8 +125,8 @@
                         };
                     }),
                     layout: {
-                        xaxis: {type: 'category', title: framework, categoryorder: 'array',
-                            categoryarray: releases.map(function (p) { return catalogue.releases[p].version; })},
+                        xaxis: {type: 'category', title: d.plain(framework), categoryorder: 'array',
+                            categoryarray: releases.map(version)},
                         yaxis: {title: 'times as fast as the first'}
                     }
                 };
@@ -138,12 +138,13 @@
             rows: releases,
             detail: function (p) {
                 var release = catalogue.releases[p];
-                return d.told_command(release.published ? d.export_command({name: machine}, release)
-                    : 'asv run "' + release.name + '^!" --bench "$(deepbench select headline --precision ' + precision + ')"');
+                return el('div', {}, el('p', {}, 'This release on all that the kernels are chosen from; the first release is measured likewise.'),
+                    d.told_command(d.families_command({name: machine}, release,
+                        found.filter(function (one) { return one.at.includes(p); }))));
             },
             columns: [
                 {title: 'release', value: function (p) { return catalogue.releases[p].name; }},
-                {title: 'of', value: function (p) { return catalogue.releases[p].date; }}
+                {title: 'released', value: function (p) { return catalogue.releases[p].date; }}
             ].concat(found.map(function (one) {
                 return {title: d.words(one.family), number: true, value: function (p) {
                     var place = one.at.indexOf(p);
@@ -159,12 +160,18 @@
                 d.instead('There are no results yet: "asv run" measures some, "asv publish" then fills these pages.');
                 return;
             }
-            at('lead').textContent = start.points + ' times of ' + start.lines + ' lines on ' + catalogue.machines.length +
-                ' machines, of ' + catalogue.releases.length + ' releases. How fast is each machine, how near its peak, ' +
+            at('lead').textContent = start.points.toLocaleString('en') + ' timings of kernels on ' + catalogue.machines.length +
+                ' machines, with ' + catalogue.releases.length + ' releases. How fast is each machine, how near its peak, ' +
                 'what changed lately?';
-            d.offer(at('precision'), d.distinct(start.standings.map(function (one) { return one.precision; })).sort(), 'float32');
+            var asked = d.asked(), CHOICES = ['precision', 'kind', 'machine', 'framework', 'speed-precision'];
+            function remember() {
+                d.remember(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })));
+            }
+            d.offer(at('precision'), d.distinct(start.standings.map(function (one) { return one.precision; })).sort(), 'float32',
+                asked.get('precision'));
+            d.choose(at('kind'), asked.get('kind'));
             ['precision', 'kind'].forEach(function (id) {
-                at(id).addEventListener('change', function () { machines_table(catalogue, start); });
+                at(id).addEventListener('change', function () { machines_table(catalogue, start); remember(); });
             });
             machines_table(catalogue, start);
             latest(catalogue, start);
@@ -176,20 +183,19 @@
             var longest = start.speeds.slice().sort(function (a, b) {
                 return (b.framework !== 'published') - (a.framework !== 'published') || b.at.length - a.at.length;
             })[0] || {};
-            function frameworks(preferred) {
-                d.offer(at('framework'), d.distinct(of_machine().map(function (one) { return one.framework; })), preferred);
-                precisions();
-            }
-            function precisions() {
-                d.offer(at('speed-precision'), d.distinct(of_framework().map(function (one) { return one.precision; })), 'float32');
+            function chosen(wanted) {
+                d.offer(at('framework'), d.distinct(of_machine().map(function (one) { return one.framework; })), longest.framework,
+                    wanted.get('framework'));
+                d.offer(at('speed-precision'), d.distinct(of_framework().map(function (one) { return one.precision; })), 'float32',
+                    wanted.get('speed-precision'));
                 speed(catalogue, start);
             }
             d.offer(at('machine'), d.distinct(start.speeds.map(function (one) { return one.machine; }))
-                .map(function (name) { return [name, name]; }), longest.machine);
-            at('machine').addEventListener('change', function () { frameworks(); });
-            at('framework').addEventListener('change', precisions);
-            at('speed-precision').addEventListener('change', function () { speed(catalogue, start); });
-            frameworks(longest.framework);
+                .map(function (name) { return [name, name]; }), longest.machine, asked.get('machine'));
+            ['machine', 'framework', 'speed-precision'].forEach(function (id) {
+                at(id).addEventListener('change', function () { chosen(new URLSearchParams()); remember(); });
+            });
+            chosen(asked);
         });
     });
 })();

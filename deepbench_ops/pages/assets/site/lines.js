@@ -39,18 +39,23 @@
         return line.roof ? line.flops / line.seconds[place] / line.roof : null;
     }
 
-    function conditions(line) {
-        return Object.keys(deepbench.VARIABLES).map(function (name) { return line[name]; }).filter(Boolean).join(', ');
+    /* Those that are not the usual ones, but for those in `less`. */
+    function conditions(line, less) {
+        return Object.keys(deepbench.VARIABLES).map(function (name) { return name === less ? '' : line[name]; }).filter(Boolean).join(', ');
     }
 
     /* What is timed, the same on every machine and release. */
     function kernel(line) {
-        return [line.family, line.set, line.operation, line.problem.id, line.precision, line.ranks || '',
-            line.layout || '', line.execution || ''].join('|');
+        return [line.family, line.set, line.operation, line.precision, name(line)].join('|');
     }
 
-    function name(line) {
+    function problem_name(line) {
         return line.problem.id + (line.ranks ? ', ' + line.ranks + ' ranks' : '');
+    }
+
+    /* A machine's kernels are told apart by all conditions but the device, which goes with the machine. */
+    function name(line) {
+        return [problem_name(line), conditions(line, 'device')].filter(Boolean).join(', ');
     }
 
     function timeline_address(line) {
@@ -81,7 +86,7 @@
 
     Object.assign(deepbench, {
         lines: lines, last: last, rate: rate, told_rate: told_rate, bandwidth: bandwidth, of_roof: of_roof,
-        conditions: conditions, kernel: kernel, kernel_name: name, timeline_address: timeline_address,
+        conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
         detail: detail
     });
 })();
@@ -103,8 +108,8 @@ deepbench.kernel_table = function (place, family, lines) {
             {title: 'set', value: function (line) { return d.words(line.set); }},
             {title: 'pass', value: function (line) { return d.words(line.operation); }},
             {title: 'time', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds},
-            {title: '99 % from', number: true, value: newest(function (line, i) { return line.low ? line.low[i] : null; }), text: d.seconds},
-            {title: 'to', number: true, value: newest(function (line, i) { return line.high ? line.high[i] : null; }), text: d.seconds},
+            {title: '99 % interval: low', number: true, value: newest(function (line, i) { return line.low ? line.low[i] : null; }), text: d.seconds},
+            {title: 'high', number: true, value: newest(function (line, i) { return line.high ? line.high[i] : null; }), text: d.seconds},
             {title: 'noise', number: true, value: function (line) { return line.noise; },
                 text: function (value) { return d.percent(value, 2); }},
             {title: 'rate', number: true, value: newest(d.rate), text: function (value, line) {

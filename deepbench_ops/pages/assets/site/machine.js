@@ -20,26 +20,24 @@
                 return row.how.startsWith('data sheet') ? el('p', {}, row.how) : d.told_command('deepbench machine');
             },
             columns: [
-                {title: 'of', value: function (row) { return row.of; }},
-                {title: 'on', value: function (row) { return row.device; }},
+                {title: 'precision', value: function (row) { return row.of; }},
+                {title: 'device', value: function (row) { return row.device; }},
                 {title: 'peak', number: true, value: function (row) { return row.value; },
                     text: function (value, row) { return d.scaled(value, row.unit === 'FLOP/s' ? 'FLOP/s' : 'B/s'); }},
-                {title: 'how', long: true, value: function (row) { return row.how; }}
+                {title: 'source', long: true, value: function (row) { return row.how; }}
             ]
         });
     }
 
     /* The fingerprint of a framework's newest release. */
-    function measured_under(machine, framework) {
-        return d.load('data/conditions/' + machine.key).then(function (all) {
-            var told = at('conditions-told'), facts = all[framework];
-            told.hidden = !facts;
-            if (!facts) { return; }
-            told.querySelector('summary').textContent = 'What ' + (facts.framework || framework) + ' was measured under';
-            told.querySelector('dl').replaceChildren.apply(told.querySelector('dl'), Object.entries(facts)
-                .filter(function (pair) { return pair[1] !== ''; })
-                .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, pair[1])]; }));
-        });
+    function measured_under(facts, framework) {
+        var told = at('conditions-told');
+        told.hidden = !facts;
+        if (!facts) { return; }
+        told.querySelector('summary').textContent = 'What ' + (facts.framework || framework) + ' was measured under';
+        told.querySelector('dl').replaceChildren.apply(told.querySelector('dl'), Object.entries(facts)
+            .filter(function (pair) { return pair[1] !== ''; })
+            .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, pair[1])]; }));
     }
 
     function roofline(machine, lines, precision) {
@@ -122,7 +120,7 @@
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet.'); }
         d.offer(at('machine'), catalogue.machines.map(function (machine) { return [machine.name, machine.name]; }),
-            wanted.get('machine') || d.first_machine(catalogue).name);
+            d.first_machine(catalogue).name, wanted.get('machine'));
         return machine_chosen(wanted);
 
         function machine() {
@@ -131,24 +129,25 @@
 
         function machine_chosen(wanted) {
             facts(machine());
-            return Promise.all(Object.keys(machine().families).map(function (family) {
+            var asked = [d.load('data/conditions/' + machine().key)].concat(Object.keys(machine().families).map(function (family) {
                 return d.lines(catalogue, machine(), family);
-            })).then(function (found) {
+            }));
+            return d.answer(Promise.all(asked), function (found) {
+                var fingerprints = found.shift();
                 var lines = found.flat().filter(function (line) { return !line.beside; });
                 var counts = {};
                 lines.forEach(function (line) { counts[line.framework] = (counts[line.framework] || 0) + 1; });
                 var largest = Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; });
-                d.offer(at('framework'), largest, wanted.get('framework') || largest[0]);
+                d.offer(at('framework'), largest, largest[0], wanted.get('framework'));
                 framework_chosen();
 
                 function framework_chosen() {
                     var own = lines.filter(function (line) { return line.framework === at('framework').value; });
                     var precisions = d.distinct(own.map(function (line) { return line.precision; })).sort();
-                    d.offer(at('precision'), precisions, wanted.get('precision') || (precisions.includes(at('precision').value)
-                        ? at('precision').value : 'float32'));
+                    d.offer(at('precision'), precisions, 'float32', wanted.get('precision'));
                     d.offer(at('conditions'), d.distinct(own.map(d.conditions)).sort().map(function (text) {
-                        return [text, text || 'as published'];
-                    }), wanted.get('conditions') || '');
+                        return [text, text || 'usual'];
+                    }), '', wanted.get('conditions'));
                     shown();
                 }
 
@@ -159,7 +158,7 @@
                     });
                     d.remember({machine: machine().name, framework: at('framework').value,
                         precision: at('precision').value, conditions: at('conditions').value});
-                    measured_under(machine(), at('framework').value);
+                    measured_under(fingerprints[at('framework').value], at('framework').value);
                     roofline(machine(), own, at('precision').value);
                     tables(own);
                 }

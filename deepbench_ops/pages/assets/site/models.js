@@ -5,11 +5,15 @@
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
     var SOURCES = {
-        mindspore: 'MindSpore: training of ResNet-50, BERT-Large and Wide & Deep on Ascend 910.',
-        qingcloud: 'QingCloud: ResNet-50, training and inference, on CPU and GPU.',
-        stcp920: 'Stream Computing: inference on the STCP920, V1.2.0.RC1.',
-        paper: 'Xia and Zhou: GoogLeNet, LSTM and BERT in PyTorch and in MindSpore on a V100.'
+        mindspore: ['MindSpore', 'Training of ResNet-50, BERT-Large and Wide & Deep on Ascend 910.'],
+        qingcloud: ['QingCloud', 'ResNet-50, training and inference, on CPU and GPU.'],
+        stcp920: ['Stream Computing', 'Inference on the STCP920, V1.2.0.RC1.'],
+        paper: ['Xia and Zhou', 'GoogLeNet, LSTM and BERT in PyTorch and in MindSpore on a V100.']
     };
+
+    function source(name) {
+        return SOURCES[name] || [name, ''];
+    }
 
     function label(row) {
         return row.printed + (row.batch ? ', batch ' + row.batch : '') + (row.threads > 1 ? ' x ' + row.threads : '') +
@@ -26,18 +30,15 @@
 
     function command(row, machine) {
         var here = cell(row, machine);
-        if (!here) { return null; }
-        var set = row.operation === 'training_step' ? 'Training' : 'InferenceServer';
-        return 'asv run "' + here.release + '^!" --bench "^model\\.' + set + '\\.kernel_' + row.operation + "\\('" +
-            here.problem + "', '" + here.precision + "'\"";
+        return here && d.command(Object.assign({}, here, here.unusual, {problem: {id: here.problem}}), {name: here.release});
     }
 
     function table(data, name) {
         var rows = data.tables[name];
-        at('told').textContent = (SOURCES[name] || '') + ' Published ' + rows[0].day + ': ' + rows[0].basis + '.';
+        at('told').textContent = source(name)[1] + ' Published ' + rows[0].day + ': ' + rows[0].basis + '.';
         d.table(at('rows'), {
             name: 'models-' + name,
-            title: 'Published table ' + name,
+            title: 'Published by ' + source(name)[0],
             rows: rows,
             detail: function (row) {
                 return el('div', {}, el('p', {}, row.conditions || ''), el('p', {}, row.no_point &&
@@ -259,7 +260,8 @@
 
     d.page(function () {
         return d.load('data/models').then(function (data) {
-            d.offer(at('table'), Object.keys(data.tables), d.asked().get('table') || 'stcp920');
+            d.offer(at('table'), Object.keys(data.tables).map(function (name) { return [name, source(name)[0]]; }), 'stcp920',
+                d.asked().get('table'));
             at('table').onchange = function () {
                 d.remember({table: at('table').value});
                 table(data, at('table').value);

@@ -39,21 +39,20 @@
                     {title: 'precision', value: function (row) { return row.line.precision; }},
                     {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
                     {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                    {title: 'of the one before', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
+                    {title: 'vs previous release', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
                     {title: 'verdict', value: verdict, cell: function (row) {
                         return row.change ? el('strong', {class: verdict(row)}, verdict(row)) : verdict(row);
                     }},
                     {title: 'level', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.ratio},
-                    {title: 'from', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
-                    {title: 'to', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio}
+                    {title: '99 % interval: low', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
+                    {title: 'high', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio}
                 ]
             });
             parts.push(place);
         }
         if (changed.length) {
             parts.push(el('p', {}, 'To measure them again on that machine, old and new side by side, and keep what repeats:'),
-                d.told_command('deepbench verdict --machine ' + d.quoted(machine.name) + ' --since ' +
-                    changed[0].line.releases[changed[0].i - 1].name + ' --confirm'));
+                d.told_command(d.confirm_command(machine.name, release.name)));
         }
         return parts;
     }
@@ -69,13 +68,13 @@
             first.release.framework);
         at('framework').onchange = function () { framework_chosen(); };
         at('release').onchange = at('which').onchange = shown;
-        if (wanted.get('show')) { at('which').value = wanted.get('show'); }
-        return framework_chosen(first.release.name);
+        d.choose(at('which'), wanted.get('show'));
+        return framework_chosen(first.release.name, wanted.get('release'));
 
-        function framework_chosen(preferred) {
+        function framework_chosen(usual, asked) {
             var own = releases.filter(function (one) { return one.release.framework === at('framework').value; }).reverse();
             d.offer(at('release'), own.map(function (one) { return [one.release.name, one.release.name]; }),
-                preferred || own[0].release.name);
+                usual || own[0].release.name, asked);
             return shown();
         }
 
@@ -85,13 +84,13 @@
             var machines = catalogue.machines.filter(function (machine) { return machine.releases.includes(one.place); });
             at('told').textContent = one.release.name + ' of ' + one.release.date + ', measured on ' + machines.length +
                 (machines.length === 1 ? ' machine.' : ' machines.');
-            return Promise.all(machines.map(function (machine) {
+            return d.answer(Promise.all(machines.map(function (machine) {
                 return Promise.all(Object.keys(machine.families).map(function (family) {
                     return d.lines(catalogue, machine, family);
                 })).then(function (found) {
                     return machine_part(one.release, machine, rows_of(found.flat(), one.place), at('which').value === 'all');
                 });
-            })).then(function (parts) { at('machines').replaceChildren.apply(at('machines'), parts.flat()); });
+            })), function (parts) { at('machines').replaceChildren.apply(at('machines'), parts.flat()); });
         }
     });
 })();

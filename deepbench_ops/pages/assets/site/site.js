@@ -85,17 +85,31 @@
 
     /* CHOICES */
 
-    /* Put `values` into a select: texts, or pairs of a value and what is shown. Keeps what was
-       chosen where it is still among them, else takes `preferred`, else the first. */
-    function offer(select, values, preferred) {
+    /* Put `values` into a select: texts, or pairs of a value and what is shown. Takes what the address
+       asked for, which is told where it is not among them; else keeps what was chosen; else takes
+       `usual`, else the first. */
+    function offer(select, values, usual, asked) {
         var pairs = values.map(function (each) { return Array.isArray(each) ? each : [each, words(each)]; });
         var known = pairs.map(function (pair) { return pair[0]; });
-        var kept = [preferred, select.value].find(function (each) { return known.includes(each); });
+        var taken = [asked, select.value, usual, known[0]].find(function (each) { return known.includes(each); });
         select.replaceChildren.apply(select, pairs.map(function (pair) {
             return el('option', {value: pair[0]}, pair[1]);
         }));
-        select.value = kept === undefined ? (known[0] === undefined ? '' : known[0]) : kept;
+        select.value = taken === undefined ? '' : taken;
         select.disabled = known.length === 0;
+        if (asked && taken !== asked) { not_here(select.closest('label').firstChild.textContent.trim(), asked); }
+    }
+
+    /* The same for a select whose values the page holds: without a wish the first. */
+    function choose(select, asked) {
+        select.selectedIndex = 0;
+        offer(select, Array.from(select.options, function (option) { return [option.value, option.text]; }), null, asked);
+    }
+
+    /* What the address asks for and the page does not have is told, until something else is chosen. */
+    function not_here(what, name) {
+        document.getElementById('content').prepend(el('p', {class: 'torn missing', role: 'alert'},
+            'The address asks for the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, which is not here. Something else is shown.'));
     }
 
     function distinct(values) {
@@ -130,19 +144,40 @@
         return 'deepbench export published.csv --machine ' + quoted(machine.name) + ' --release ' + release.name;
     }
 
+    /* asv takes conditions from its configuration alone, so that results bear their names. */
+    function run_command(release, patterns, conditions) {
+        var unusual = Object.keys(VARIABLES).filter(function (name) { return conditions[name]; })
+            .map(function (name) { return '"' + VARIABLES[name] + '": ["' + conditions[name] + '"]'; }).join(', ');
+        return 'asv run "' + release.name + '^!"' + patterns.map(function (pattern) { return ' --bench "' + pattern + '"'; }).join('') +
+            (unusual ? '  # with ' + unusual + ' in the matrix of asv.conf.json' : '');
+    }
+
     /* How to measure a line anew at one of its releases. */
     function command(line, release) {
         if (release.published) {
             return export_command(line.machine, release);
         }
-        /* asv takes conditions from its configuration alone, so that results bear their names. */
-        var unusual = Object.keys(VARIABLES).filter(function (name) { return line[name]; })
-            .map(function (name) { return '"' + VARIABLES[name] + '": ["' + line[name] + '"]'; }).join(', ');
         var ranks = line.ranks ? ', ' + line.ranks : '';
         var kernel = '^' + escaped(line.benchmark) + "\\('" + escaped(line.problem.id) + "', '" +
             line.precision + "'" + ranks;
-        return 'asv run "' + release.name + '^!" --bench "' + kernel + '"' +
-            (unusual ? '  # with ' + unusual + ' in the matrix of asv.conf.json' : '');
+        return run_command(release, [kernel], line);
+    }
+
+    /* How to measure anew the kernels of several families: each tells its precision and selections. */
+    function families_command(machine, release, families) {
+        if (release.published) {
+            return export_command(machine, release);
+        }
+        return run_command(release, families.flatMap(function (family) {
+            return family.selections.map(function (selection) {
+                return '$(deepbench select ' + selection + ' --precision ' + family.precision + ')';
+            });
+        }), families[0].unusual);
+    }
+
+    /* How to measure again what a release changed on a machine, and to keep what repeats. */
+    function confirm_command(machine, release) {
+        return 'deepbench verdict --machine ' + quoted(machine) + ' --release ' + release + ' --confirm';
     }
 
     function quoted(text) {
@@ -192,15 +227,25 @@
         document.getElementById('content').replaceChildren(el('p', {class: 'lead'}, text));
     }
 
-    /* Run a page: `draw(catalogue)` once the catalogue is there, and again for another address. */
+    /* Answers may come in another order than they were asked for: `show` gets only that to the page's
+       newest question. */
+    var questions = 0;
+    function answer(promise, show) {
+        var own = questions += 1;
+        return promise.then(function (found) { return own === questions ? show(found) : null; });
+    }
+
+    /* Run a page: `draw(catalogue)` once the catalogue is there. Another address is another page. */
     function page(draw) {
+        window.addEventListener('hashchange', function () { location.reload(); });
+        document.getElementById('content').addEventListener('change', function () {
+            document.querySelectorAll('.missing').forEach(function (told) { told.remove(); });
+        });
         var drawn = deepbench.load('data/catalogue').then(function (catalogue) {
             catalogue.torn.forEach(function (text) {
                 document.getElementById('main').prepend(el('p', {class: 'torn', role: 'alert'}, text));
             });
-            function now() { return Promise.resolve(draw(catalogue)).catch(failed); }
-            window.addEventListener('hashchange', now);
-            return now();
+            return draw(catalogue);
         });
         function failed(reason) {
             instead('This page could not be drawn: ' + reason.message);
@@ -212,7 +257,9 @@
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
         ratio: ratio, words: words, plain: plain, asked: asked, address: address, remember: remember, offer: offer,
-        distinct: distinct, first_machine: first_machine, processor: processor, command: command, export_command: export_command, quoted: quoted, told_command: told_command,
-        VARIABLES: VARIABLES, copy_button: copy_button, save: save, instead: instead, page: page
+        choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
+        command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
+        told_command: told_command, VARIABLES: VARIABLES, copy_button: copy_button, save: save, instead: instead,
+        answer: answer, page: page
     });
 })();

@@ -4,7 +4,8 @@
    title and `value(row)`, a number or text, which is what is sorted by and what CSV holds; `text(value,
    row)` is how it is shown, `cell(row)` an element in its place; `number` says that it is one, `long`
    that its text may take several lines.
-   `detail(row)` is an element that opens below a row. */
+   `detail(row)` is an element that opens below a row. Of a table that is in the page already `line(row)` is
+   the row's element, `head` what a column's heading holds. */
 'use strict';
 
 (function () {
@@ -27,7 +28,7 @@
 
     function markdown(columns, rows) {
         function line(cells) {
-            return '| ' + cells.map(function (text) { return text.replace(/\|/g, '\\|').replace(/\n/g, ' '); })
+            return '| ' + cells.map(function (text) { return text.replace(/[\\|<]/g, '\\$&').replace(/\n/g, ' '); })
                 .join(' | ') + ' |';
         }
         var rule = columns.map(function (column) { return column.number ? '---:' : '---'; });
@@ -37,10 +38,12 @@
             })).join('\n') + '\n';
     }
 
+    /* A text that a spreadsheet would take for a formula is given an apostrophe. */
     function csv(columns, rows) {
         function line(cells) {
             return cells.map(function (cell) {
                 var text = cell === null || cell === undefined ? '' : String(cell);
+                if (typeof cell === 'string' && /^[=+@\t\r-]/.test(text)) { text = "'" + text; }
                 return /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
             }).join(',');
         }
@@ -51,7 +54,7 @@
 
     function table(place, options) {
         var columns = options.columns;
-        var sorted_by = null, down = false, filter = '', limit = AT_ONCE, rows = [];
+        var sorted_by = null, down = false, filter = '', limit = options.limit || AT_ONCE, rows = [];
         var count = el('span', {role: 'status'});
         var body = el('tbody');
         var more = el('button', {type: 'button', hidden: true, click: function () {
@@ -64,14 +67,14 @@
                     down = sorted_by === column ? !down : Boolean(column.number);
                     sorted_by = column;
                     draw();
-                }}, column.title));
+                }}, column.head || column.title));
         });
 
         function selected() {
             var wanted = filter.toLowerCase().split(/\s+/).filter(Boolean);
             rows = options.rows.filter(function (row) {
-                var text = columns.map(function (column) { return shown(column, row); }).join(' ').toLowerCase();
-                return wanted.every(function (word) { return text.includes(word); });
+                var text = options.line ? row.textContent : columns.map(function (column) { return shown(column, row); }).join(' ');
+                return wanted.every(function (word) { return text.toLowerCase().includes(word); });
             });
             if (sorted_by) {
                 rows.sort(function (a, b) {
@@ -83,14 +86,17 @@
             }
         }
 
-        function drawn(row) {
-            var cells = columns.map(function (column, place) {
+        function made(row) {
+            return el('tr', {}, columns.map(function (column, place) {
                 var inside = column.cell ? column.cell(row) : shown(column, row);
                 var kind = column.number ? 'number' : column.long ? 'long' : null;
                 return el(place ? 'td' : 'th', {scope: place ? null : 'row', class: kind}, inside);
-            });
-            var line = el('tr', {}, cells);
-            if (options.detail) {
+            }));
+        }
+
+        function drawn(row) {
+            var line = (options.line || made)(row), first = line.cells[0];
+            if (options.detail && !first.querySelector('.open')) {
                 var open = el('button', {type: 'button', class: 'open', 'aria-expanded': 'false',
                     'aria-label': 'How it was measured: ' + shown(columns[0], row)}, '\u22ef');
                 open.addEventListener('click', function () {
@@ -102,7 +108,7 @@
                         line.after(el('tr', {class: 'detail'}, el('td', {colspan: columns.length}, options.detail(row))));
                     }
                 });
-                cells[0].append(' ', open);
+                first.append(' ', open);
             }
             return line;
         }
@@ -116,9 +122,10 @@
                     head.removeAttribute('aria-sort');
                 }
             });
+            body.querySelectorAll('.open[aria-expanded=true]').forEach(function (open) { open.click(); });
             body.replaceChildren.apply(body, rows.slice(0, limit).map(drawn));
-            count.textContent = rows.length === options.rows.length
-                ? rows.length + ' rows' : rows.length + ' of ' + options.rows.length + ' rows';
+            var all = options.rows.length;
+            count.textContent = (rows.length === all ? '' : rows.length + ' of ') + all + (all === 1 ? ' row' : ' rows');
             more.hidden = rows.length <= limit;
             more.textContent = 'Show all ' + rows.length;
         }
@@ -127,7 +134,7 @@
         if (options.rows.length > FEW) {
             tools.append(el('label', {}, 'Filter ', el('input', {type: 'search', input: function (event) {
                 filter = event.target.value;
-                limit = AT_ONCE;
+                limit = options.limit || AT_ONCE;
                 draw();
             }})));
         }
@@ -142,46 +149,44 @@
         draw();
     }
 
-    /* A table that is in the page already: the same tools, above the box that it scrolls in. Its cells
-       are taken as they read. */
+    /* A table that is in the page already gets the same tools. A cell's value is its data-value where it
+       has one, else how it reads. */
     function adopt(box, name) {
+        var columns = Array.from(box.querySelectorAll('thead th'), function (head, place) {
+            var number = head.classList.contains('number');
+            return {
+                title: read(head), head: Array.from(head.childNodes), number: number,
+                value: function (row) {
+                    var text = row.cells[place].dataset.value;
+                    return text === undefined ? read(row.cells[place]) : number && text ? Number(text) : text;
+                },
+                text: function (value, row) { return number ? read(row.cells[place]) : value; }
+            };
+        });
         var rows = Array.from(box.querySelectorAll('tbody tr'));
-        var columns = Array.from(box.querySelectorAll('thead th')).map(function (head, place) {
-            return {title: head.innerText.trim(), value: function (row) { return row.cells[place].innerText.trim(); }};
-        });
-        var down = null;
-        function present() { return rows.filter(function (row) { return !row.hidden; }); }
-        var tools = el('div', {class: 'tools'});
-        if (rows.length > FEW) {
-            tools.append(el('label', {}, 'Filter ', el('input', {type: 'search', input: function (event) {
-                var wanted = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
-                rows.forEach(function (row) {
-                    var text = row.textContent.toLowerCase();
-                    row.hidden = !wanted.every(function (word) { return text.includes(word); });
-                });
-            }})));
+        var place = el('div');
+        box.replaceWith(place);
+        table(place, {name: name, title: box.getAttribute('aria-label'), columns: columns, rows: rows, limit: Infinity,
+            line: function (row) { return row; },
+            detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
+    }
+
+    /* The text of an element with blanks between its parts, whether it is shown or not. */
+    function read(element) {
+        return Array.from(element.childNodes, function (node) {
+            return node.nodeType === Node.TEXT_NODE ? node.data : node.matches('.open') ? '' : read(node);
+        }).join(' ').replace(/\s+/g, ' ').trim();
+    }
+
+    /* What a row says of how it is measured: a kernel and releases, or a machine and what changed there. */
+    function commands(row) {
+        var told = row.dataset;
+        if (told.kernel) {
+            return JSON.parse(told.releases).map(function (name) {
+                return deepbench.told_command(deepbench.command(JSON.parse(told.kernel), {name: name}));
+            });
         }
-        tools.append(
-            deepbench.copy_button('Copy as Markdown', function () { return markdown(columns, present()); }),
-            el('button', {type: 'button', click: function () {
-                deepbench.save(name + '.csv', csv(columns, present()), 'text/csv');
-            }}, 'Download CSV'));
-        box.before(tools);
-        box.querySelectorAll('thead th').forEach(function (head, place) {
-            var button = el('button', {type: 'button', click: function () {
-                down = head.getAttribute('aria-sort') === 'ascending';
-                box.querySelectorAll('thead th').forEach(function (each) { each.removeAttribute('aria-sort'); });
-                head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-                rows.sort(function (a, b) {
-                    var order = compared(columns[place].value(a), columns[place].value(b));
-                    return down ? -order : order;
-                });
-                var body = box.querySelector('tbody');
-                body.append.apply(body, rows);
-            }});
-            button.append.apply(button, Array.from(head.childNodes));
-            head.append(button);
-        });
+        return told.machine && deepbench.told_command(deepbench.confirm_command(told.machine, told.release));
     }
 
     deepbench.table = table;

@@ -24,6 +24,20 @@
         })));
     }
 
+    /* Those of the names that are there; what the address has asked for beside them is told. */
+    function present(what, names, known, wanted) {
+        return names.filter(function (name) {
+            if (!known.includes(name) && wanted.has(what)) { d.not_here(what, name); }
+            return known.includes(name);
+        });
+    }
+
+    /* A problem by its id and the application that it is from, which is what people look for. */
+    function described(lines, id) {
+        var application = lines.find(function (line) { return line.problem.id === id; }).problem.application;
+        return id + (application ? ': ' + application : '');
+    }
+
     function ticked(fieldset) {
         return Array.from(fieldset.querySelectorAll('input:checked')).map(function (box) { return box.value; });
     }
@@ -38,7 +52,7 @@
     function traces(line, place, settings, catalogue) {
         var looks = d.looks(place), up = UP[settings.y];
         var name = line.machine.name + ', ' + line.framework + (d.conditions(line) ? ' (' + d.conditions(line) + ')' : '');
-        var x = line.releases.map(function (release) { return settings.x === 'date' ? release.date : release.name; });
+        var x = line.releases.map(function (release) { return settings.x === 'date' ? release.date : d.plain(release.name); });
         function read(list) { return list.map(function (seconds) { return up.of(line, seconds); }); }
         var own = {legendgroup: String(place), x: x, type: 'scatter'};
         var found = [];
@@ -89,7 +103,7 @@
             return;
         }
         var first = lines[0];
-        at('told').textContent = d.words(first.family) + ' ' + d.kernel_name(first) + ', ' + d.words(first.set) + ', ' +
+        at('told').textContent = d.words(first.family) + ' ' + d.problem_name(first) + ', ' + d.words(first.set) + ', ' +
             d.words(first.operation) + ', ' + first.precision + (first.problem.application ? ': ' + first.problem.application : '') +
             (first.problem.note ? '. ' + first.problem.note : '');
         var values = values_of(lines, settings);
@@ -99,13 +113,13 @@
         var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
         d.chart(at('chart'), {
             name: ['timeline', first.family, first.problem.id, first.operation, first.precision].join('-'),
-            described: 'Timeline of ' + d.kernel_name(first) + ', as in the table below',
+            described: 'Timeline of ' + d.problem_name(first) + ', as in the table below',
             build: function () {
                 return {
                     traces: lines.flatMap(function (line, place) { return traces(line, place, settings, catalogue); }),
                     layout: {
                         xaxis: settings.x === 'date' ? {type: 'date'} : {type: 'category', categoryorder: 'array',
-                            categoryarray: releases.map(function (p) { return catalogue.releases[p].name; })},
+                            categoryarray: releases.map(function (p) { return d.plain(catalogue.releases[p].name); })},
                         yaxis: log ? d.log_axis(values, {title: title})
                             : {type: 'linear', rangemode: 'tozero', tickformat: '~s', title: title}
                     }
@@ -117,25 +131,25 @@
         });
         d.table(at('table'), {
             name: 'timeline-' + first.problem.id,
-            title: 'Times of ' + d.kernel_name(first),
+            title: 'Times of ' + d.problem_name(first),
             rows: rows,
             detail: function (row) { return d.detail(row.line, row.i); },
             columns: [
                 {title: 'machine', value: function (row) { return row.line.machine.name; }},
                 {title: 'release', value: function (row) { return row.line.releases[row.i].name; }},
-                {title: 'of', value: function (row) { return row.line.releases[row.i].date; }},
+                {title: 'released', value: function (row) { return row.line.releases[row.i].date; }},
                 {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                {title: '99 % from', number: true, value: function (row) { return row.line.low ? row.line.low[row.i] : null; }, text: d.seconds},
-                {title: 'to', number: true, value: function (row) { return row.line.high ? row.line.high[row.i] : null; }, text: d.seconds},
+                {title: '99 % interval: low', number: true, value: function (row) { return row.line.low ? row.line.low[row.i] : null; }, text: d.seconds},
+                {title: 'high', number: true, value: function (row) { return row.line.high ? row.line.high[row.i] : null; }, text: d.seconds},
                 {title: 'rate', number: true, value: function (row) { return d.rate(row.line, row.i); },
                     text: function (value, row) { return d.told_rate(row.line, row.i); }},
                 {title: 'of the roof', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
                     text: function (value) { return d.percent(value); }},
-                {title: 'of the one before', number: true, value: function (row) {
+                {title: 'vs previous release', number: true, value: function (row) {
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
                 }, text: d.ratio},
                 {title: 'verdict', value: verdict}
-            ]
+            ].concat(lines.some(d.conditions) ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });
     }
 
@@ -153,9 +167,9 @@
         if (!machines.length) { return d.instead('No machine has results yet.'); }
         var first = d.first_machine(catalogue);
         var families = d.distinct(machines.flatMap(function (machine) { return Object.keys(machine.families); })).sort();
-        d.offer(at('family'), families, wanted.get('family') || (first.families.gemm ? 'gemm' : Object.keys(first.families)[0]));
+        d.offer(at('family'), families, first.families.gemm ? 'gemm' : Object.keys(first.families)[0], wanted.get('family'));
         ['x', 'y', 'scale'].forEach(function (id) {
-            if (wanted.get(id)) { at(id).value = wanted.get(id); }
+            d.choose(at(id), wanted.get(id));
             at(id).onchange = function () { chosen(new URLSearchParams()); };
         });
         at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
@@ -164,7 +178,7 @@
         function family_chosen(names, wanted) {
             var having = machines.filter(function (machine) { return machine.families[at('family').value]; });
             var known = having.map(function (machine) { return machine.name; });
-            var some = names.filter(function (name) { return known.includes(name); });
+            var some = present('machine', names, known, wanted);
             boxes(at('machines'), known, some.length ? some : [known.includes(first.name) ? first.name : known[0]],
                 function () { chosen(new URLSearchParams()); });
             return chosen(wanted);
@@ -174,9 +188,9 @@
         function chosen(wanted) {
             var names = ticked(at('machines'));
             var some = machines.filter(function (machine) { return names.includes(machine.name); });
-            return Promise.all(some.map(function (machine) {
+            return d.answer(Promise.all(some.map(function (machine) {
                 return d.lines(catalogue, machine, at('family').value);
-            })).then(function (found) { narrowed(found.flat(), names, wanted); });
+            })), function (found) { narrowed(found.flat(), names, wanted); });
         }
 
         function narrowed(lines, names, wanted) {
@@ -184,15 +198,15 @@
             AXES.forEach(function (axis) {
                 var values = d.distinct(left.map(READ[axis]));
                 if (axis === 'ranks') { values.sort(function (a, b) { return a - b; }); }
-                d.offer(at(axis), values.map(function (value) {
-                    return axis === 'problem' ? [value, value] : [value, d.words(value)];
-                }), wanted.get(axis) || (values.includes(at(axis).value) ? at(axis).value : USUAL[axis]));
+                var asked = left.filter(function (line) { return line.problem.id === wanted.get('problem'); }).map(READ[axis]);
+                d.offer(at(axis), values.map(function (value) { return [value, axis === 'problem' ? described(left, value) : d.words(value)]; }),
+                    asked.length && !asked.includes(USUAL[axis]) ? asked[0] : USUAL[axis], wanted.get(axis));
                 at(axis).onchange = function () { narrowed(lines, names, new URLSearchParams()); };
                 left = left.filter(function (line) { return READ[axis](line) === at(axis).value; });
             });
             at('ranks-label').hidden = !at('ranks').value;
             var frameworks = d.distinct(left.map(function (line) { return line.framework; })).sort();
-            var asked = wanted.getAll('framework').filter(function (name) { return frameworks.includes(name); });
+            var asked = present('framework', wanted.getAll('framework'), frameworks, wanted);
             var unticked = Array.from(at('frameworks').querySelectorAll('input:not(:checked)'))
                 .map(function (box) { return box.value; });
             var kept = frameworks.filter(function (name) { return !unticked.includes(name); });

@@ -1,0 +1,80 @@
+"""Our own pages with more than kernels under usual conditions: other conditions, whole models, what
+somebody published."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import published_site
+import pytest
+from browsing import column, column_of, rows, traces
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def more(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("more")
+    published_site.write_table(folder / "releases.csv", published_site.OLD)
+    published_site.write_results(folder / "results")
+    published_site.write_more(folder / "results")
+    return published_site.published(folder)
+
+
+def test_a_line_under_other_conditions_says_so(more: Path, opened: Any) -> None:
+    """On the timeline, among the kernels of a release, and in the heatmap, where it has a row of
+    its own."""
+    page = opened(more, "timeline#machine=lab-1&family=gemm&framework=torch")
+    assert {"usual", "channels_last"} == set(column(page, "#table", "conditions"))
+    assert "channels_last" not in page.inner_text("#told")
+    page = opened(more, "release#release=torch-2.5.1&show=all")
+    problems = column(page, "#machines", "problem")
+    assert 1 == problems.count("m1760_n128_k1760_NN, channels_last")
+    assert 2 == problems.count("m1760_n128_k1760_NN")  # on each machine
+    page = opened(more, "compare#side=lab-1@numpy&side=lab-1@torch&framework=torch")
+    (heat,) = traces(page, "#heat")
+    assert 4 == len(set(heat["y"]))
+    where = heat["y"].index("m1760_n128_k1760_NN, channels_last, training")
+    assert math.log2(1.5) == pytest.approx(heat["z"][where][-1])
+
+
+def test_a_kernel_without_its_data_in_the_cache_is_compared_as_such(
+    more: Path, opened: Any
+) -> None:
+    page = opened(more, "compare#side=lab-1@numpy-2.1.3&side=lab-1@numpy-2.2.6")
+    ratios = dict(zip(column(page, "#kernels", "problem"), rows(page, "#kernels"), strict=True))
+    at = column_of(page, "#kernels", "other / first")
+    assert "1.5" == ratios["m1760_n128_k1760_NN, cold"][at]
+    assert "0.993" == ratios["m1760_n128_k1760_NN"][at]
+
+
+def test_a_familys_speed_is_over_the_kernels_of_both_releases(more: Path, opened: Any) -> None:
+    """Two of four products twice as fast, two by less than a percent; the cold ones are no part."""
+    page = opened(more, "index#machine=lab-1&framework=numpy&speed-precision=float32")
+    assert ["numpy-2.1.3", "numpy-2.2.6"] == column(page, "#speed-table", "release")
+    speed = math.sqrt(2 * 1.51 / 1.50)
+    assert ["1", f"{speed:.3g}"] == column(page, "#speed-table", "gemm")
+    (gemm,) = traces(page, "#speed")
+    assert speed == pytest.approx(gemm["y"][-1], rel=1e-3)
+
+
+def test_a_model_stands_beside_its_published_figure(more: Path, opened: Any) -> None:
+    """32 images in two seconds, with the command that measures them under the same conditions."""
+    page = opened(more, "models#table=qingcloud")
+    told = column(page, "#rows", "lab-1")
+    assert "16/s" in told
+    page.click(f"#rows tbody tr:nth-child({told.index('16/s') + 1}) button.open")
+    assert (
+        'asv run "torch-2.5.1^!" --bench '
+        "\"^model\\.InferenceServer\\.kernel_forward\\('resnet50_b32', 'float32'\""
+        '  # with "DEEPBENCH_LAYOUT": ["channels_last"] in the matrix of asv.conf.json'
+    ) in page.locator("#rows tr.detail code").all_text_contents()
+
+
+def test_what_was_published_is_on_the_same_axis(more: Path, opened: Any) -> None:
+    """A machine of 2016 beside what is measured now, by days."""
+    page = opened(more, f"timeline#family=gemm&machine={published_site.CARD}&machine=lab-1")
+    lines = {line["name"]: line for line in traces(page, "#chart") if "name" in line}
+    old = lines[f"{published_site.CARD}, published"]
+    assert (["2016-09-25", "2017-07-14"], [5e-3, 2e-3]) == (old["x"], old["y"])
+    assert "2024-02-05" in lines["lab-1, numpy"]["x"]
