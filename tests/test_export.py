@@ -15,8 +15,8 @@ from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exports import workbook
 from deepbench_ops.problems import FAMILIES, load
-from deepbench_ops.published import filing, publication, sheets, timings
 from deepbench_ops.problems.precision import MIXED
+from deepbench_ops.published import filing, publication, sheets, timings
 from deepbench_ops.releases.table import Release
 
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))

@@ -200,6 +200,7 @@ def _points(
     variables = stored.env_vars
     for name in stored.get_all_result_keys():
         ours = OURS.fullmatch(name)
+        family, kind, operation = ours.groups() if ours else ("", "", "")
         params = stored.get_result_params(name)
         values = stored.get_result_value(name, params)
         stats = stored.get_result_stats(name, params)
@@ -208,7 +209,7 @@ def _points(
             if value is None or math.isnan(value) or (name, key) in slips:
                 continue
             plain = tuple(text.strip("'") for text in key)
-            why_not = _why_not(ours[1], plain) if ours else f"no benchmark is called {name}"
+            why_not = _why_not(family, plain) if ours else f"no benchmark is called {name}"
             if why_not:
                 strange[why_not] += 1
                 continue
@@ -216,9 +217,9 @@ def _points(
             yield Point(
                 machine=machine,
                 release=release,
-                family=ours[1],
-                set=SETS[ours[2]],
-                operation=ours[3],
+                family=family,
+                set=SETS[kind],
+                operation=operation,
                 problem_id=problem_id,
                 precision=precision,
                 ranks=int(ranks[0]) if ranks else None,
@@ -238,7 +239,7 @@ def _points(
 def _why_not(family: str, params: tuple[str, ...]) -> str:
     """Return what keeps a time from being a point; "" where its parameters name a kernel."""
     axes = 3 if family == "all_reduce" else 2
-    if len(params) != axes or not "".join(params[2:]).isdecimal() and axes == 3:
+    if len(params) != axes or (not "".join(params[2:]).isdecimal() and axes == 3):
         return f"{', '.join(params)} are not the parameters of {family}"
     try:
         problem_of(family, params[0])

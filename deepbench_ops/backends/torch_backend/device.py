@@ -23,7 +23,7 @@ DRIVER = Path("/proc/driver/nvidia/version")
 # else it raises is a fault to be seen and not a gap to be skipped.
 _LACKING = re.compile(
     r"not (been )?(implemented|supported|compiled)|could not run|no kernel image"
-    r"|CUBLAS_STATUS_(NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE)",
+    r"|could not create a primitive|CUBLAS_STATUS_(NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE)",
     re.IGNORECASE,
 )
 
