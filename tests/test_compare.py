@@ -53,6 +53,23 @@ def test_an_id_tells_the_problem(family):
         problem_of(family, "nonsense")
 
 
+@pytest.mark.parametrize(
+    ("family", "id", "reason"),
+    [
+        ("gemm", "m0_n1_k1_NN", "m is '0'"),
+        ("gemm", "m01_n1_k1_NN", "write m1_n1_k1_NN"),
+        ("gemm", f"m{'9' * 5000}_n1_k1_NN", "m is"),
+        ("conv", "w9_h9_c1_n1_k1_r3_s3_pad0_0_stride0_1", "stride_w is '0'"),
+        ("conv", "w2_h9_c1_n1_k1_r3_s3_pad0_0_stride1_1", "larger than the padded image"),
+        ("sparse_gemm", "m3_n4_k5_NN_sparsity0.0", "sparsity is '0.0'"),
+    ],
+)
+def test_an_id_of_no_possible_kernel_is_refused(family, id, reason):
+    """Sizes begin at 1, padding at 0, sparsity lies between 0 and 1; an id has one spelling."""
+    with pytest.raises(DeepbenchError, match=reason):
+        problem_of(family, id)
+
+
 @given(
     pairs=st.lists(st.tuples(st.floats(1e-6, 1e3), st.floats(1e-6, 1e3)), min_size=2, max_size=20)
 )

@@ -95,6 +95,33 @@ def test_repeated_rows_are_samples_of_one_point(tmp_path):
     assert stored.get_result_value("gemm.Training.kernel_forward", params) == pytest.approx([6e-05])
 
 
+def test_two_sheets_give_no_repetitions(tmp_path):
+    """Two cards, or two libraries, under one name and precision: both cells are named."""
+    path = book(
+        tmp_path / "in",
+        NAME,
+        sheet="cuDNN 6",
+        more=[("cuDNN 7", "Float", [workbooks.gemm((*A_GEMM, 50))])],
+    )
+    with pytest.raises(DeepbenchError) as caught:
+        publication.read(path)
+    assert "sheet 'cuDNN 6', cell I4 and sheet 'cuDNN 7', cell I4 both give" in str(caught.value)
+
+
+def test_a_workbook_without_times_is_refused_with_its_cell(tmp_path):
+    """Where somebody looks for the title that is missing."""
+    path = book(tmp_path / "in", NAME, [[None, "M", "N"]], precision=None)
+    with pytest.raises(DeepbenchError, match=r"no table of times \(sheet 'Results FP32', cell B1"):
+        publication.read(path)
+
+
+def test_unread_cells_of_a_sheet_without_times_are_kept(tmp_path):
+    """A sheet whose times are all N/A is of the machine that the others are of."""
+    empty = ("FP16", "16 bit inputs", [workbooks.gemm((*A_GEMM, "N/A*"))])
+    [found] = publication.read(book(tmp_path / "in", NAME, more=[empty]))
+    assert ["FP16"] == [cell.place.sheet for cell in found.unread]
+
+
 def test_two_times_for_one_kernel_and_day_are_refused(tmp_path):
     """Which of two workbooks is right nobody can tell: nothing is written."""
     filed(tmp_path, book(tmp_path / "in"))

@@ -28,6 +28,7 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.published import raw
 from deepbench_ops.published.filing import ListDays, entry_of, save
+from deepbench_ops.published.sheets import LARGEST_BYTES
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 from deepbench_ops.results.measurements import Record
@@ -132,16 +133,18 @@ def accept(
 def read(path: Path) -> Any | None:
     """Return what a submission's file holds, None for a file that is none.
 
-    Raises DeepbenchError where it is one and no JSON.
+    Raises DeepbenchError where it is one and no JSON, or larger than any.
     """
     try:
         with path.open("rb") as stream:
             if stream.read(1) != b"{":
                 return None
+        if path.stat().st_size > LARGEST_BYTES:
+            raise DeepbenchError(f"{path}: {path.stat().st_size / 1e6:.0f} MB are no submission")
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
 
 
