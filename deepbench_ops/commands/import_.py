@@ -1,11 +1,10 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from tabulate import tabulate
@@ -86,8 +85,15 @@ def import_(
         if path not in sent
         for one in publication.read(path, machine, day.date() if day else None, device)
     ]
-    _take_in(results, sent)
-    changed, added = filing.file(results, found, partial(table.append, table.TABLE))
+    add = partial(table.append, table.TABLE)
+    # All of it must be fit before any is written.
+    fit = submission.fit(results, sent, {release.hash: release for release in table.load()})
+    _refuse_both(found, fit)
+    changed, added = filing.file(results, found, add)
+    for path, one in fit.items():
+        times = sum(len(result["points"]) for result in one.content["results"])
+        files_written = submission.accept(results, one, add)
+        click.echo(f"{path}: {times} times of {one.profile.machine}, {files_written} files written")
     if sent and not found:
         return
     if form == "json":
@@ -103,22 +109,15 @@ def import_(
         click.echo("\n".join(line for one in found for line in _cells(one)))
 
 
-def _take_in(results: Path, sent: Mapping[Path, Any]) -> None:
-    """Take in submissions, all of which must be fit before the first is."""
-    from deepbench_ops.releases import table
-
-    for path, each in sent.items():
-        try:
-            submission.check(each)
-        except DeepbenchError as wrong:
-            raise DeepbenchError(f"{path}: {wrong}") from None
-    releases = {release.hash: release for release in table.load()}
-    for path, each in sent.items():
-        changed = submission.accept(results, each, releases, partial(table.append, table.TABLE))
-        times = sum(len(result["points"]) for result in each["results"])
-        click.echo(
-            f"{path}: {times} times of {each['machine']['machine']}, {changed} files written"
-        )
+def _refuse_both(found: Sequence[Publication], fit: Mapping[Path, submission.Fit]) -> None:
+    """Raise DeepbenchError for a machine of workbooks and of a submission at once."""
+    for path, one in fit.items():
+        for publication in found:
+            if publication.machine.name == one.profile.machine:
+                raise DeepbenchError(
+                    f"{path} and {publication.source} are both of {one.profile.machine}: import one"
+                    " after the other"
+                )
 
 
 def _row(one: Publication) -> dict[str, object]:

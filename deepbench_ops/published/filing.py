@@ -51,12 +51,10 @@ def file(
     new = {}
     for path, of_day in days.items():
         known = load(path) if path.exists() else ({}, {})
-        values, stack = dict(known[0]), dict(known[1])
+        values, stack = dict(known[0]), known[1]
         for publication in of_day:
             _merge(values, publication)
-            for name, text in {"workbook": publication.source, **publication.specs}.items():
-                said = {*stack.get(name, text).split(ALTERNATIVES), *text.split(ALTERNATIVES)}
-                stack[name] = ALTERNATIVES.join(sorted(said))
+            stack = joined(stack, {"workbook": publication.source, **publication.specs})
         if (values, stack) != known:
             new[path] = (values, stack, of_day[0])
     listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
@@ -65,6 +63,15 @@ def file(
     for machine in {publication.machine.name for publication in publications}:
         _describe(results, [p for p in publications if p.machine.name == machine])
     return len(new), listed
+
+
+def joined(one: Stack, other: Stack) -> Stack:
+    """Return what two say of the same machine and day, alternatives where they differ."""
+    both = {**one, **other}
+    for name in one.keys() & other.keys():
+        said = {*one[name].split(ALTERNATIVES), *other[name].split(ALTERNATIVES)}
+        both[name] = ALTERNATIVES.join(sorted(said))
+    return both
 
 
 def load(path: Path) -> tuple[Values, Stack]:
@@ -136,7 +143,7 @@ def _add(stored: Results, name: str, values: dict[tuple[str, ...], list[float]])
     axes = [list(dict.fromkeys(column)) for column in zip(*values, strict=True)]
     combinations = [values.get(key) for key in product(*axes)]
     several = [found if found and len(found) > 1 else None for found in combinations]
-    stored._results[name] = [statistics.median(v) if v else math.nan for v in combinations]
+    stored._results[name] = [statistics.median_low(v) if v else math.nan for v in combinations]
     stored._benchmark_params[name] = axes
     stored._samples[name] = several if any(several) else None
     stored._stats[name] = None

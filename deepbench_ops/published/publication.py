@@ -76,11 +76,11 @@ def read(
     publications = {
         one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
     }
-    first: dict[tuple[str, Key], Where] = {}
+    places_of: dict[tuple[str, Key], Where] = {}
     for timing in found:
         one = publications[places[timing.place.sheet].name]
         key = _key(timing, published_set)
-        before = first.setdefault((one.machine.name, key), timing.place)
+        before = places_of.setdefault((one.machine.name, key), timing.place)
         if before.sheet != timing.place.sheet:
             name, params = key
             raise DeepbenchError(
