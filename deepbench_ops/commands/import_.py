@@ -112,10 +112,10 @@ def import_(
 def _refuse_both(found: Sequence[Publication], fit: Mapping[Path, submission.Fit]) -> None:
     """Raise DeepbenchError for a machine of workbooks and of a submission at once."""
     for path, one in fit.items():
-        for publication in found:
-            if publication.machine.name == one.profile.machine:
+        for other in found:
+            if other.machine.name == one.profile.machine:
                 raise DeepbenchError(
-                    f"{path} and {publication.source} are both of {one.profile.machine}: import one"
+                    f"{path} and {other.source} are both of {one.profile.machine}: import one"
                     " after the other"
                 )
 
