@@ -595,6 +595,9 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     assert "1 times of nvidia-p100, 1 files written" in taken.output
     again = submission.pack(tmp_path / "other", "nvidia-p100", {r.hash: r for r in table.load()})
     assert json.loads(sent.read_text()) == again
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(submit, arguments).exit_code == 0
+    assert sent.read_bytes() == Path("nvidia-p100.json").read_bytes()
     sent.write_text(sent.read_text()[:-20])
     broken = CliRunner().invoke(import_, [str(sent)])
     assert "is no JSON" in str(broken.exception)

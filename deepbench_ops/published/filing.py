@@ -24,6 +24,9 @@ from deepbench_ops.releases.table import Release, publication_of
 ENVIRONMENT = "published"
 """Stands where a measured result has the name of its environment; a layout follows it."""
 
+WORKBOOK = "workbook"
+"""The name in a stack of the files that were taken in; what else it holds is of the machine."""
+
 ALTERNATIVES = " / "
 """Between what two workbooks of a day say differently of the same thing."""
 
@@ -54,7 +57,7 @@ def file(
         values, stack = dict(known[0]), known[1]
         for publication in of_day:
             _merge(values, publication)
-            stack = joined(stack, {"workbook": publication.source, **publication.specs})
+            stack = joined(stack, {WORKBOOK: publication.source, **publication.specs})
         if (values, stack) != known:
             new[path] = (values, stack, of_day[0])
     listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
@@ -86,6 +89,14 @@ def load(path: Path) -> tuple[Values, Stack]:
             if number is not None and not math.isnan(number):
                 values[name, key] = several or [number]
     return values, dict(stored._requirements)
+
+
+def stack_of(folder: Path, release: Release) -> Stack:
+    """Return what a machine's results of a release were measured with, all of them together."""
+    stack: Stack = {}
+    for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
+        stack = joined(stack, dict(Results.load(str(path))._requirements))
+    return {name: text for name, text in stack.items() if name != WORKBOOK}
 
 
 def day_of(path: Path) -> date:
