@@ -1,6 +1,7 @@
 """Publications become asv results that merge, say the same twice, and are never measured."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -183,9 +184,14 @@ def test_a_file_of_deepbench_names_machine_and_day(name, machine, day):
 
 
 @pytest.mark.parametrize("machine", machines.table(), ids=lambda machine: machine.name)
-def test_data_sheet_figures_are_sourced(machine):
-    """A peak of a machine names the document that it is from, and so does a bandwidth."""
-    assert bool(machine.source) == bool(machine.peaks)
+def test_peaks_are_sourced_or_their_absence_explained(machine):
+    """A peak of a machine names the document that it is from; where there is none, why."""
+    figures = machine.profile({}, "2017-07-14").peaks[machine.device]
+    assert figures
+    for figure in figures.values():
+        absent = figure.how.startswith("data sheet: no figure published: ")
+        assert absent == (figure.value is None)
+        assert absent or re.match(r"data sheet: (NVIDIA|Intel|AMD|Huawei) ", figure.how)
     assert machine.peaks or machine.bandwidth is None
     assert all(1e11 < peak < 1e15 for peak in machine.peaks.values())
 
