@@ -232,13 +232,17 @@ def test_a_machines_name_is_no_path(tmp_path, releases):
 
 def test_the_report_lists_what_was_not_taken(tmp_path, releases):
     """Counts in the table; with --cells every cell, slip, unknown size and stale FLOPS."""
-    rows = workbooks.gemm((*A_GEMM, "N/A*"), (512, 8, 1530, "N", "N", 1), (3, 3, 3, "N", "N", 1, 9))
+    fast = (5124, 9124, 2560, "N", "T", 0.001)
+    odd = ((512, 8, 1530, "N", "N", 1), (3, 3, 3, "N", "N", 1, 9), fast)
+    rows = workbooks.gemm((*A_GEMM, "N/A*"), *odd)
     path = book(tmp_path / "in", NAME, rows, workbooks.gemm((*A_GEMM, 1)))
     done = run(tmp_path, path, "--cells")
     assert done.exit_code == 0, done.output
     assert f"{NAME}: sheet 'Results FP32', cell I4 says that there is none: 'N/A*'" in done.output
     assert f"{NAME}: m3_n3_k3_NN is in no program list" in done.output
     assert "cell I6 gives 0.001 s, which does not fit the FLOPS" in done.output
+    slip = "kernel_forward('m5124_n9124_k2560_NT', 'float32') is a slip that pages leave out: it is"
+    assert f"{slip} beyond the machine's peak" in done.output
 
 
 def test_a_day_of_publication_is_a_row_of_the_release_table(tmp_path, releases):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.published import filing, machines, publication
+from deepbench_ops.published import corrections, filing, machines, publication, submission
 from deepbench_ops.releases import table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,6 +56,19 @@ def test_they_are_what_is_committed(found, tmp_path):
     assert {path.relative_to(tmp_path) for path in written if "-" in path.name} == {
         path.relative_to(ROOT / "results") for path in committed if path.parent.name in by_workbooks
     }
+
+
+def test_slips_are_told_from_measurements_anew():
+    """Those that later revisions corrected, and 49 beyond their machine's peak."""
+    found = [corrections.of_machine(path.parent) for path in ROOT.glob("results/*/machine.json")]
+    assert 923 == sum(len(slips) for of in found for slips in of.values())
+
+
+@pytest.mark.parametrize("machine", ["nvidia-p100", "nvidia-v100"])
+def test_a_machine_with_slips_can_be_sent_on(machine):
+    """Without them: whoever checks its rates finds none that is impossible."""
+    packed = submission.pack(ROOT / "results", machine, {each.hash: each for each in table.load()})
+    submission.check(packed)
 
 
 def test_importing_them_again_changes_nothing_and_is_quick(paths):

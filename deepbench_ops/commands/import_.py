@@ -106,7 +106,7 @@ def import_(
             " added to the release table"
         )
     if cells:
-        click.echo("\n".join(line for one in found for line in _cells(one)))
+        click.echo("\n".join(line for one in found for line in _cells(one, results)))
 
 
 def _refuse_both(found: Sequence[Publication], fit: Mapping[Path, submission.Fit]) -> None:
@@ -135,8 +135,10 @@ def _row(one: Publication) -> dict[str, object]:
     return dict(zip(COLUMNS, figures, strict=True))
 
 
-def _cells(one: Publication) -> Iterator[str]:
+def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for what else is odd."""
+    from deepbench_ops.published import corrections, filing
+
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"
     for printed, run in sorted(one.slips.items()):
@@ -148,3 +150,11 @@ def _cells(one: Publication) -> Iterator[str]:
             f"{one.source}: {timing.place} gives {timing.seconds:g} s, which does not fit the FLOPS"
             " printed beside it; the time counts"
         )
+    beyond = corrections.impossible(one.values, one.machine.peaks)
+    path = filing.path_of(results, one)
+    for key in sorted(
+        corrections.of_machine(path.parent).get(path.name, set()) & one.values.keys()
+    ):
+        why = "it is beyond the machine's peak" if key in beyond else "later ones correct it"
+        name, params = key
+        yield f"{one.source}: {name}({', '.join(params)}) is a slip that pages leave out: {why}"

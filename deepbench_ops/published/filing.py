@@ -50,7 +50,7 @@ def file(
     publications = list(publications)
     days: dict[Path, list[Publication]] = {}
     for publication in publications:
-        days.setdefault(_path(results, publication), []).append(publication)
+        days.setdefault(path_of(results, publication), []).append(publication)
     new = {}
     for path, of_day in days.items():
         known = load(path) if path.exists() else ({}, {})
@@ -115,7 +115,8 @@ def _merge(values: Values, publication: Publication) -> None:
             )
 
 
-def _path(results: Path, one: Publication) -> Path:
+def path_of(results: Path, one: Publication) -> Path:
+    """Where a publication is filed."""
     release = publication_of(one.day)
     return results / one.machine.name / f"{release.hash[:8]}-{_environment(one)}.json"
 

@@ -14,17 +14,15 @@ from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
-from deepbench_ops.published.peaks import times_peak
+from deepbench_ops.published.peaks import BEYOND, times_peak
 from deepbench_ops.published.timings import MIXED
 from deepbench_ops.results.measurements import Record
 
 Point = dict[str, Any]
 
-BEYOND_PEAK = 1.05
-BEYOND_MEASURED = 1.3
 BEYOND_CONVOLUTION = 10.0
-"""How many times the peak is impossible: data sheets round, a measured peak was taken on a machine
-that was not quite free, and convolutions can do with a fraction of the direct method's FLOPs."""
+"""How many times the peak is impossible for convolutions, which can do with a fraction of the
+direct method's FLOPs."""
 
 ANOTHER_UNIT = 10.0
 """How far a time may be from the median of what it was made of: machines vary, units by 1000."""
@@ -92,15 +90,10 @@ def _refuse_another_unit(point: Point, records: Sequence[Record]) -> None:
 
 
 def _refuse_impossible(point: Point, peaks: Mapping[str, Figure]) -> None:
-    _, precision, *_ = point["params"]
-    figure = peaks.get(precision.strip("'").replace(MIXED, "float16"))
-    how = figure.how if figure is not None else ""
-    factor = BEYOND_MEASURED if how.startswith("measured") else BEYOND_PEAK
-    factor = BEYOND_CONVOLUTION if point["benchmark"].startswith("conv.") else factor
     known = {name: each.value for name, each in peaks.items() if each.value is not None}
     key = point["benchmark"], tuple(point["params"])
     share = times_peak(key, point["seconds"], known)
-    if share is not None and share > factor:
+    if share and share > (BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND):
         raise DeepbenchError(
             f"{point['seconds']:g} s would take {share:.3g} times the peak that its profile says"
             " the machine can do"

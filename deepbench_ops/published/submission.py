@@ -26,7 +26,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.published import plausible, raw
+from deepbench_ops.published import corrections, plausible, raw
 from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, joined, save
 from deepbench_ops.published.plausible import Point
 from deepbench_ops.published.sheets import LARGEST_BYTES
@@ -52,7 +52,7 @@ class Fit:
 
 
 def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[str, Any]:
-    """Return all results of a machine, `releases` being the release table by hash.
+    """Return all results of a machine but slips, `releases` being the release table by hash.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table.
     """
@@ -283,9 +283,10 @@ def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> 
     if stored.commit_hash not in releases:
         raise DeepbenchError(f"{stored._filename}: its release is not in the release table")
     release = releases[stored.commit_hash]
-    beside = measurements.beside(results / str(stored._filename))
-    facts, records = raw.load(beside)
-    points = _points(stored)
+    path = results / str(stored._filename)
+    facts, records = raw.load(measurements.beside(path))
+    slips = corrections.of_machine(path.parent).get(path.name, ())
+    points = {key: point for key, point in _points(stored).items() if key not in slips}
     known = raw.by_point(records)
     own = [each for key in points for each in known.get(raw.plain(*key), ())]
     measured = {
