@@ -1,5 +1,6 @@
 """Workbooks are read by their headers: every time arrives with its problem, pass and precision."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
@@ -336,6 +337,21 @@ def test_a_workbook_is_known_by_its_content(tmp_path):
     """Whatever its name ends in."""
     path = workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 1)))
     assert 1 == len(read(path.rename(tmp_path / "a.bin"))[0])
+
+
+def test_cells_need_not_say_where_they_are(tmp_path):
+    """Some programs leave it to their order; a formula there is refused like any other."""
+    good = workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, "=[1]S!A1")))
+    path = tmp_path / "b.xlsx"
+    with ZipFile(good) as old, ZipFile(path, "w") as new:
+        for part in old.namelist():
+            content = old.read(part)
+            if part.endswith("sheet1.xml"):
+                content = re.sub(rb'<c r="[A-Z]+[0-9]+"', b"<c", content)
+                content = re.sub(rb"<c />|<c></c>", b"", content)
+            new.writestr(part, content)
+    with pytest.raises(DeepbenchError, match=r"refers to another file \(=\[1\]S!A1\)"):
+        sheets.read(path)
 
 
 SLIPS = {"gemm": {"k": (1536, 1530)}, "sparse_gemm": {"m": (7860, 7680)}}

@@ -90,7 +90,8 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
     paths = [path for path, _ in files if path.suffix == ".json"]
     paths = sorted(paths, key=filing.day_of)
     dated = [Dated(filing.day_of(path), *filing.load(path)) for path in paths]
-    known, peaks = profile.read(folder.parent, folder.name), {}
+    known = profile.read(folder.parent, folder.name)
+    peaks: dict[str, float] = {}
     for figures in known.peaks.values() if known is not None else ():
         for name, figure in figures.items():
             if figure.value is not None:  # of several devices the faster one

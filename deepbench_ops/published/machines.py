@@ -50,7 +50,8 @@ class PublishedMachine:
     def profile(self, specs: dict[str, str], date: str) -> Profile:
         """The profile, with the specs that were published last."""
         how = f"data sheet: {self.source}"
-        known = self.peaks or ({"float32": None} if self.source else {})
+        absent: dict[str, float | None] = {"float32": None} if self.source else {}
+        known = {**self.peaks} or absent
         peaks = {name: Figure(value, "FLOP/s", how) for name, value in known.items()}
         bandwidth = {} if self.bandwidth is None else {self.device: self.bandwidth}
         return Profile(

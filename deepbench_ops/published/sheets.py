@@ -128,10 +128,7 @@ def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes]) -> None:
 
     They are read beside openpyxl, which gives formulas or values, each with a pass of its own.
     """
-    from openpyxl.utils import coordinate_to_tuple
-
-    for cell, formula in _formulas(part):
-        row, column = (number - 1 for number in coordinate_to_tuple(cell))
+    for row, column, formula in _formulas(part):
         place = sheet.place(row, column)
         shown = f"={formula[:60]}"
         if OTHER_FILE.search(formula):
@@ -145,12 +142,22 @@ def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes]) -> None:
             )
 
 
-def _formulas(part: IO[bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the cell and the text of each formula: plain, shared, of an array, of a data table."""
+def _formulas(part: IO[bytes]) -> Iterator[tuple[int, int, str]]:
+    """Yield row, column and text of each formula: plain, shared, of an array, of a data table.
+
+    A row or a cell that does not say where it is follows the one before it.
+    """
+    from openpyxl.utils import coordinate_to_tuple
+
+    row = 0
     for _, element in iterparse(part):
-        if element.tag == CELL:
-            formula = element.find(FORMULA)
+        if element.tag != ROW:
+            continue
+        row, column = int(element.get("r", row + 1)), 0
+        for cell in element.iterfind(CELL):
+            place = cell.get("r")
+            column = coordinate_to_tuple(place)[1] if place else column + 1
+            formula = cell.find(FORMULA)
             if formula is not None:
-                yield element.attrib["r"], formula.text or ""
-        elif element.tag == ROW:
-            element.clear()
+                yield row - 1, column - 1, formula.text or ""
+        element.clear()
