@@ -53,6 +53,23 @@ def test_an_id_tells_the_problem(family):
         problem_of(family, "nonsense")
 
 
+@pytest.mark.parametrize(
+    ("family", "id", "reason"),
+    [
+        ("gemm", "m0_n1_k1_NN", "m is '0'"),
+        ("gemm", "m01_n1_k1_NN", "write m1_n1_k1_NN"),
+        ("gemm", f"m{'9' * 5000}_n1_k1_NN", "m is"),
+        ("conv", "w9_h9_c1_n1_k1_r3_s3_pad0_0_stride0_1", "stride_w is '0'"),
+        ("conv", "w2_h9_c1_n1_k1_r3_s3_pad0_0_stride1_1", "larger than the padded image"),
+        ("sparse_gemm", "m3_n4_k5_NN_sparsity0.0", "sparsity is '0.0'"),
+    ],
+)
+def test_an_id_of_no_possible_kernel_is_refused(family, id, reason):
+    """Sizes begin at 1, padding at 0, sparsity lies between 0 and 1; an id has one spelling."""
+    with pytest.raises(DeepbenchError, match=reason):
+        problem_of(family, id)
+
+
 @given(
     pairs=st.lists(st.tuples(st.floats(1e-6, 1e3), st.floats(1e-6, 1e3)), min_size=2, max_size=20)
 )
@@ -105,6 +122,46 @@ def test_the_newest_time_of_a_framework_counts():
         comparison.contender("box", found)
     with pytest.raises(DeepbenchError, match=r"torch-2\.13\.0"):
         comparison.contender("box@torch-2.13.1", found)
+
+
+def test_a_comparison_is_of_the_usual_conditions():
+    """A cold cache or another layout is another figure, whichever was stored last; so is a device,
+    which is to be chosen."""
+    usual = point(seconds=2.0)
+    others = [point(seconds=9.0, cache="cold"), point(seconds=8.0, layout="channels_last")]
+    found = comparison.contender("box", [usual, *others])
+    assert [2.0] == [each.seconds for each in found.points.values()]
+    both = [usual, point(seconds=1.0, device="cuda")]
+    with pytest.raises(DeepbenchError, match="box has results on cpu and cuda: choose one with"):
+        comparison.contender("box", both)
+    chosen = comparison.contender("box", both, device="cuda")
+    assert [1.0] == [each.seconds for each in chosen.points.values()]
+
+
+def test_the_interval_is_students():
+    """Of the logarithms of the ratios, as scipy.stats.t has it."""
+    ratios = [0.5, 0.7, 1.3, 0.9, 0.8]
+    one = comparison.contender("a", [point(p, 1.0) for p in GEMMS[:5]])
+    two = comparison.contender("b", [point(p, r) for p, r in zip(GEMMS, ratios, strict=False)])
+    [group] = comparison.groups(one, two)
+    logs = np.log(ratios)
+    expected = stats.t.interval(0.95, len(logs) - 1, loc=logs.mean(), scale=stats.sem(logs))
+    assert (group.low, group.high) == pytest.approx(tuple(np.exp(expected)))
+
+
+def test_the_widest_wins_and_losses_are_listed(results):
+    """As many of each as asked for, the widest first, none in both lists."""
+    path = results.parent / "2017-07-14__train__DeepBench_NV_TitanXp.xlsx"
+    rows = [(1760, n, 1760, "N", "N", time) for n, time in ((16, 0.5), (32, 8), (64, 1.5))]
+    filing.file(results, publication.read(workbooks.write(path, workbooks.gemm(*rows))), len)
+    [pair] = json.loads(
+        run(results, "nvidia-m40", "nvidia-titan-xp", "--widest", "2", "--format", "json").output
+    )
+    assert ["0.5", "0.5", "4"] == [row["other / first"] for row in pair["widest"]]
+    text = run(results, "nvidia-m40", "nvidia-titan-xp", "--widest", "1").output
+    faster, slower = text.split("first is faster")
+    assert ["m1760_n16_k1760_NN" in faster, "m1760_n64_k1760_NN" in text] == [True, False]
+    assert "m1760_n32_k1760_NN" in slower
 
 
 def test_the_share_of_peak_is_flops_over_time_over_peak():

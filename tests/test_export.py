@@ -1,9 +1,12 @@
 """What is exported comes back: the same numbers from the workbook, every axis in the tidy table."""
 
 import csv
+import io
 import json
 from datetime import date
+from pathlib import Path
 
+import points as points_of_tests
 import pytest
 import workbooks
 from click.testing import CliRunner
@@ -17,8 +20,10 @@ from deepbench_ops.exports import workbook
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.published import filing, publication, sheets, timings
+from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
+OF_2017 = table.publication_of(date(2017, 7, 14))
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 PRECISIONS = {
     "gemm": list(workbook.PRECISIONS),
@@ -34,8 +39,7 @@ def a_point(draw, published_set):
     families = [family for family in FAMILIES if load(family, published_set)]
     family = draw(st.sampled_from(families))
     problem = draw(st.sampled_from(load(family, published_set)))
-    digits = draw(st.integers(1, 9_999_999))
-    seconds = float(f"{digits}e{draw(st.integers(-12, -4))}")
+    seconds = draw(st.floats(1e-9, 86400))
     return Point(
         machine="box",
         release=RELEASE,
@@ -128,6 +132,48 @@ def test_the_tidy_table_has_a_row_for_each_time(results, form, read):
     ]
 
 
+def test_a_workbook_needs_no_name(results, monkeypatch):
+    """Each set has a file after machine and release, with that release's own libraries."""
+    later = results.parent / "2019-10-07__train__DeepBench_NV_P100.xlsx"
+    specs = [["GPU Model", "a card"], ["CUDA Version", "10.1"]]
+    section = workbooks.gemm((1760, 16, 1760, "N", "N", 0.05))
+    [one] = publication.read(workbooks.write(later, section, specs=specs))
+    filing.file(results, [one], len)
+    monkeypatch.chdir(results.parent)
+    monkeypatch.setattr(table, "load", lambda: (OF_2017, table.publication_of(one.day)))
+    arguments = ["--machine", "nvidia-p100", "--format", "xlsx", "--results", str(results)]
+    for release, version, names in (
+        (OF_2017, "8.0.61", ["inference_server", "training"]),
+        (table.publication_of(one.day), "10.1", ["training"]),
+    ):
+        asked = ["--release", release.name] if release == OF_2017 else []  # else the newest
+        done = CliRunner().invoke(export, [*arguments, *asked])
+        assert done.exit_code == 0, done.output
+        files = sorted(Path().glob(f"nvidia-p100-{release.name}-*.xlsx"))
+        assert [f"nvidia-p100-{release.name}-{name}.xlsx" for name in names] == [
+            path.name for path in files
+        ]
+        assert {version} == {timings.specs(sheets.read(path))["CUDA Version"] for path in files}
+
+
+@pytest.mark.parametrize(("form", "read"), [("csv", csv.DictReader), ("json", json.load)])
+def test_a_table_without_a_file_goes_to_standard_output(results, form, read):
+    """Nothing else does, so that another program may read it."""
+    arguments = ["--machine", "nvidia-p100", "--format", form, "--results", str(results)]
+    done = CliRunner().invoke(export, arguments)
+    assert {"training", "inference_server"} == {
+        row["set"] for row in read(io.StringIO(done.stdout))
+    }
+
+
+def test_a_workbook_has_the_usual_conditions(tmp_path):
+    """A cold cache's time is another one: neither it nor compiling has a column."""
+    points = [points_of_tests.point(), points_of_tests.point(operation="first_call")]
+    assert [True, False] == [workbook.has_column(point) for point in points]
+    with pytest.raises(DeepbenchError, match="one cache, not cold and warm"):
+        workbook.write(tmp_path / "a.xlsx", [points[0], points_of_tests.point(cache="cold")], {})
+
+
 def test_a_workbook_has_one_set(results):
     """Two are refused with their names; one chosen is written."""
     refused, path = run(results, "all.xlsx")
@@ -141,9 +187,11 @@ def test_a_workbook_has_one_set(results):
 @pytest.mark.parametrize(
     ("file", "args", "expected"),
     [
-        ("all.txt", (), "its ending names no format"),
-        ("all.xlsx", ("--release", "torch-9"), "nothing to export"),
+        ("all.txt", (), "all.txt names no format"),
+        ("all.xlsx", ("--release", "torch-9"), "unknown release of nvidia-p100 'torch-9'"),
+        ("all.csv", ("--release", "torch-9"), "published-2017.7.14"),
         ("all.csv", ("--set", "trainin"), "training"),
+        ("all.csv", ("--device", "cpu"), "unknown device of nvidia-p100 'cpu'"),
     ],
 )
 def test_what_cannot_be_exported_is_said_in_a_line(results, file, args, expected):

@@ -53,6 +53,48 @@ def test_a_measurement_anew_corrects_nothing(after, stack):
     assert found((times(1, 2, 3, 4), OLD), (times(*after), stack)) == [set(), set()]
 
 
+@pytest.mark.parametrize(
+    ("stack", "slips"),
+    [
+        ({**OLD, "Motherboard": "another", "CPU Model": "another", "Bios Version": "2"}, {key(2)}),
+        ({"CUDA Version": "8.0.61 / 9.0.103", "OpenMPI Version": "1.10.2"}, {key(2)}),
+        ({**OLD, "Nvidia Driver": "375.38"}, set()),
+    ],
+    ids=["board", "a second workbook", "driver"],
+)
+def test_libraries_and_driver_tell_a_measurement_anew(stack, slips):
+    """Neither the board beside the card nor what the day's inference was run with does."""
+    before = {**OLD, "Motherboard": "one", "CPU Model": "one", "Nvidia Driver": "367.48"}
+    stack = {"Nvidia Driver": "367.48", **stack}
+    assert found((times(1, 2, 3, 4), before), (times(1, 2, 30, 4), stack)) == [slips, set()]
+
+
+ROW = ("'w14_h14_c512_n8_k512_r3_s3_pad1_1_stride1_1'", "'float32'")
+FLOPS = 2 * 14 * 14 * 8 * 512 * 512 * 9
+
+
+@pytest.mark.parametrize(("times_peak", "slips"), [(5.1, 0), (5.3, 2)])
+def test_a_row_beyond_the_peak_is_a_slip(times_peak, slips):
+    """All its passes, once one is faster than clocks above the data sheet and the fastest
+    algorithm of these years allow: it was not this kernel's row."""
+    conv = "conv.Training.kernel_{}".format
+    values = {
+        (conv("forward"), ROW): [FLOPS / (times_peak * 1e13)],
+        (conv("backward_weights"), ROW): [FLOPS / 4e13],
+        (conv("forward"), (ROW[0], "'float16'")): [1e-9],
+    }
+    assert slips == len(corrections.impossible(values, {"float32": 1e13}))
+
+
+def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
+    """By the peak of its profile."""
+    path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
+    section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
+    filing.file(tmp_path, publication.read(workbooks.write(path, section)), list_days=len)
+    [slips] = corrections.of_machine(tmp_path / "nvidia-m40").values()
+    assert {("'m5124_n9124_k2560_NT'", "'float32'")} == {params for _, params in slips}
+
+
 @pytest.mark.parametrize(("stack", "slips"), [(OLD, {key(0), key(1)}), (NEW, set())])
 def test_what_changes_within_days_was_mended(stack, slips):
     """A workbook replaced after three days with the same libraries: all that changed was wrong."""

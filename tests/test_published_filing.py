@@ -1,6 +1,7 @@
 """Publications become asv results that merge, say the same twice, and are never measured."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -86,13 +87,40 @@ def test_workbooks_of_a_day_merge_whatever_their_order(tmp_path):
 
 
 def test_repeated_rows_are_samples_of_one_point(tmp_path):
-    """Nine convolutions stand twice in the lists: both times are kept, the median is shown."""
+    """Nine convolutions stand twice in the lists: both times are kept, a published one is shown."""
     rows = workbooks.gemm((*A_GEMM, 0.05), (*A_GEMM, 0.07))
     filed(tmp_path, book(tmp_path / "in", NAME, rows))
     stored = Results.load(str(result_of(tmp_path)))
     params = stored.get_result_params("gemm.Training.kernel_forward")
     assert [[5e-05, 7e-05]] == stored.get_result_samples("gemm.Training.kernel_forward", params)
-    assert stored.get_result_value("gemm.Training.kernel_forward", params) == pytest.approx([6e-05])
+    assert stored.get_result_value("gemm.Training.kernel_forward", params) == [5e-05]
+
+
+def test_two_sheets_give_no_repetitions(tmp_path):
+    """Two cards, or two libraries, under one name and precision: both cells are named."""
+    path = book(
+        tmp_path / "in",
+        NAME,
+        sheet="cuDNN 6",
+        more=[("cuDNN 7", "Float", [workbooks.gemm((*A_GEMM, 50))])],
+    )
+    with pytest.raises(DeepbenchError) as caught:
+        publication.read(path)
+    assert "sheet 'cuDNN 6', cell I4 and sheet 'cuDNN 7', cell I4 both give" in str(caught.value)
+
+
+def test_a_workbook_without_times_is_refused_with_its_cell(tmp_path):
+    """Where somebody looks for the title that is missing."""
+    path = book(tmp_path / "in", NAME, [[None, "M", "N"]], precision=None)
+    with pytest.raises(DeepbenchError, match=r"no table of times \(sheet 'Results FP32', cell B1"):
+        publication.read(path)
+
+
+def test_unread_cells_of_a_sheet_without_times_are_kept(tmp_path):
+    """A sheet whose times are all N/A is of the machine that the others are of."""
+    empty = ("FP16", "16 bit inputs", [workbooks.gemm((*A_GEMM, "N/A*"))])
+    [found] = publication.read(book(tmp_path / "in", NAME, more=[empty]))
+    assert ["FP16"] == [cell.place.sheet for cell in found.unread]
 
 
 def test_two_times_for_one_kernel_and_day_are_refused(tmp_path):
@@ -156,9 +184,14 @@ def test_a_file_of_deepbench_names_machine_and_day(name, machine, day):
 
 
 @pytest.mark.parametrize("machine", machines.table(), ids=lambda machine: machine.name)
-def test_data_sheet_figures_are_sourced(machine):
-    """A peak of a machine names the document that it is from, and so does a bandwidth."""
-    assert bool(machine.source) == bool(machine.peaks)
+def test_peaks_are_sourced_or_their_absence_explained(machine):
+    """A peak of a machine names the document that it is from; where there is none, why."""
+    figures = machine.profile({}, "2017-07-14").peaks[machine.device]
+    assert figures
+    for figure in figures.values():
+        absent = figure.how.startswith("data sheet: no figure published: ")
+        assert absent == (figure.value is None)
+        assert absent or re.match(r"data sheet: (NVIDIA|Intel|AMD|Huawei) ", figure.how)
     assert machine.peaks or machine.bandwidth is None
     assert all(1e11 < peak < 1e15 for peak in machine.peaks.values())
 
@@ -199,13 +232,17 @@ def test_a_machines_name_is_no_path(tmp_path, releases):
 
 def test_the_report_lists_what_was_not_taken(tmp_path, releases):
     """Counts in the table; with --cells every cell, slip, unknown size and stale FLOPS."""
-    rows = workbooks.gemm((*A_GEMM, "N/A*"), (512, 8, 1530, "N", "N", 1), (3, 3, 3, "N", "N", 1, 9))
+    fast = (5124, 9124, 2560, "N", "T", 0.001)
+    odd = ((512, 8, 1530, "N", "N", 1), (3, 3, 3, "N", "N", 1, 9), fast)
+    rows = workbooks.gemm((*A_GEMM, "N/A*"), *odd)
     path = book(tmp_path / "in", NAME, rows, workbooks.gemm((*A_GEMM, 1)))
     done = run(tmp_path, path, "--cells")
     assert done.exit_code == 0, done.output
     assert f"{NAME}: sheet 'Results FP32', cell I4 says that there is none: 'N/A*'" in done.output
     assert f"{NAME}: m3_n3_k3_NN is in no program list" in done.output
     assert "cell I6 gives 0.001 s, which does not fit the FLOPS" in done.output
+    slip = "kernel_forward('m5124_n9124_k2560_NT', 'float32') is a slip that pages leave out: it is"
+    assert f"{slip} beyond the machine's peak" in done.output
 
 
 def test_a_day_of_publication_is_a_row_of_the_release_table(tmp_path, releases):

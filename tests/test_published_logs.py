@@ -226,6 +226,12 @@ def test_benchdnn_products_turn_round():
         (output(GEMM, "1760 16 1760 0 2 float 57"), "line 5: b_transposed is '2'"),
         (output(GEMM, "1760 16 1760 0 0 double 57"), "line 5: precision is 'double'"),
         (output(GEMM, "1760 16 1760 0 0 float -57"), "line 5: a time is '-57'"),
+        (output(GEMM, "1760 16 1760 0 0 float inf"), "line 5: a time is 'inf'"),
+        (output(GEMM, "1760 0 1760 0 0 float 57"), "line 5: n is '0'"),
+        (output(SPARSE, "8 1 8 0 0 1.0 5 6 1"), "line 5: sparsity is '1.0'"),
+        (BENCHDNN.format(dir="FWD_B", cfg="f32", prb="mb1ic1ih9oc1kh3sh0"), "line 2: stride_h"),
+        (DEEPBENCH_NCCL.replace("0.044", "nan"), "line 6: a time is 'nan'"),
+        (OSU.replace("137.34", "inf"), "line 5: a time is 'inf'"),
         (NCCL_TESTS.replace("#  Rank", "#"), "how many ranks"),
     ],
 )
@@ -233,6 +239,26 @@ def test_what_does_not_fit_is_named_with_its_line(text, expected):
     """One line: where, what it says."""
     with pytest.raises(DeepbenchError, match=expected):
         logs.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "malformed"),
+    [
+        (output(GEMM, "1760 16 1760 0 0 float 57", "1760 16 1760 0 0"), "1760 16 1760 0 0"),
+        (DEEPBENCH_NCCL + "   200000   800001   0.05", "200000   800001   0.05"),
+        (NCCL_TESTS + "  16777216  4194304  float", "16777216  4194304  float"),
+        (OSU + "800000", "800000"),
+        (
+            "perf,cpu,a\n" + BENCHDNN.format(dir="FWD_B", cfg="f32", prb="mb1ic1ih9oc1kh3"),
+            "perf,cpu,a",
+        ),
+    ],
+    ids=["gemm_bench", "nccl_single_all_reduce", "all_reduce_perf", "osu_allreduce", "benchdnn"],
+)
+def test_a_row_that_is_no_whole_row_is_listed(text, malformed):
+    """Such as the last one of an output that broke off."""
+    assert [malformed] == [cell.text for cell in logs.read(text)[1] if cell.text == malformed]
+    assert logs.read(text)[0]
 
 
 def test_a_log_is_imported_like_a_workbook(tmp_path: Path):

@@ -1,5 +1,6 @@
 """Workbooks are read by their headers: every time arrives with its problem, pass and precision."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
@@ -8,6 +9,7 @@ import pytest
 import workbooks
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import Rnn, load
@@ -155,6 +157,39 @@ def test_a_time_without_its_sizes_is_listed(tmp_path):
     assert ["its row lacks all sizes"] == [u.reason for u in unread]
 
 
+def reasons(found):
+    return [(str(cell.place), cell.reason) for cell in found]
+
+
+def test_a_column_of_times_of_no_known_pass_is_listed(tmp_path):
+    """Its header once, and a second column of one pass as well; totals are no times of a kernel."""
+    headers = ("Time (msec)", "Warm Time (usec)", "Time (msec)", "Total Time (msec)")
+    found, unread = read(
+        workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 1, 2, 3, 4), headers=headers))
+    )
+    assert [0.001] == [t.seconds for t in found]
+    assert [("J3", "names no known pass"), ("K3", "names no known pass")] == [
+        (place.split()[-1], reason) for place, reason in reasons(unread)
+    ]
+
+
+def test_what_stands_outside_of_tables_is_listed(tmp_path):
+    """Times above the first title, and a sheet without any table beside a good one."""
+    untitled = [["Fully Connected", "M", "Time (msec)"], [None, 5, 1]]
+    path = workbooks.write(
+        tmp_path / "a.xlsx",
+        untitled,
+        workbooks.gemm((*A_GEMM, 1)),
+        more=[("More", None, [[[None, "M", "N"], [None, 1, 2]]])],
+    )
+    found, unread = read(path)
+    assert 1 == len(found)
+    assert [
+        ("sheet 'Results FP32', cell C3", "stands above all tables"),
+        ("sheet 'More', cell B1", "begins a sheet without a table"),
+    ] == reasons(unread)
+
+
 def test_stale_flops_are_found(tmp_path):
     """FLOPS that do not fit the time beside them are reported; the time counts."""
     right = 2 * 1760 * 16 * 1760 / 5.7e-05 / 1e12
@@ -175,16 +210,43 @@ def test_the_unit_is_the_headers(tmp_path, unit, seconds):
     assert [seconds] == [t.seconds for t in read(path)[0]]
 
 
+CONV = workbooks.conv((*A_CONV, 1.07))
 BAD = {
     "a negative time": (workbooks.gemm((*A_GEMM, -1)), "I4: a time is '-1'"),
     "no time at all": (workbooks.gemm((*A_GEMM, 0)), "I4: a time is '0'"),
     "a time in words": (workbooks.gemm((*A_GEMM, "fast")), "I4: a time is 'fast'"),
-    "half a size": (workbooks.gemm((1760.5, *A_GEMM[1:], 1)), "C4: a size is '1760.5'"),
-    "a size in words": (workbooks.gemm(("big", *A_GEMM[1:], 1)), "C4: a size is 'big'"),
+    "half a size": (workbooks.gemm((1760.5, *A_GEMM[1:], 1)), "C4: m is '1760.5'"),
+    "a size in words": (workbooks.gemm(("big", *A_GEMM[1:], 1)), "C4: m is 'big'"),
+    "no size": (workbooks.gemm((0, *A_GEMM[1:], 1)), "C4: m is '0'"),
+    "no stride": (workbooks.conv((*A_CONV[:9], 0, 2, 1)), "L5: stride_h is '0'"),
+    "no image": (workbooks.conv((1, 1, *A_CONV[2:], 1)), "larger than the padded image"),
+    "no rank": (workbooks.all_reduce((100000, 0, 0.09)), "D4: ranks is '0'"),
+    "a column": ([CONV[0], CONV[1][:7] + CONV[1][8:], CONV[2]], "A3: Convolution has no column r"),
+    "ranks": (
+        [["All-Reduce", "Size # floats", "Mean All Reduce Time (msec)"], [None, 100000, 0.09]],
+        "A3: All-Reduce has no column # chips / accelerator cards",
+    ),
+    "a known pass": (
+        workbooks.gemm((*A_GEMM, 1), headers=("Runtime (msec)",)),
+        "A3: Dense Matrix Multiplication has no column time",
+    ),
     "a transpose": (workbooks.gemm((*A_GEMM[:3], "X", "N", 1)), "F4: a transpose is 'X'"),
     "sparsity": (workbooks.sparse((8, 8, 8, "N", "N", 1.5, 1, 1)), "H4: sparsity is '1.5'"),
     "a unit": (workbooks.gemm((*A_GEMM, 1), headers=("Time",)), "I4: its header names no unit"),
     "another file": (workbooks.gemm((*A_GEMM, "=[1]Sheet1!A1")), "I4 refers to another file"),
+    "a folder": (workbooks.gemm((*A_GEMM, r"='C:\a\[b.xlsx]S 1'!A1")), "I4 refers to another file"),
+    "an array of another file": (
+        workbooks.gemm((*A_GEMM, ArrayFormula("I4", "=SUM([1]S!A1:A2)"))),
+        "I4 refers to another file",
+    ),
+    "a table of values": (
+        workbooks.gemm((*A_GEMM, DataTableFormula("I4", r1="A1"))),
+        "I4 is a formula (=) without its value",
+    ),
+    "a column of a table": (
+        workbooks.gemm((*A_GEMM, "=Table1[Time]")),
+        "I4 is a formula (=Table1[Time]) without its value",
+    ),
     "a value": (workbooks.gemm((*A_GEMM, "=56/2")), "I4 is a formula (=56/2) without its value"),
 }
 
@@ -227,12 +289,38 @@ def too_large(path: Path, monkeypatch) -> str:
     return "unpacks to"
 
 
+def damaged(path: Path, monkeypatch) -> str:
+    workbooks.write(path, workbooks.gemm((*A_GEMM, 1)))
+    with ZipFile(path) as parts:
+        start = parts.getinfo("xl/worksheets/sheet1.xml").header_offset
+    content = bytearray(path.read_bytes())
+    content[start + 80 : start + 120] = bytes(40)
+    path.write_bytes(content)
+    return "is damaged: "
+
+
+def locked(path: Path, monkeypatch) -> str:
+    workbooks.write(path, workbooks.gemm((*A_GEMM, 1)))
+    content = bytearray(path.read_bytes())
+    for sign, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = content.find(sign)
+        while at >= 0:
+            content[at + flags] |= 1
+            at = content.find(sign, at + 1)
+    path.write_bytes(content)
+    return "is a zip file with a password"
+
+
 def missing(path: Path, monkeypatch) -> str:
     return "No such file"
 
 
 @pytest.mark.parametrize(
-    "make", [not_a_workbook, truncated, with_a_password, another_zip, too_large, missing]
+    "make",
+    [
+        *(not_a_workbook, truncated, with_a_password, another_zip, too_large, damaged, locked),
+        missing,
+    ],
 )
 def test_what_is_no_workbook_is_refused(tmp_path, monkeypatch, make):
     """One line that names the file and says what it is instead."""
@@ -243,6 +331,27 @@ def test_what_is_no_workbook_is_refused(tmp_path, monkeypatch, make):
     assert str(path) in str(caught.value)
     assert expected in str(caught.value)
     assert 1 == len(str(caught.value).splitlines())
+
+
+def test_a_workbook_is_known_by_its_content(tmp_path):
+    """Whatever its name ends in."""
+    path = workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 1)))
+    assert 1 == len(read(path.rename(tmp_path / "a.bin"))[0])
+
+
+def test_cells_need_not_say_where_they_are(tmp_path):
+    """Some programs leave it to their order; a formula there is refused like any other."""
+    good = workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, "=[1]S!A1")))
+    path = tmp_path / "b.xlsx"
+    with ZipFile(good) as old, ZipFile(path, "w") as new:
+        for part in old.namelist():
+            content = old.read(part)
+            if part.endswith("sheet1.xml"):
+                content = re.sub(rb'<c r="[A-Z]+[0-9]+"', b"<c", content)
+                content = re.sub(rb"<c />|<c></c>", b"", content)
+            new.writestr(part, content)
+    with pytest.raises(DeepbenchError, match=r"refers to another file \(=\[1\]S!A1\)"):
+        sheets.read(path)
 
 
 SLIPS = {"gemm": {"k": (1536, 1530)}, "sparse_gemm": {"m": (7860, 7680)}}

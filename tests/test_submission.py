@@ -28,16 +28,17 @@ RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 RELEASES = {RELEASE.hash: RELEASE}
 KERNELS = [("'m1760_n16_k1760_NN'", "'float32'"), ("'m1760_n32_k1760_NN'", "'float32'")]
 NAME = "gemm.Training.kernel_forward"
+OTHER = "gemm.InferenceServer.kernel_forward"
 
 
 FACTS = {"python": "3.11.7"}
 DIGEST = fingerprint.digest(FACTS)
 
 
-def measured(key, seconds, started=1.0):
+def measured(key, seconds, started=1.0, benchmark=NAME):
     """A record of raw seconds of a kernel."""
     return {
-        "benchmark": NAME,
+        "benchmark": benchmark,
         "params": [text.strip("'") for text in key],
         "release": "torch-2.13.0",
         "started_at": started,
@@ -98,51 +99,100 @@ def sealed(content):
 
 def values(results):
     """What a results folder holds, by file."""
-    return {
-        path.relative_to(results): path.read_bytes() for path in sorted(results.rglob("*.json*"))
-    }
+    files = sorted(path for path in results.rglob("*") if path.is_file())
+    return {path.relative_to(results): path.read_bytes() for path in files}
 
 
-def taken(results, sent, releases=RELEASES):
+def taken(results, sent, releases=RELEASES, list_days=len):
     """Take in a submission; no day of publication is listed anywhere."""
-    return submission.accept(results, sent, releases, list_days=len)
+    [fit] = submission.fit(results, {Path("sent.json"): sent}, releases).values()
+    return submission.accept(results, fit, list_days)
 
 
-A_TIME = st.floats(1e-3, 10.0).map(lambda x: float(f"{x:.4g}"))
-POINTS = st.lists(
-    st.tuples(
-        st.sampled_from(KERNELS),
-        st.sampled_from([0.5, 1.0]) | A_TIME,
-        st.lists(A_TIME, min_size=1, max_size=3) | st.just([0.5]),
-        st.lists(st.tuples(st.lists(A_TIME, min_size=1, max_size=3), A_TIME), max_size=2),
+A_TIME = st.floats(0.5, 2.0)
+A_POINT = st.fixed_dictionaries(
+    {
+        "benchmark": st.sampled_from([NAME, OTHER]),
+        "params": st.sampled_from(KERNELS).map(list),
+        "seconds": st.sampled_from([0.5, 1, 1.0]) | A_TIME,
+    },
+    optional={
+        "samples": st.lists(A_TIME, min_size=1, max_size=3) | st.just([0.5]),
+        "low": st.floats(0.1, 0.5),
+        "high": st.floats(2.0, 3.0),
+    },
+)
+READINGS = st.dictionaries(
+    st.sampled_from(["1", "2"]),
+    st.sampled_from([1e-3, 2e-3]).map(
+        lambda value: {"compute": {"value": value, "unit": "s", "how": "measured: x"}}
     ),
-    min_size=1,
-    max_size=2,
-    unique_by=lambda point: point[0],
 )
-SUBMISSIONS = POINTS.map(
-    lambda points: made(
-        [point[:3] for point in points],
-        records=[measured(key, *raw) for key, _, _, several in points for raw in several],
+
+
+@st.composite
+def submissions(draw):
+    """A submission of the same machine and release, all else drawn."""
+    points = draw(
+        st.lists(
+            A_POINT, min_size=1, max_size=3, unique_by=lambda p: (p["benchmark"], *p["params"])
+        )
     )
-)
+    records = [
+        measured(point["params"], draw(st.lists(A_TIME, min_size=1, max_size=3)), started, name)
+        for point in points
+        for name in [point["benchmark"]]
+        for started in draw(st.lists(A_TIME, max_size=2))
+    ]
+    content = made([], records=records)
+    [result] = content["results"]
+    result["points"] = points
+    names = st.sampled_from(["numpy", "blas"])
+    result["libraries"] = draw(st.dictionaries(names, st.sampled_from(["1", "2", "2 / 3"])))
+    result["variables"] |= {"DEEPBENCH_DEVICE": draw(st.sampled_from(["cpu", "cpu", "cuda"]))}
+    described = content["profile"]
+    described["date"] = draw(st.sampled_from(["2026-11-21", "2026-11-22"]))
+    described["facts"] = draw(st.dictionaries(names, st.sampled_from(["1", "2"])))
+    described["yardsticks"] = draw(READINGS)
+    described["yardstick_version"] = draw(st.sampled_from(["1", "1", "2"]))
+    return sealed(content)
+
+
+def refused(results, *sent):
+    """Take in one after the other; return whether any was refused."""
+    try:
+        for each in sent:
+            taken(results, each)
+    except DeepbenchError:
+        return True
+    return False
 
 
 @settings(max_examples=60, deadline=None)
-@given(one=SUBMISSIONS, two=SUBMISSIONS)
+@given(one=submissions(), two=submissions())
 def test_the_order_of_merging_does_not_matter(tmp_path_factory, one, two):
-    """Whoever takes in two submissions of a machine has the same results, once or twice each."""
+    """Whoever takes in two submissions of a machine has the same files, once or twice each, or
+    finds that they do not fit together."""
     there, back = (tmp_path_factory.mktemp(name) for name in ("there", "back"))
-    for each in (one, two):
-        taken(there, each)
-    for each in (two, one, two):
-        taken(back, each)
-    assert values(there) == values(back)
-    assert 0 == taken(there, one)
+    assert refused(there, one, two) == refused(back, two, one)
+    if not refused(back, one, two):
+        assert values(there) == values(back)
+        assert 0 == taken(there, one)
+        assert values(there) == values(back)
 
 
 @settings(max_examples=20, deadline=None)
-@given(sent=SUBMISSIONS)
+@given(sent=st.lists(submissions(), min_size=3, max_size=3))
+def test_neither_does_it_matter_who_came_last(tmp_path_factory, sent):
+    """Three of them in any order."""
+    folders = [tmp_path_factory.mktemp("there") for _ in range(3)]
+    turned = [refused(f, *sent[i:], *sent[:i]) for i, f in enumerate(folders)]
+    first, *others = (values(folder) for folder in folders)
+    assert any(turned) or [first, first] == others
+
+
+@settings(max_examples=20, deadline=None)
+@given(sent=submissions())
 def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
     """Times, samples, raw seconds, libraries and conditions survive the journey."""
     folder = tmp_path_factory.mktemp("results")
@@ -150,22 +200,21 @@ def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
     again = submission.pack(folder, "box", RELEASES)
     assert by_key(sent) == by_key(again)
     for name in ("libraries", "variables", "environment", "framework", "release", "date"):
-        if name != "libraries":
-            assert sent["results"][0][name] == again["results"][0][name]
+        assert sent["results"][0][name] == again["results"][0][name]
     records = [result["results"][0].get("measurements", []) for result in (sent, again)]
     assert raw.text(records[0]) == raw.text(records[1])
-    libraries = sent["results"][0]["libraries"] | (FACTS if records[0] else {})
-    assert libraries == again["results"][0]["libraries"]
 
 
 def by_key(sent):
-    return {submission._key(point): point for point in sent["results"][0]["points"]}
+    points = sent["results"][0]["points"]
+    return {submission._key(point): submission._as_stored(point) for point in points}
 
 
 def test_what_asv_knows_of_other_points_stays(tmp_path):
     """A file that was measured here keeps versions, dates and statistics of what it had."""
     results = Results(
-        {**GOOD["machine"], "python": "3"}, {}, RELEASE.hash, 0, "3", "release-py3", {}
+        *({**GOOD["machine"], "python": "3"}, {}, RELEASE.hash, 0, "3", "release-py3"),
+        GOOD["results"][0]["variables"],
     )
     benchmark = {"name": NAME, "version": "1", "params": [[KERNELS[1][0]], [KERNELS[1][1]]]}
     samples = [[0.1, 0.11, 0.12]]
@@ -227,14 +276,16 @@ def test_an_import_that_breaks_off_goes_on(tmp_path, monkeypatch):
 
 def test_days_are_listed_before_the_first_result(tmp_path):
     """A submission of published figures that breaks off leaves a day, never results without."""
-    sent = made([(KERNELS[0], 0.5, [0.5])], framework="published", release="2026.7.8")
+    content = made([(KERNELS[0], 0.5, [0.5])], framework="published", release="2026.7.8")
+    content["results"][0]["environment"] = "published"
+    sent = sealed(content)
 
     def refused(days):
         assert ["published-2026.7.8"] == [day.name for day in days]
         raise OSError("Read-only file system")
 
     with pytest.raises(OSError, match="Read-only"):
-        submission.accept(tmp_path, sent, {}, refused)
+        taken(tmp_path, sent, {}, refused)
     assert not list(tmp_path.iterdir())
 
 
@@ -248,7 +299,9 @@ def changed(change):
 
 
 def faster_than_its_peak(content):
-    content["results"][0]["points"][0]["seconds"] = 1e-6
+    [point] = content["results"][0]["points"]
+    point |= {"seconds": 1e-6, "samples": [1e-6]}
+    record_of(content)["seconds"] = [1e-6, 1e-6]
 
 
 def in_milliseconds(content):
@@ -327,6 +380,82 @@ def the_release_twice(content):
     content["results"] *= 2
 
 
+def on_another_day(content):
+    content["results"][0]["date"] = "2026-07-09"
+
+
+def published_on_another_day(content):
+    content["results"][0] |= {"framework": "published", "release": "2026.7.9"}
+    content["results"][0]["environment"] = "published"
+    record_of(content)["release"] = "published-2026.7.9"
+
+
+def filed_as_published(content):
+    content["results"][0]["environment"] = "published"
+
+
+def a_third_parameter(content):
+    content["results"][0]["points"][0]["params"].append("8")
+
+
+def an_unknown_set(content):
+    content["results"][0]["points"][0]["benchmark"] = "gemm.Nonsense.kernel_forward"
+
+
+def an_unknown_operation(content):
+    content["results"][0]["points"][0]["benchmark"] = "gemm.Training.kernel_foo"
+
+
+def an_unknown_precision(content):
+    content["results"][0]["points"][0]["params"][1] = "'float3'"
+
+
+def without_quotes(content):
+    content["results"][0]["points"][0]["params"][0] = KERNELS[0][0].strip("'")
+
+
+def an_alias(content):
+    point = content["results"][0]["points"][0]
+    point |= {"benchmark": "all_reduce.Training.kernel_sum"}
+    point["params"] = ["'n16777216'", "'float32'", "2"]
+    content["results"][0]["measurements"] = []
+
+
+def without_a_stride(content):
+    point = content["results"][0]["points"][0]
+    point["benchmark"] = "conv.Training.kernel_forward"
+    point["params"][0] = "'w9_h9_c1_n1_k1_r3_s3_pad0_0_stride0_1'"
+    content["results"][0]["measurements"] = []
+
+
+def below_its_interval(content):
+    content["results"][0]["points"][0] |= {"low": 0.51, "high": 0.6}
+
+
+def turned_interval(content):
+    content["results"][0]["points"][0] |= {"low": 0.6, "high": 0.5}
+
+
+def far_from_its_samples(content):
+    content["results"][0]["points"][0]["samples"] = [500.0, 600.0]
+
+
+def far_from_its_raw_seconds(content):
+    record_of(content)["seconds"] = [500.0, 600.0]
+
+
+def a_record_below_a_nanosecond(content):
+    record_of(content)["seconds"][0] = 1e-10
+
+
+def with_a_line_break(content):
+    content["machine"]["machine"] += "\n"
+
+
+def a_peak_in_words(content):
+    content["profile"]["peaks"]["cpu"]["float32"]["value"] = "1e13"
+
+
 def no_day(content):
     content["results"][0]["date"] = "2026-13-01"
 
@@ -344,9 +473,26 @@ REFUSED = {
     other_conditions: "they are other conditions",
     the_release_twice: "torch-2.13.0 is in it twice",
     no_day: "2026-13-01 is no day",
-    faster_than_its_peak: "more than the 1e\\+13 that its profile says",
+    on_another_day: "torch-2.13.0 is of 2026-07-08, not of 2026-07-09",
+    published_on_another_day: "published-2026.7.9 was published on another day than 2026-07-08",
+    filed_as_published: "published is no environment of it",
+    a_third_parameter: "3 parameters: gemm has 2",
+    an_unknown_set: "unknown set 'Nonsense'",
+    an_unknown_operation: "unknown operation of gemm 'foo'",
+    an_unknown_precision: "unknown precision 'float3'",
+    without_quotes: "write its parameters as 'm1760_n16_k1760_NN', 'float32'",
+    an_alias: "write its parameters as 'n16777217'",
+    without_a_stride: "stride_w is '0'",
+    below_its_interval: "0.5 s is outside of its interval",
+    turned_interval: "0.5 s is outside of its interval",
+    far_from_its_samples: "0.5 s is far from 550 s, the median of its samples",
+    far_from_its_raw_seconds: "0.5 s is far from 550 s, the median of its raw seconds",
+    a_record_below_a_nanosecond: "results/0/measurements/0/seconds/0",
+    with_a_line_break: "machine/machine",
+    a_peak_in_words: "profile: ValueError: float32 is '1e13', no number above 0",
+    faster_than_its_peak: "times the peak that its profile says",
     in_milliseconds: "results/0/points/0/seconds",
-    twice: "is in it twice",
+    twice: "it is there twice",
     negative: "results/0/points/0/seconds",
     another_folder: "machine/machine",
     profile_of_another: "of 'another', another machine",
@@ -386,8 +532,45 @@ def test_another_machine_of_the_same_name_is_refused(tmp_path):
     def other(content):
         content["machine"]["cpu"] = "another"
 
-    with pytest.raises(DeepbenchError, match="describes another machine"):
+    with pytest.raises(DeepbenchError, match="another machine is called box here"):
         taken(tmp_path, sealed(changed(other)))
+
+
+def test_another_submission_beside_it_must_fit_too(tmp_path):
+    """Several files are all fit, each after those before it, or none is taken in."""
+
+    def other(content):
+        content["results"][0]["variables"]["DEEPBENCH_DEVICE"] = "cuda"
+
+    both = {Path("one.json"): GOOD, Path("two.json"): sealed(changed(other))}
+    with pytest.raises(DeepbenchError, match=r"two\.json: torch-2\.13\.0 was measured under other"):
+        submission.fit(tmp_path, both, RELEASES)
+
+
+def test_a_workbook_that_is_refused_keeps_a_submission_out(tmp_path, monkeypatch):
+    """Files of one import are all taken in, or none is."""
+    workbooks.with_release_of_2017(tmp_path, monkeypatch)
+    monkeypatch.setattr(table, "load", lambda: (RELEASE,))
+    sent = tmp_path / "sent.json"
+    sent.write_text(json.dumps(GOOD))
+    rows = [workbooks.gemm((1760, 16, 1760, "N", "N", time)) for time in (1, 2)]
+    books = [
+        workbooks.write(tmp_path / f"2017-07-14__train__DeepBench_NV_P100{end}.xlsx", row)
+        for end, row in zip(("", "__9e297a"), rows, strict=True)
+    ]
+    done = CliRunner().invoke(
+        import_, [*map(str, (sent, *books)), "--results", str(tmp_path / "results")]
+    )
+    assert "took 0.002 s" in str(done.exception)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
+    """As workbooks have."""
+    (tmp_path / "sent.json").write_text(json.dumps(GOOD))
+    monkeypatch.setattr(submission, "LARGEST_BYTES", 1000)
+    with pytest.raises(DeepbenchError, match="are no submission"):
+        submission.read(tmp_path / "sent.json")
 
 
 def test_a_release_that_the_table_lacks_is_named(tmp_path):
@@ -412,6 +595,9 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     assert "1 times of nvidia-p100, 1 files written" in taken.output
     again = submission.pack(tmp_path / "other", "nvidia-p100", {r.hash: r for r in table.load()})
     assert json.loads(sent.read_text()) == again
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(submit, arguments).exit_code == 0
+    assert sent.read_bytes() == Path("nvidia-p100.json").read_bytes()
     sent.write_text(sent.read_text()[:-20])
     broken = CliRunner().invoke(import_, [str(sent)])
     assert "is no JSON" in str(broken.exception)

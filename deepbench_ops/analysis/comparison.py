@@ -65,14 +65,25 @@ class Change:
         return self.other.seconds / self.first.seconds
 
 
-def contender(spec: str, points: Sequence[Point], profile: Profile | None = None) -> Contender:
-    """Return the newest times among `points` that `spec` asks for.
+def contender(
+    spec: str, points: Sequence[Point], profile: Profile | None = None, device: str | None = None
+) -> Contender:
+    """Return the newest times under the usual conditions among `points` that `spec` asks for.
 
     ``machine@torch-2.13.0`` is one release, ``machine@torch`` the newest of a framework for each
-    kernel, and a machine alone stands for its only framework. Raises DeepbenchError for a release
-    that the machine does not have, and where it has several frameworks and none is named.
+    kernel, and a machine alone stands for its only framework. `device` counts where a machine has
+    several. Raises DeepbenchError for a release that the machine does not have, and where it has
+    several frameworks or devices and none is named.
     """
     machine, _, release = spec.partition("@")
+    points = [point for point in points if point.usual]
+    devices = sorted({point.device for point in points})
+    if len(devices) > 1:
+        if device not in devices:
+            raise DeepbenchError(
+                f"{machine} has results on {' and '.join(devices)}: choose one with --device"
+            )
+        points = [point for point in points if point.device == device]
     frameworks = sorted({point.release.framework for point in points})
     names = sorted({point.release.name for point in points})
     if not release and len(frameworks) > 1:

@@ -40,6 +40,7 @@ CHANGE_COLUMNS = ("kernel", "operation", "precision", "first, s", "other, s", "o
     show_default=True,
     help="How many of the widest wins and losses to list.",
 )
+@click.option("--device", metavar="D", help="Which, of machines with results on several.")
 @results_folder
 @click.option(
     "--format",
@@ -49,8 +50,10 @@ CHANGE_COLUMNS = ("kernel", "operation", "precision", "first, s", "other, s", "o
     show_default=True,
     help="How it is printed; csv has the families only.",
 )
-def compare(contenders: tuple[str, ...], widest: int, results: Path, form: str) -> None:
-    """Compare each MACHINE with the first, over the kernels that both have.
+def compare(
+    contenders: tuple[str, ...], widest: int, device: str | None, results: Path, form: str
+) -> None:
+    """Compare each MACHINE with the first, over the kernels that both have, as they usually run.
 
     RELEASE is one like torch-2.13.0, or a framework, whose newest time of each kernel counts;
     published figures are the framework "published":
@@ -68,7 +71,7 @@ def compare(contenders: tuple[str, ...], widest: int, results: Path, form: str) 
         raise click.UsageError(
             "name two or more: deepbench compare MACHINE@RELEASE MACHINE@RELEASE"
         )
-    first, *others = (_contender(text, results) for text in contenders)
+    first, *others = (_contender(text, results, device) for text in contenders)
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
     if form == "json":
         click.echo(json.dumps([_json(first, *pair, widest) for pair in pairs], indent=1))
@@ -79,7 +82,7 @@ def compare(contenders: tuple[str, ...], widest: int, results: Path, form: str) 
         click.echo("\n\n".join(_text(first, *pair, widest, style) for pair in pairs))
 
 
-def _contender(spec: str, results: Path) -> "Contender":
+def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     from deepbench_ops.analysis import comparison, points
     from deepbench_ops.machine import profile
     from deepbench_ops.releases import table
@@ -87,7 +90,7 @@ def _contender(spec: str, results: Path) -> "Contender":
     machine = spec.partition("@")[0]
     releases = {release.hash: release for release in table.load()}
     found = points.load(results, machine, releases)
-    return comparison.contender(spec, found, profile.read(results, machine))
+    return comparison.contender(spec, found, profile.read(results, machine), device)
 
 
 def _text(

@@ -1,6 +1,7 @@
 """`deepbench export`: results of a machine as a workbook or a tidy table."""
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "output", metavar="[FILE]", required=False, type=click.Path(path_type=Path, dir_okay=False)
+)
 @click.option("--machine", metavar="NAME", required=True, help="Whose results.")
 @click.option("--release", metavar="R", help="Only this release, such as torch-2.13.0.")
 @click.option("--set", "published_set", metavar="S", help="Only this published set.")
+@click.option("--device", metavar="D", help="Only what ran there, such as cpu or cuda.")
 @click.option(
     "--format",
     "form",
@@ -28,48 +32,83 @@ if TYPE_CHECKING:
 )
 @results_folder
 def export(
-    output: Path,
+    output: Path | None,
     machine: str,
     release: str | None,
     published_set: str | None,
+    device: str | None,
     form: str | None,
     results: Path,
 ) -> None:
     """Write results of a machine to FILE.
 
-    xlsx is a workbook in DeepBench's style, of one release and set, which "deepbench import" reads
-    back, without whole models; csv, json and parquet are one table with a row for each time.
+    xlsx is a workbook in DeepBench's style, of one release (the newest, if none is named) and set,
+    under the usual conditions, which "deepbench import" reads back, without whole models; csv, json
+    and parquet are one table with a row for each time.
+
+    Without FILE, csv and json go to standard output, the others to files that are named after
+    machine and release, a workbook for each set:
 
     \b
+        deepbench export --machine our-card --format xlsx
         deepbench export ours.xlsx --machine our-card --release torch-2.13.0 --set training
         deepbench export all.csv --machine our-card
     """
     from deepbench_ops.analysis import points
-    from deepbench_ops.exports import workbook
-    from deepbench_ops.machine import profile
-    from deepbench_ops.problems.tables import FAMILIES, set_name
+    from deepbench_ops.problems.nearest import unknown
+    from deepbench_ops.problems.tables import set_name
     from deepbench_ops.releases import table
 
+    form = form or (output.suffix.removeprefix(".") if output is not None else "")
+    if form not in (*_TEXTS, "xlsx", "parquet"):
+        raise DeepbenchError(f"{output or 'nothing'} names no format: give --format")
     releases = {each.hash: each for each in table.load()}
     found = points.load(results, machine, releases)
-    known = profile.read(results, machine)
-    if release is not None:
-        found = [point for point in found if point.release.name == release]
-    if published_set is not None:
-        wanted = set_name(published_set)
-        found = [point for point in found if point.set == wanted]
-    form = form or output.suffix.removeprefix(".")
+    wanted = set_name(published_set) if published_set is not None else None
+    for what, name, of in (
+        (f"release of {machine}", release, lambda point: point.release.name),
+        (f"set of {machine}", wanted, lambda point: point.set),
+        (f"device of {machine}", device, lambda point: point.device),
+    ):
+        if name is not None:
+            known = sorted({of(point) for point in found})
+            found = [point for point in found if of(point) == name]
+            if not found:
+                raise unknown(what, name, known)
     if form == "xlsx":
-        facts = {"Machine": machine, **(known.facts if known else {})}
-        if found:
-            facts["Release"] = found[0].release.name
-        found = [point for point in found if point.family in FAMILIES]  # it has no sheet of models
-        workbook.write(output, found, facts)
-    elif form in _WRITERS:
-        _WRITERS[form](output, [_row(point) for point in found])
+        _workbooks(results, machine, output, found)
+    elif form == "parquet":
+        path = output or Path(f"{machine}.parquet")
+        _parquet(path, [_row(point) for point in found])
+        click.echo(f"{len(found)} times of {machine} in {path}")
+    elif output is None:
+        click.echo(_TEXTS[form]([_row(point) for point in found]), nl=False)
     else:
-        raise DeepbenchError(f"{output}: its ending names no format: give --format")
-    click.echo(f"{len(found)} times of {machine} in {output}")
+        output.write_text(_TEXTS[form]([_row(p) for p in found]), encoding="utf-8", newline="")
+        click.echo(f"{len(found)} times of {machine} in {output}")
+
+
+def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
+    """Write what workbooks have sheets for: to `output`, or each set to a file of its own."""
+    from deepbench_ops.exports import workbook
+    from deepbench_ops.machine import profile
+    from deepbench_ops.published import filing
+
+    found = [point for point in found if point.usual and workbook.has_column(point)]
+    if not found:
+        raise DeepbenchError("nothing to export: no result is left of what was asked for")
+    release = max(found, key=lambda point: point.release.date).release
+    found = [point for point in found if point.release == release]
+    stack = filing.stack_of(results / machine, release)
+    known = profile.read(results, machine)
+    facts = known.facts if known is not None and release.measurable else {}
+    facts = {"Machine": machine, **facts, **stack, "Release": release.name}
+    sets = {output: found} if output is not None else {}
+    for point in found if output is None else ():
+        sets.setdefault(Path(f"{machine}-{release.name}-{point.set}.xlsx"), []).append(point)
+    for path, of_set in sets.items():
+        workbook.write(path, of_set, facts)
+        click.echo(f"{len(of_set)} times of {machine} with {release.name} in {path}")
 
 
 def _row(point: "Point") -> dict[str, Any]:
@@ -94,15 +133,16 @@ def _row(point: "Point") -> dict[str, Any]:
     }
 
 
-def _csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, list(rows[0]) if rows else ["machine"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else ["machine"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
-def _json(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+def _json(rows: Sequence[dict[str, Any]]) -> str:
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def _parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
@@ -115,4 +155,4 @@ def _parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     parquet.write_table(Table.from_pylist(list(rows)), path)
 
 
-_WRITERS = {"csv": _csv, "json": _json, "parquet": _parquet}
+_TEXTS = {"csv": _csv, "json": _json}

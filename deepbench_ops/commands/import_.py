@@ -1,11 +1,10 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from tabulate import tabulate
@@ -86,8 +85,15 @@ def import_(
         if path not in sent
         for one in publication.read(path, machine, day.date() if day else None, device)
     ]
-    _take_in(results, sent)
-    changed, added = filing.file(results, found, partial(table.append, table.TABLE))
+    add = partial(table.append, table.TABLE)
+    # All of it must be fit before any is written.
+    fit = submission.fit(results, sent, {release.hash: release for release in table.load()})
+    _refuse_both(found, fit)
+    changed, added = filing.file(results, found, add)
+    for path, one in fit.items():
+        times = sum(len(result["points"]) for result in one.content["results"])
+        files_written = submission.accept(results, one, add)
+        click.echo(f"{path}: {times} times of {one.profile.machine}, {files_written} files written")
     if sent and not found:
         return
     if form == "json":
@@ -100,25 +106,18 @@ def import_(
             " added to the release table"
         )
     if cells:
-        click.echo("\n".join(line for one in found for line in _cells(one)))
+        click.echo("\n".join(line for one in found for line in _cells(one, results)))
 
 
-def _take_in(results: Path, sent: Mapping[Path, Any]) -> None:
-    """Take in submissions, all of which must be fit before the first is."""
-    from deepbench_ops.releases import table
-
-    for path, each in sent.items():
-        try:
-            submission.check(each)
-        except DeepbenchError as wrong:
-            raise DeepbenchError(f"{path}: {wrong}") from None
-    releases = {release.hash: release for release in table.load()}
-    for path, each in sent.items():
-        changed = submission.accept(results, each, releases, partial(table.append, table.TABLE))
-        times = sum(len(result["points"]) for result in each["results"])
-        click.echo(
-            f"{path}: {times} times of {each['machine']['machine']}, {changed} files written"
-        )
+def _refuse_both(found: Sequence[Publication], fit: Mapping[Path, submission.Fit]) -> None:
+    """Raise DeepbenchError for a machine of workbooks and of a submission at once."""
+    for path, one in fit.items():
+        for other in found:
+            if other.machine.name == one.profile.machine:
+                raise DeepbenchError(
+                    f"{path} and {other.source} are both of {one.profile.machine}: import one"
+                    " after the other"
+                )
 
 
 def _row(one: Publication) -> dict[str, object]:
@@ -136,8 +135,10 @@ def _row(one: Publication) -> dict[str, object]:
     return dict(zip(COLUMNS, figures, strict=True))
 
 
-def _cells(one: Publication) -> Iterator[str]:
+def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for what else is odd."""
+    from deepbench_ops.published import corrections, filing
+
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"
     for printed, run in sorted(one.slips.items()):
@@ -149,3 +150,11 @@ def _cells(one: Publication) -> Iterator[str]:
             f"{one.source}: {timing.place} gives {timing.seconds:g} s, which does not fit the FLOPS"
             " printed beside it; the time counts"
         )
+    beyond = corrections.impossible(one.values, one.machine.peaks)
+    path = filing.path_of(results, one)
+    for key in sorted(
+        corrections.of_machine(path.parent).get(path.name, set()) & one.values.keys()
+    ):
+        why = "it is beyond the machine's peak" if key in beyond else "later ones correct it"
+        name, params = key
+        yield f"{one.source}: {name}({', '.join(params)}) is a slip that pages leave out: {why}"

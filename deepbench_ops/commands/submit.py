@@ -10,11 +10,15 @@ from deepbench_ops.errors import DeepbenchError
 
 
 @click.command()
-@click.argument("output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "output", metavar="[FILE]", required=False, type=click.Path(path_type=Path, dir_okay=False)
+)
 @click.option("--machine", metavar="NAME", required=True, help="Whose results.")
 @results_folder
-def submit(output: Path, machine: str, results: Path) -> None:
+def submit(output: Path | None, machine: str, results: Path) -> None:
     """Pack a machine's results, profile, raw seconds and conditions into FILE, to be sent on.
+
+    Without FILE it is called after the machine, such as our-card.json.
 
     The file is JSON after deepbench_ops/published/submission.schema.json, with a digest over all of
     it. Whoever gets it takes it in with "deepbench import FILE", which refuses what was changed
@@ -28,6 +32,7 @@ def submit(output: Path, machine: str, results: Path) -> None:
         submission.check(packed)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{machine}: nobody would take this in: {wrong}") from None
+    output = output or Path(f"{machine}.json")
     unfinished = output.with_name(output.name + ".partial")
     text = json.dumps(packed, separators=(",", ":"), allow_nan=False)
     unfinished.write_text(text + "\n", encoding="utf-8")

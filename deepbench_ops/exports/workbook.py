@@ -1,7 +1,8 @@
 """Results as a workbook in DeepBench's style, which `timings` reads back to the same numbers.
 
 One workbook is one published set, one sheet one precision. Behind the published columns of a table
-stand FLOPS, derived from the problem, and the interval of each time where it was measured.
+stand FLOPS, derived from the problem, and the interval of each time where it was measured; these
+two are for readers, and are not read back.
 """
 
 import datetime
@@ -17,9 +18,6 @@ from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.problems.tables import FAMILIES
 from deepbench_ops.published.headings import SIZES, TIMES
 from deepbench_ops.published.timings import SET, SPECS
-
-DIGITS = 12
-"""Significant digits of a time: more than anybody measures, fewer than arithmetic disturbs."""
 
 PRECISIONS = {
     "float32": "Float",
@@ -56,6 +54,15 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
     Raises DeepbenchError where they are of several sets or releases, or under other conditions.
     """
     from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    def exact(sheet: Any, value: Any) -> Any:
+        """Return a cell with all digits of a float: openpyxl itself writes 16."""
+        if not isinstance(value, float):
+            return value
+        cell = WriteOnlyCell(sheet, value=repr(value))
+        cell.data_type = "n"
+        return cell
 
     _refuse_mixture(points)
     book = Workbook()
@@ -66,7 +73,7 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
         for rows in _sections([point for point in points if point.precision == precision]):
             sheet.append([])
             for row in rows:
-                sheet.append(row)
+                sheet.append([exact(sheet, value) for value in row])
     specs = book.create_sheet(SPECS)
     for name, text in {**facts, SET: points[0].set}.items():
         specs.append([name, text])
@@ -75,6 +82,11 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
     unfinished = path.with_name(path.name + ".partial")
     book.save(unfinished)
     unfinished.replace(path)
+
+
+def has_column(point: Point) -> bool:
+    """Whether a table of its family has a column for a point: compiling and models have none."""
+    return point.operation in TIMES.get(point.family, {}).values()
 
 
 def _refuse_mixture(points: Sequence[Point]) -> None:
@@ -125,7 +137,7 @@ def _table(title: str, points: Sequence[Point]) -> list[list[Any]]:
     return table
 
 
-def _derived(point: Point | None) -> list[float | None]:
+def _derived(point: Point | None) -> list[float | str | None]:
     """Return 10^12 FLOP/s and the interval in milliseconds."""
     if point is None:
         return [None, None, None]
@@ -138,8 +150,11 @@ def _capitals(words: str) -> str:
     return words.upper() if len(words) == 1 else words.title()
 
 
-def _milliseconds(seconds: float) -> float:
-    return float(f"{Decimal(repr(seconds)) * 1000:.{DIGITS}g}")
+def _milliseconds(seconds: float) -> float | str:
+    """Return a time so that it is read back to the last digit: as text where no float does."""
+    exact = Decimal(repr(seconds)) * 1000
+    back = float(Decimal(repr(float(exact))) * Decimal("0.001"))
+    return float(exact) if back == seconds else str(exact)
 
 
 def _size(value: Any) -> Any:

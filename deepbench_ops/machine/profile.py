@@ -5,6 +5,7 @@ reads every other .json file of that folder as a result.
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,9 +112,9 @@ def parse(stored: dict[str, Any]) -> Profile:
     if stored["version"] != VERSION:
         raise ValueError(f"version {stored['version']}, not {VERSION}")
     return Profile(
-        machine=stored["machine"],
-        date=stored["date"],
-        facts=dict(stored["facts"]),
+        machine=str(stored["machine"]),
+        date=str(stored["date"]),
+        facts={str(name): str(text) for name, text in stored["facts"].items()},
         peaks={device: _figures(group) for device, group in stored["peaks"].items()},
         bandwidth=_figures(stored["bandwidth"]),
         yardstick_version=stored["yardstick_version"],
@@ -122,4 +123,11 @@ def parse(stored: dict[str, Any]) -> Profile:
 
 
 def _figures(stored: dict[str, dict[str, Any]]) -> dict[str, Figure]:
-    return {name: Figure(**figure) for name, figure in stored.items()}
+    figures = {name: Figure(**figure) for name, figure in stored.items()}
+    for name, figure in figures.items():
+        value = figure.value
+        if value is not None and not (type(value) in (int, float) and 0 < value < math.inf):
+            raise ValueError(f"{name} is {value!r}, no number above 0")
+        if not isinstance(figure.unit, str) or not isinstance(figure.how, str):
+            raise ValueError(f"{name} has a unit or a source that is no text")
+    return figures

@@ -3,10 +3,12 @@
 import re
 from typing import Any
 
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import sizes
 from deepbench_ops.problems.model import network_sizes
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES, family_name, named
+from deepbench_ops.problems.tables import family_name, named
 
 _PATTERNS = {
     "gemm": r"m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<a_transposed>[NT])(?P<b_transposed>[NT])",
@@ -20,16 +22,25 @@ _PATTERNS["sparse_gemm"] = _PATTERNS["gemm"] + r"_sparsity(?P<sparsity>0\.\d+)"
 
 
 def problem_of(family: str, id: str) -> Problem:
-    """Return the problem of that id, listed or not; DeepbenchError for what is no id at all."""
+    """Return the problem of that id, listed or not.
+
+    Raises DeepbenchError for what is no id at all, or names sizes that no kernel has.
+    """
     listed = named(family).get(id)
     if listed is not None:
         return listed
     name = family_name(family)
-    sizes = re.fullmatch(_PATTERNS[name], id)
-    if sizes is None:
+    found = re.fullmatch(_PATTERNS[name], id)
+    if found is None:
         raise unknown(f"{name} problem", id, named(family))
-    given = {key: text for key, text in sizes.groupdict().items() if text is not None}
-    return TYPES[name](**{key: _value(key, text) for key, text in given.items()})
+    given = {key: text for key, text in found.groupdict().items() if text is not None}
+    try:
+        problem = sizes.problem(name, {key: _value(key, text) for key, text in given.items()})
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{id[:80]}: {wrong}") from None
+    if problem.id != id:
+        raise DeepbenchError(f"{id[:80]}: write {problem.id}")
+    return problem
 
 
 def _value(name: str, text: str) -> Any:
@@ -37,4 +48,4 @@ def _value(name: str, text: str) -> Any:
         return text
     if name.endswith("_transposed"):
         return text == "T"
-    return float(text) if name == "sparsity" else int(text)
+    return sizes.size(name, text)

@@ -1,19 +1,22 @@
-"""Which published times a later publication corrected, as opposed to measured again.
+"""Which published times are slips, as opposed to times that were measured again.
 
-A measurement anew changes most times of a benchmark, or comes with other libraries. Where the
-specs stay and few times of a benchmark and precision change, or many within days, those were
-slips: a line through both would show a change of speed that never was.
+A measurement anew changes most times of a benchmark, or comes with other libraries. Where these
+stay and few times of a benchmark and precision change, or many within days, those were slips. So is
+a row of which one time is beyond what the machine can do. A line through slips would show a change
+of speed that never was.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
+from deepbench_ops.machine import profile
 from deepbench_ops.published import filing
-from deepbench_ops.published.filing import Stack, Values
+from deepbench_ops.published.filing import ALTERNATIVES, Stack, Values
+from deepbench_ops.published.peaks import BEYOND, times_peak
 from deepbench_ops.published.publication import Key
 from deepbench_ops.results.loaded import State, state
 
@@ -22,6 +25,16 @@ FEW = 0.5
 
 SOON = timedelta(days=5)
 """Nobody publishes a second measurement with the same libraries so soon, but mends the first."""
+
+BEYOND_CONVOLUTION = 4 * BEYOND
+"""The same of convolutions: the fast algorithms of these years save three products of four."""
+
+PARTS = (
+    *("workbook", "machine", "release", "set", "conditions", "day of publication", "motherboard"),
+    *("cpu", "gpu", "linux kernel", "bios", "os", "hca", "opa", "ifs", "mellanox"),
+)
+"""How specs begin that are no library and no driver of the kernels, such as the board or the
+processor beside a card, in which training and inference of one day may differ."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,7 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
             if key in changed:
                 few = differing[_group(key)] < FEW * asked[_group(key)]
                 soon = one.day - before[key].day <= SOON
-                if (few or soon) and _libraries(before[key]) == _libraries(one):
+                if (few or soon) and _same_libraries(before[key].stack, one.stack):
                     for earlier in standing[key]:
                         found[earlier].add(key)
                 standing[key] = []
@@ -53,18 +66,46 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
     return found
 
 
+def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
+    """Return the times of rows of which one is beyond the peak; `peaks` are by precision."""
+    rows = set()
+    for key, seconds in values.items():
+        most = BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND
+        if (times_peak(key, min(seconds), peaks) or 0) > most:
+            rows.add(_row(key))
+    return {key for key in values if _row(key) in rows}
+
+
 def of_machine(folder: Path) -> dict[str, set[Key]]:
-    """Return what was corrected later, by the name of the result file that holds the slip."""
-    paths = folder.glob(f"*-{filing.ENVIRONMENT}.json")
-    return _of_files(tuple((path, state(path)) for path in sorted(paths)))
+    """Return the slips by the name of the result file that holds them."""
+    paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}.json"))
+    described = profile.path_of(folder.parent, folder.name)
+    known = [described] if described.exists() else []
+    return _of_files(folder, tuple((path, state(path)) for path in [*paths, *known]))
 
 
 @cache
-def _of_files(files: tuple[tuple[Path, State], ...]) -> dict[str, set[Key]]:
+def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, set[Key]]:
     """The same of files, each as it was written last."""
-    paths = sorted((path for path, _ in files), key=filing.day_of)
-    slips = corrected([Dated(filing.day_of(path), *filing.load(path)) for path in paths])
-    return {path.name: keys for path, keys in zip(paths, slips, strict=True)}
+    paths = [path for path, _ in files if path.suffix == ".json"]
+    paths = sorted(paths, key=filing.day_of)
+    dated = [Dated(filing.day_of(path), *filing.load(path)) for path in paths]
+    known = profile.read(folder.parent, folder.name)
+    peaks: dict[str, float] = {}
+    for figures in known.peaks.values() if known is not None else ():
+        for name, figure in figures.items():
+            if figure.value is not None:  # of several devices the faster one
+                peaks[name] = max(figure.value, peaks.get(name, 0.0))
+    return {
+        path.name: slips | impossible(one.values, peaks)
+        for path, one, slips in zip(paths, dated, corrected(dated), strict=True)
+    }
+
+
+def _row(key: Key) -> tuple[str, tuple[str, ...]]:
+    """What stands in one row of a sheet: all passes of a kernel."""
+    name, params = key
+    return name.rpartition(".")[0], params
 
 
 def _group(key: Key) -> tuple[str, str]:
@@ -73,5 +114,16 @@ def _group(key: Key) -> tuple[str, str]:
     return name, params[1]
 
 
-def _libraries(one: Dated) -> Stack:
-    return {name: text for name, text in one.stack.items() if name != "workbook"}
+def _same_libraries(one: Stack, other: Stack) -> bool:
+    """Whether kernels may have run with the same: each library that both name has a version in
+    common. Of a day's workbooks together nobody can tell which version was whose."""
+    before, after = _libraries(one), _libraries(other)
+    return all(before[name] & after[name] for name in before.keys() & after.keys())
+
+
+def _libraries(stack: Stack) -> dict[str, set[str]]:
+    return {
+        name.lower(): set(text.split(ALTERNATIVES))
+        for name, text in stack.items()
+        if not name.lower().startswith(PARTS)
+    }

@@ -24,6 +24,9 @@ from deepbench_ops.releases.table import Release, publication_of
 ENVIRONMENT = "published"
 """Stands where a measured result has the name of its environment; a layout follows it."""
 
+WORKBOOK = "workbook"
+"""The name in a stack of the files that were taken in; what else it holds is of the machine."""
+
 ALTERNATIVES = " / "
 """Between what two workbooks of a day say differently of the same thing."""
 
@@ -47,16 +50,14 @@ def file(
     publications = list(publications)
     days: dict[Path, list[Publication]] = {}
     for publication in publications:
-        days.setdefault(_path(results, publication), []).append(publication)
+        days.setdefault(path_of(results, publication), []).append(publication)
     new = {}
     for path, of_day in days.items():
         known = load(path) if path.exists() else ({}, {})
-        values, stack = dict(known[0]), dict(known[1])
+        values, stack = dict(known[0]), known[1]
         for publication in of_day:
             _merge(values, publication)
-            for name, text in {"workbook": publication.source, **publication.specs}.items():
-                said = {*stack.get(name, text).split(ALTERNATIVES), *text.split(ALTERNATIVES)}
-                stack[name] = ALTERNATIVES.join(sorted(said))
+            stack = joined(stack, {WORKBOOK: publication.source, **publication.specs})
         if (values, stack) != known:
             new[path] = (values, stack, of_day[0])
     listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
@@ -65,6 +66,15 @@ def file(
     for machine in {publication.machine.name for publication in publications}:
         _describe(results, [p for p in publications if p.machine.name == machine])
     return len(new), listed
+
+
+def joined(one: Stack, other: Stack) -> Stack:
+    """Return what two say of the same machine and day, alternatives where they differ."""
+    both = {**one, **other}
+    for name in one.keys() & other.keys():
+        said = {*one[name].split(ALTERNATIVES), *other[name].split(ALTERNATIVES)}
+        both[name] = ALTERNATIVES.join(sorted(said))
+    return both
 
 
 def load(path: Path) -> tuple[Values, Stack]:
@@ -79,6 +89,14 @@ def load(path: Path) -> tuple[Values, Stack]:
             if number is not None and not math.isnan(number):
                 values[name, key] = several or [number]
     return values, dict(stored._requirements)
+
+
+def stack_of(folder: Path, release: Release) -> Stack:
+    """Return what a machine's results of a release were measured with, all of them together."""
+    stack: Stack = {}
+    for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
+        stack = joined(stack, dict(Results.load(str(path))._requirements))
+    return {name: text for name, text in stack.items() if name != WORKBOOK}
 
 
 def day_of(path: Path) -> date:
@@ -97,7 +115,8 @@ def _merge(values: Values, publication: Publication) -> None:
             )
 
 
-def _path(results: Path, one: Publication) -> Path:
+def path_of(results: Path, one: Publication) -> Path:
+    """Where a publication is filed."""
     release = publication_of(one.day)
     return results / one.machine.name / f"{release.hash[:8]}-{_environment(one)}.json"
 
@@ -136,7 +155,7 @@ def _add(stored: Results, name: str, values: dict[tuple[str, ...], list[float]])
     axes = [list(dict.fromkeys(column)) for column in zip(*values, strict=True)]
     combinations = [values.get(key) for key in product(*axes)]
     several = [found if found and len(found) > 1 else None for found in combinations]
-    stored._results[name] = [statistics.median(v) if v else math.nan for v in combinations]
+    stored._results[name] = [statistics.median_low(v) if v else math.nan for v in combinations]
     stored._benchmark_params[name] = axes
     stored._samples[name] = several if any(several) else None
     stored._stats[name] = None

@@ -71,6 +71,9 @@ TIMES = {
 """Times by header, without the unit, and the operation each is of. Conversion, total and fused are
 what our own exports have besides; of several headers for an operation they write the last."""
 
+DERIVED = ("total time", "std dev all reduce time")
+"""Columns of seconds that are no kernel's time but made of others."""
+
 UNITS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
 RATES = {"gigaflops": 1e9, "teraflops": 1e12, "gigabytes/sec": 1e9}
 RANKS = ("# chips / accelerator cards", "# nodes")
@@ -120,8 +123,8 @@ def section(title: object) -> Section | None:
     return None
 
 
-def columns(of: Section, cells: Sequence[object]) -> Columns | None:
-    """Return where everything is, None when these cells are not the headers of such a section."""
+def columns(of: Section, cells: Sequence[object]) -> Columns:
+    """Return where everything is that these cells name, for what is lacking see `lacking`."""
     found = Columns()
     for place, cell in enumerate(cells):
         words, unit = words_and_unit(cell)
@@ -136,21 +139,34 @@ def columns(of: Section, cells: Sequence[object]) -> Columns | None:
         elif (rate := _rate(of.family, words)) is not None:
             operation, scale = rate
             found.rates.setdefault(operation, (place, scale))
-    if not required(of) <= set(found.sizes):
-        return None
     if "backward_data" in found.times and "backward" in found.rates:
         found.rates["backward_data"] = found.rates.pop("backward")
     return found
 
 
-def required(of: Section) -> set[str]:
-    """The sizes that a table of that section must have."""
-    return set(size_names(of.family)) - set(of.fixed) - {"repeats"}
+def lacking(of: Section, found: Columns) -> list[str]:
+    """Return the headers that a table of that section must have and does not."""
+    words = {name: text for text, name in reversed(SIZES[of.family].items())}
+    needed = set(size_names(of.family)) - set(of.fixed) - {"repeats"}
+    missing = sorted(words[name] for name in needed - set(found.sizes))
+    if of.family == "all_reduce" and found.ranks is None:
+        missing.append(RANKS[0])
+    return missing if found.times else [*missing, next(iter(TIMES[of.family]))]
+
+
+def is_unread(found: Columns, place: int, cell: object) -> bool:
+    """Whether a header names a time that nothing is made of: of no known pass, or a second one."""
+    words, unit = words_and_unit(cell)
+    if place in (*found.times.values(), *found.sizes.values()) or words in DERIVED:
+        return False
+    return unit is not None or re.search(r"time\b", words) is not None
 
 
 def words_and_unit(cell: object) -> tuple[str, float | None]:
     """Return the words of a header without what stands in brackets, and its unit of time."""
     words = _plain(cell)
+    if "(" not in words:
+        return words, None
     inside = re.findall(r"\(([^)]*)\)", words)
     unit = next((UNITS[text] for text in inside if text in UNITS), None)
     return " ".join(re.sub(r"\([^)]*\)", " ", words).split()), unit

@@ -4,6 +4,7 @@ Known by their content: DeepBench's own programs for products, convolutions, rec
 sparse products and all-reduce, nccl-tests, the OSU micro-benchmarks and oneDNN's benchdnn.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,9 @@ from decimal import Decimal
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.problems.conv import Conv
-from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES, size_names
+from deepbench_ops.problems.tables import size_names
 from deepbench_ops.published.timings import Timing, Unread
 
 FLOAT_BYTES = 4
@@ -79,7 +78,7 @@ _TIMES = {
     "sparse time (usec)": "forward",
     "dense time (usec)": "dense_forward",
 }
-_NCCL_ROW = re.compile(r"\s(\d+)\s+(\d+)\s+(\w+)\s+(\w+)\s+-?\d+\s+([\d.]+)(?:\s+[\d.]+){2}")
+_NCCL_ROW = re.compile(r"(?:^|\s)(\d+)\s+(\d+)\s+(\w+)\s+(\w+)\s+-?\d+\s+([\d.]+)(?:\s+[\d.]+){2}")
 _PRECISIONS = {"float": "float32", "half": "float16", "int8": "int8"}
 _DIRECTIONS = {
     **dict.fromkeys(("FWD_B", "FWD_D", "FWD_I"), "forward"),
@@ -100,6 +99,14 @@ def _deepbench(lines: Sequence[str]) -> Iterator[Found]:
         cells = line.replace("Not Supported", "N/A").split()
         if headers and len(cells) == len(headers) and cells[0].strip("-"):
             yield from _kernel(Line(number), dict(zip(headers, cells, strict=True)))
+        elif headers and _is_row(cells) and cells[0] != "Totals":
+            yield Unread(Line(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}")
+
+
+def _is_row(cells: Sequence[str]) -> bool:
+    """Whether most cells are numbers, as in a row of a table."""
+    numbers = sum(cell.lstrip("-")[:1].isdigit() for cell in cells)
+    return 2 * numbers > len(cells)
 
 
 def _kernel(place: Line, row: Mapping[str, str]) -> Iterator[Found]:
@@ -122,25 +129,31 @@ def _kernel(place: Line, row: Mapping[str, str]) -> Iterator[Found]:
             yield _timing(place, problem, operation, _PRECISIONS[stated], seconds)
 
 
-def _problem(place: Line, sizes: Mapping[str, str]) -> Problem:
+def _problem(place: Line, given: Mapping[str, str]) -> Problem:
     """Return the problem that a row names; the family is the one whose sizes are all there."""
     for family in ("conv", "sparse_gemm", "gemm", "rnn"):
-        names = [name for name in size_names(family) if name in sizes]
-        if len(names) == len(size_names(family)):
-            values = {name: _size(place, name, sizes[name]) for name in names}
-            return TYPES[family](**values)
+        names = size_names(family)
+        if all(name in given for name in names):
+            return _made(place, family, {name: given[name] for name in names})
     raise DeepbenchError(f"{place}: its columns name no kernel of a known family")
 
 
-def _size(place: Line, name: str, text: str) -> Any:
+def _made(place: Line, family: str, given: Mapping[str, str | bool]) -> Problem:
     try:
-        if name == "cell":
-            return text
-        if name.endswith("_transposed"):
-            return {"0": False, "n": False, "N": False, "1": True, "t": True, "T": True}[text]
-        return float(text) if name == "sparsity" else int(text)
-    except (KeyError, ValueError):
-        raise DeepbenchError(f"{place}: {name} is {text!r}") from None
+        return sizes.problem(family, {name: _size(name, text) for name, text in given.items()})
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{place}: {wrong}") from None
+
+
+def _size(name: str, text: str | bool) -> Any:
+    if name == "cell" or isinstance(text, bool):
+        return text
+    if not name.endswith("_transposed"):
+        return sizes.size(name, text)
+    turned = {"0": False, "n": False, "N": False, "1": True, "t": True, "T": True}
+    if text not in turned:
+        raise DeepbenchError(f"{name} is {text!r}")
+    return turned[text]
 
 
 def _nccl_of_deepbench(lines: Sequence[str]) -> Iterator[Found]:
@@ -149,26 +162,32 @@ def _nccl_of_deepbench(lines: Sequence[str]) -> Iterator[Found]:
     for number, line in enumerate(lines, 1):
         stated = re.search(r"Num Ranks:\s*(\d+)", line)
         if stated:
-            ranks = int(stated[1])
-        row = re.fullmatch(r"\s*(\d+)\s+(\d+)\s+([\d.e+-]+)\s*", line)
-        if ranks and row and int(row[2]) == FLOAT_BYTES * int(row[1]):
-            yield _reduced(Line(number), int(row[1]), ranks, row[3], "1e-3")
+            ranks = int(_digits(stated[1]))
+        cells = line.split()
+        if not ranks or not _is_row(cells):
+            continue
+        if len(cells) == 3 and cells[1] == str(FLOAT_BYTES * int(_digits(cells[0]))):
+            yield _reduced(Line(number), cells[0], ranks, cells[2], "1e-3")
+        else:
+            yield Unread(Line(number), line.strip(), "is no row of floats, their bytes and a time")
 
 
 def _nccl_tests(lines: Sequence[str]) -> Iterator[Found]:
     """nccl-tests' all_reduce_perf: out-of-place times of float sums, in microseconds."""
     ranks = len({m[1] for line in lines if (m := re.search(r"#\s+Rank\s+(\d+)\s", line))})
     for number, line in enumerate(lines, 1):
-        row = _NCCL_ROW.search(line)
-        if row is None or line.lstrip().startswith("#"):
+        if not line.lstrip()[:1].isdigit():
             continue
-        place = Line(number)
+        place, row = Line(number), _NCCL_ROW.search(line)
+        if row is None:
+            yield Unread(place, line.strip(), "is no row of bytes, elements, type, operation, time")
+            continue
         if not ranks:
             raise DeepbenchError(f"{place}: no '#  Rank' lines above say how many ranks there are")
         if (row[3], row[4]) != ("float", "sum"):
             yield Unread(place, row[0].strip(), f"is a {row[4]} of {row[3]}, not a sum of float")
         else:
-            yield _reduced(place, int(row[2]), ranks, row[5], "1e-6")
+            yield _reduced(place, row[2], ranks, row[5], "1e-6")
 
 
 def _osu(lines: Sequence[str]) -> Iterator[Found]:
@@ -177,12 +196,12 @@ def _osu(lines: Sequence[str]) -> Iterator[Found]:
     for number, line in enumerate(lines, 1):
         started = re.search(r"(?:-np?|--ntasks|--np)[ =](\d+)", line)
         if started and "osu_allreduce" in line:
-            ranks = int(started[1])
+            ranks = int(_digits(started[1]))
         typed = re.search(r"#\s*Datatype:\s*(\w+)", line)
         if typed:
             floats = typed[1] == "MPI_FLOAT"
-        row = re.fullmatch(r"\s*(\d+)\s+([\d.]+)(?:\s+[\d.]+)*\s*", line)
-        if row is None:
+        cells = line.split()
+        if not cells or not cells[0].isdigit():
             continue
         place = Line(number)
         if not ranks:
@@ -190,19 +209,24 @@ def _osu(lines: Sequence[str]) -> Iterator[Found]:
                 f"{place}: OSU's output names no number of ranks: put the command, such as"
                 " 'mpirun -np 4 osu_allreduce', on a line above"
             )
-        if not floats or int(row[1]) % FLOAT_BYTES:
+        whole, rest = divmod(int(_digits(cells[0])), FLOAT_BYTES)
+        if len(cells) < 2:
+            yield Unread(place, line.strip(), "has no time")
+        elif not floats or rest:
             yield Unread(place, line.strip(), "is no sum of floats")
         else:
-            yield _reduced(place, int(row[1]) // FLOAT_BYTES, ranks, row[2], "1e-6")
+            yield _reduced(place, str(whole), ranks, cells[1], "1e-6")
 
 
 def _benchdnn(lines: Sequence[str]) -> Iterator[Found]:
     """benchdnn in mode P: convolutions and products, average times in milliseconds."""
     template: list[str] = []
     for number, line in enumerate(lines, 1):
-        if line.startswith("Output template:"):
+        if line.startswith("perf,") and not template:
+            yield Unread(Line(number), line, "stands above its template")
+        elif line.startswith("Output template:"):
             template = line.removeprefix("Output template:").strip().split(",")
-        elif line.startswith("perf,") and template:
+        elif line.startswith("perf,"):
             cells = line.split(",")
             # Only the problem may hold commas, in its attributes.
             more = len(cells) - len(template)
@@ -216,55 +240,60 @@ def _benchdnn(lines: Sequence[str]) -> Iterator[Found]:
 
 def _primitive(place: Line, problem: str, milliseconds: str) -> Found:
     options = dict(re.findall(r"--(\w+)=(\S+)", problem))
-    sizes = problem.split()[-1].split('"')[0]
+    described = problem.split()[-1].split('"')[0] if problem.split() else ""
     operation = _DIRECTIONS.get(options.get("dir", "FWD_B"))
     stated = options.get("dt") or options.get("cfg") or "f32"
     kind = next((name for key, name in _TYPES.items() if stated.startswith(key)), None)
-    run = _convolution(sizes) if "--conv" in problem else _product(sizes, options)
-    if run is None or operation is None or kind is None:
+    conv = "--conv" in problem
+    given = _convolution(described) if conv else _product(described, options)
+    if given is None or operation is None or kind is None:
         return Unread(place, problem, "is no kernel of a known family")
+    run = _made(place, "conv" if conv else "gemm", given)
     return _timing(place, run, operation, kind, _seconds(place, milliseconds, "1e-3"))
 
 
-def _convolution(text: str) -> Conv | None:
-    """Return the convolution of a descriptor such as mb8ic64ih56oc64oh56kh3ph1.
+def _convolution(text: str) -> dict[str, str | bool] | None:
+    """Return the sizes of a descriptor such as mb8ic64ih56oc64oh56kh3ph1.
 
     Widths that are left out are like the heights.
     """
-    sizes = {name: int(size) for name, size in re.findall(r"([a-z]+)(\d+)", text)}
-    if not {"mb", "ic", "ih", "oc", "kh"} <= set(sizes) or sizes.get("g", 1) != 1:
+    found = dict(re.findall(r"([a-z]+)(\d+)", text))
+    if not {"mb", "ic", "ih", "oc", "kh"} <= set(found) or found.get("g", "1") != "1":
         return None
-    if any(sizes.get(name, 0) for name in ("dh", "dw", "id", "kd")):
+    if any(found.get(name, "0") != "0" for name in ("dh", "dw", "id", "kd")):
         return None
-
-    def both(letter: str, default: int) -> tuple[int, int]:
-        high = sizes.get(f"{letter}h", default)
-        return sizes.get(f"{letter}w", high), high
-
-    (w, h), (s, r) = both("i", 0), both("k", 1)
-    (stride_w, stride_h), (pad_w, pad_h) = both("s", 1), both("p", 0)
-    return Conv(
-        w, h, sizes["ic"], sizes["mb"], sizes["oc"], r, s, pad_w, pad_h, stride_w, stride_h
-    )  # fmt: skip
+    sizes: dict[str, str | bool] = {"n": found["mb"], "c": found["ic"], "k": found["oc"]}
+    for wide, high, letter, default in (
+        *(("w", "h", "i", "0"), ("s", "r", "k", "1")),
+        *(("pad_w", "pad_h", "p", "0"), ("stride_w", "stride_h", "s", "1")),
+    ):
+        sizes[high] = found.get(f"{letter}h", default)
+        sizes[wide] = found.get(f"{letter}w", sizes[high])
+    return sizes
 
 
-def _product(text: str, options: Mapping[str, str]) -> Gemm | None:
-    """Return the product of a descriptor such as 700x2048:2048x5124, which is row-major.
+def _product(text: str, options: Mapping[str, str]) -> dict[str, str | bool] | None:
+    """Return the sizes of a descriptor such as 700x2048:2048x5124, which is row-major.
 
     Column-major, as published, it is the product of the transposes: m and n change places.
     """
-    sizes = re.fullmatch(r"(\d+)x(\d+):(\d+)x(\d+)\w*", text)
-    if sizes is None or sizes[2] != sizes[3]:
+    found = re.fullmatch(r"(\d+)x(\d+):(\d+)x(\d+)\w*", text)
+    if found is None or found[2] != found[3]:
         return None
     turned = {"ab": False, "any": False, "ba": True}
     a, b = (turned.get(options.get(tag, "any")) for tag in ("wtag", "stag"))
     if a is None or b is None:
         return None
-    return Gemm(m=int(sizes[4]), n=int(sizes[1]), k=int(sizes[2]), a_transposed=a, b_transposed=b)
+    return {"m": found[4], "n": found[1], "k": found[2], "a_transposed": a, "b_transposed": b}
 
 
-def _reduced(place: Line, elements: int, ranks: int, text: str, unit: str) -> Timing:
-    problem = AllReduce(elements=elements)
+def _digits(text: str) -> str:
+    """Return a whole number's text, "0" for any other and for more digits than a size has."""
+    return text if re.fullmatch(r"[0-9]{1,15}", text) else "0"
+
+
+def _reduced(place: Line, elements: str, ranks: int, text: str, unit: str) -> Timing:
+    problem = _made(place, "all_reduce", {"elements": elements})
     return _timing(place, problem, "sum", "float32", _seconds(place, text, unit), ranks)
 
 
@@ -284,8 +313,8 @@ def _seconds(place: Line, text: str, unit: str) -> float:
         seconds = float(Decimal(text) * Decimal(unit))
     except ArithmeticError:
         seconds = 0.0
-    if not seconds > 0:
-        raise DeepbenchError(f"{place}: a time is {text!r}: a number above 0 is needed")
+    if not 0 < seconds < math.inf:
+        raise DeepbenchError(f"{place}: a time is {text!r}: a finite number above 0 is needed")
     return seconds
 
 

@@ -22,7 +22,7 @@ class PublishedMachine:
     """One machine: its name here, how workbooks name it, what asv and a profile say of it.
 
     workbook: "" where none is about it. peaks: FLOP/s by precision, bandwidth: bytes/s, both from
-    the data sheet that `source` names.
+    the data sheet that `source` names; without peaks it says why there are none.
     """
 
     workbook: str
@@ -50,7 +50,9 @@ class PublishedMachine:
     def profile(self, specs: dict[str, str], date: str) -> Profile:
         """The profile, with the specs that were published last."""
         how = f"data sheet: {self.source}"
-        peaks = {name: Figure(value, "FLOP/s", how) for name, value in self.peaks.items()}
+        absent: dict[str, float | None] = {"float32": None} if self.source else {}
+        known = {**self.peaks} or absent
+        peaks = {name: Figure(value, "FLOP/s", how) for name, value in known.items()}
         bandwidth = {} if self.bandwidth is None else {self.device: self.bandwidth}
         return Profile(
             machine=self.name,

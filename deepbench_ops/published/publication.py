@@ -14,7 +14,7 @@ from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import set_name
 from deepbench_ops.published import joining, logs, machines, sheets, timings
 from deepbench_ops.published.machines import PublishedMachine
-from deepbench_ops.published.timings import Timing, Unread
+from deepbench_ops.published.timings import Timing, Unread, Where
 
 Key = tuple[str, tuple[str, ...]]
 """A benchmark and its parameters, as asv spells them."""
@@ -62,7 +62,10 @@ def read(
     try:
         found, unread = timings.read(cells) if is_workbook else logs.read(_text(path))
         if not found:
-            raise DeepbenchError("no table of times: see docs/published.md for how one begins")
+            first = f" ({unread[0].place} {unread[0].reason})" if unread else ""
+            raise DeepbenchError(
+                f"no table of times{first}: see docs/published.md for how one begins"
+            )
         stated = specs.get(timings.SET)
         published_set = set_name(stated) if stated else joining.set_of(found)
     except DeepbenchError as wrong:
@@ -73,11 +76,21 @@ def read(
     publications = {
         one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
     }
+    places_of: dict[tuple[str, Key], Where] = {}
     for timing in found:
-        _take(publications[places[timing.place.sheet].name], timing)
+        one = publications[places[timing.place.sheet].name]
+        key = _key(timing, published_set)
+        before = places_of.setdefault((one.machine.name, key), timing.place)
+        if before.sheet != timing.place.sheet:
+            name, params = key
+            raise DeepbenchError(
+                f"{path}: {before} and {timing.place} both give {name}({', '.join(params)}): one"
+                " machine and precision has one sheet"
+            )
+        _take(one, key, timing)
+    others = next(iter(places.values()))  # a sheet without a time tells no machine
     for cell in unread:
-        if cell.place.sheet in places:
-            publications[places[cell.place.sheet].name].unread.append(cell)
+        publications[places.get(cell.place.sheet, others).name].unread.append(cell)
     return list(publications.values())
 
 
@@ -86,7 +99,15 @@ def benchmark(timing: Timing, published_set: str) -> str:
     return f"{timing.problem.family}.{CLASSES[published_set]}.kernel_{timing.operation}"
 
 
-def _take(publication: Publication, timing: Timing) -> None:
+def _key(timing: Timing, published_set: str) -> Key:
+    """Return the benchmark and the parameters that a time is of."""
+    params = [repr(joining.join(timing.problem).id), repr(timing.precision)]
+    if timing.ranks is not None:
+        params.append(repr(timing.ranks))
+    return benchmark(timing, published_set), tuple(params)
+
+
+def _take(publication: Publication, key: Key, timing: Timing) -> None:
     run = joining.join(timing.problem)
     if run.id != timing.problem.id:
         publication.slips[timing.problem.id] = run.id
@@ -94,10 +115,6 @@ def _take(publication: Publication, timing: Timing) -> None:
         publication.unlisted.add(run.id)
     if not timing.agrees:
         publication.disagreeing.append(timing)
-    params = [repr(run.id), repr(timing.precision)]
-    if timing.ranks is not None:
-        params.append(repr(timing.ranks))
-    key = (benchmark(timing, publication.published_set), tuple(params))
     publication.values.setdefault(key, []).append(timing.seconds)
 
 

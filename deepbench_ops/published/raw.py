@@ -69,7 +69,7 @@ def write(beside: Path, facts: Facts, new: Mapping[Key, list[Record]]) -> bool:
     known, standing = load(beside)
     kept = [each for each in standing if plain(each["benchmark"], each["params"]) not in new]
     entries = sorted([*kept, *(each for several in new.values() for each in several)], key=_place)
-    if sorted(standing, key=_place) == entries:
+    if text(standing) == text(entries):
         return False
     if entries:
         measurements.write(beside, {**known, **facts}, entries)

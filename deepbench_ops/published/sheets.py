@@ -1,10 +1,12 @@
 """An xlsx file as rows of cells, opened with the distrust that a file from elsewhere deserves."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from xml.etree.ElementTree import iterparse
 from zipfile import BadZipFile, ZipFile
 
 from deepbench_ops.errors import DeepbenchError
@@ -14,6 +16,13 @@ LARGEST_BYTES = 50_000_000
 
 ENCRYPTED = bytes.fromhex("d0cf11e0a1b11ae1")
 """How a file begins that is no zip: a workbook with a password, or one from before 2007."""
+
+_NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+CELL, FORMULA, ROW = f"{_NAMES}c", f"{_NAMES}f", f"{_NAMES}row"
+
+OTHER_FILE = re.compile(r"(?:\[[^\]]*\][^\[\]']*|'[^']*\[[^']*')!")
+"""What a formula names in another file, such as [1]Sheet1!A1. A table's column, Table1[Time], is in
+the same one."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,29 @@ def read(path: Path) -> tuple[Sheet, ...]:
     Raises DeepbenchError, naming the file and where it lies in the file, for what is no
     workbook, is too large, refers to other files, or has formulas without a stored value.
     """
+    from openpyxl import load_workbook
+
     _refuse_other_files(path)
-    values = tuple(Sheet(name, tuple(rows)) for name, rows in _rows(path, values=True))
-    for sheet, (_, formulas) in zip(values, _rows(path, values=False), strict=True):
-        _refuse_unusable(path, sheet, formulas)
-    return values
+    found = []
+    with warnings.catch_warnings(), path.open("rb") as stream:
+        # Drawings and the like, which openpyxl cannot keep and nobody here wants.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            book = load_workbook(stream, read_only=True, data_only=True)
+            for page in book.worksheets:
+                page.reset_dimensions()  # what the file says of its size may be wrong
+                sheet = Sheet(page.title, tuple(page.iter_rows(values_only=True)))
+                with page._get_source() as part:
+                    _refuse_unusable(path, sheet, part)
+                found.append(sheet)
+            book.close()
+        except DeepbenchError:
+            raise
+        except Exception as error:  # of zlib, zipfile, the XML parser, openpyxl: no list of theirs
+            raise DeepbenchError(
+                f"{path} is damaged: {type(error).__name__}: {' '.join(str(error).split())[:120]}"
+            ) from None
+    return tuple(found)
 
 
 def _refuse_other_files(path: Path) -> None:
@@ -79,11 +106,14 @@ def _refuse_other_files(path: Path) -> None:
                 )
         with ZipFile(path) as parts:
             size = sum(part.file_size for part in parts.infolist())
+            locked = any(part.flag_bits & 1 for part in parts.infolist())
             known = "xl/workbook.xml" in parts.namelist()
     except BadZipFile:
         raise DeepbenchError(f"{path} is not an xlsx workbook, or only a part of one") from None
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}") from None
+    if locked:
+        raise DeepbenchError(f"{path} is a zip file with a password: save it without one")
     if not known:
         raise DeepbenchError(f"{path} is a zip file, but no xlsx workbook")
     if size > LARGEST_BYTES:
@@ -93,37 +123,41 @@ def _refuse_other_files(path: Path) -> None:
         )
 
 
-def _rows(path: Path, values: bool) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    """Yield name and rows of each sheet: of values, or of formulas where there are any."""
-    from openpyxl import load_workbook
+def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes]) -> None:
+    """Raise DeepbenchError for a formula of a sheet's part that has no value, or one elsewhere.
 
-    with warnings.catch_warnings():
-        # Drawings and the like, which openpyxl cannot keep and nobody here wants.
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            book = load_workbook(path, read_only=True, data_only=values)
-            for sheet in book.worksheets:
-                sheet.reset_dimensions()  # what the file says of its size may be wrong
-                yield sheet.title, list(sheet.iter_rows(values_only=True))
-            book.close()
-        except (KeyError, ValueError, TypeError, AttributeError, BadZipFile, SyntaxError) as error:
+    They are read beside openpyxl, which gives formulas or values, each with a pass of its own.
+    """
+    for row, column, formula in _formulas(part):
+        place = sheet.place(row, column)
+        shown = f"={formula[:60]}"
+        if OTHER_FILE.search(formula):
             raise DeepbenchError(
-                f"{path} is damaged: {type(error).__name__}: {' '.join(str(error).split())[:120]}"
-            ) from None
+                f"{path}: {place} refers to another file ({shown}): put its value there"
+            )
+        if sheet.rows[row][column] is None:
+            raise DeepbenchError(
+                f"{path}: {place} is a formula ({shown}) without its value: open the file in a"
+                " spreadsheet program and save it"
+            )
 
 
-def _refuse_unusable(path: Path, sheet: Sheet, formulas: list[tuple[Any, ...]]) -> None:
-    for row, cells in enumerate(formulas):
-        for column, cell in enumerate(cells):
-            if not (isinstance(cell, str) and cell.startswith("=")):
-                continue
-            if "[" in cell:
-                raise DeepbenchError(
-                    f"{path}: {sheet.place(row, column)} refers to another file ({cell[:60]}): put"
-                    " its value there"
-                )
-            if sheet.rows[row][column] is None:
-                raise DeepbenchError(
-                    f"{path}: {sheet.place(row, column)} is a formula ({cell[:60]}) without its"
-                    " value: open the file in a spreadsheet program and save it"
-                )
+def _formulas(part: IO[bytes]) -> Iterator[tuple[int, int, str]]:
+    """Yield row, column and text of each formula: plain, shared, of an array, of a data table.
+
+    A row or a cell that does not say where it is follows the one before it.
+    """
+    from openpyxl.utils import coordinate_to_tuple
+
+    row = 0
+    for _, element in iterparse(part):
+        if element.tag != ROW:
+            continue
+        row, column = int(element.get("r", row + 1)), 0
+        for cell in element.iterfind(CELL):
+            place = cell.get("r")
+            column = coordinate_to_tuple(place)[1] if place else column + 1
+            formula = cell.find(FORMULA)
+            if formula is not None:
+                yield row - 1, column - 1, formula.text or ""
+        element.clear()

@@ -2,14 +2,15 @@
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
 of two times for one kernel the one with more samples stays, of as many the longer, with its raw
-seconds.
+seconds; of libraries all that were named; of two profiles the later one, with the yardsticks of
+both, which must agree.
 """
 
 import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -19,33 +20,39 @@ from typing import Any
 
 from asv.machine import Machine
 from asv.results import Results, iter_results_for_machine
-from asv.util import write_json
+from asv.util import truncate_float_list, write_json
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import Figure
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.published import raw
-from deepbench_ops.published.filing import ListDays, entry_of, save
-from deepbench_ops.releases.table import Release
+from deepbench_ops.published import corrections, plausible, raw
+from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, joined, save
+from deepbench_ops.published.plausible import Point
+from deepbench_ops.published.sheets import LARGEST_BYTES
+from deepbench_ops.releases.table import Release, publication_of
 from deepbench_ops.results import measurements
 from deepbench_ops.results.measurements import Record
 
 FORMAT, VERSION = "deepbench-submission", 2
 
-BEYOND_PEAK = 1.05
-BEYOND_MEASURED = 1.3
-BEYOND_CONVOLUTION = 10.0
-"""How many times the peak is impossible: data sheets round, a measured peak was taken on a machine
-that was not quite free, and convolutions can do with a fraction of the direct method's FLOPs."""
-
-Point = dict[str, Any]
 Key = tuple[str, tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class Fit:
+    """A submission that may be taken in.
+
+    releases: one for each of its results. profile: what the machine's will be.
+    """
+
+    content: Any
+    releases: tuple[Release, ...]
+    profile: Profile
+
+
 def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[str, Any]:
-    """Return all results of a machine, `releases` being the release table by hash.
+    """Return all results of a machine but slips, `releases` being the release table by hash.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table.
     """
@@ -69,9 +76,7 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
 
 def check(submission: Any) -> None:
     """Raise DeepbenchError, with the reason, for what is no honest submission."""
-    from jsonschema import Draft202012Validator
-
-    errors = sorted(Draft202012Validator(_schema()).iter_errors(submission), key=str)
+    errors = sorted(_schema().iter_errors(submission), key=str)
     if errors:
         where = "/".join(map(str, errors[0].absolute_path)) or "the file"
         raise DeepbenchError(f"{where}: {errors[0].message[:200]}")
@@ -86,62 +91,143 @@ def check(submission: Any) -> None:
         raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
     places = set()
     for result in submission["results"]:
-        place = (_release(result).hash, result["environment"])
+        release = _release(result)
+        place = (release.hash, result["environment"])
         if place in places:
-            raise DeepbenchError(f"{_release(result).name} is in it twice")
+            raise DeepbenchError(f"{release.name} is in it twice")
         places.add(place)
-        raw.check(result)
+        if result["environment"].startswith(ENVIRONMENT) == release.measurable:
+            raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
         device = result["variables"].get("DEEPBENCH_DEVICE", "cpu")
-        seen = set()
-        for point in result["points"]:
-            if _key(point) in seen:
-                raise DeepbenchError(f"{_named(result, point)} is in it twice")
-            seen.add(_key(point))
-            _refuse_impossible(result, point, known.peaks.get(device, {}))
+        plausible.check(result, known.peaks.get(device, {}))
+        raw.check(result)
 
 
-def accept(
-    results: Path, submission: Any, releases: Mapping[str, Release], list_days: ListDays
-) -> int:
-    """Take in a submission; return how many results changed, or their raw seconds.
+def fit(
+    results: Path, submissions: Mapping[Path, Any], releases: Mapping[str, Release]
+) -> dict[Path, Fit]:
+    """Return submissions as they may be taken in, one after the other; nothing is written.
 
-    Days of publication are listed before the first result is written, as in `filing.file`. Raises
-    DeepbenchError, and writes nothing, for what `check` refuses, for a machine that is described
-    otherwise here, and for a release that the table lacks.
+    Raises DeepbenchError, naming the file, for what `check` refuses, for a machine that is
+    described otherwise here or has other yardsticks or variables, and for a release that the table
+    lacks or has on another day.
     """
-    check(submission)
-    machine = submission["machine"]["machine"]
-    entry = results / machine / "machine.json"
-    if entry_of(entry) not in (None, submission["machine"]):
-        raise DeepbenchError(f"{entry} describes another machine of that name: rename one")
-    found = [_release(result) for result in submission["results"]]
-    for release in found:
+    found: dict[Path, Fit] = {}
+    for path, submission in submissions.items():
+        try:
+            check(submission)
+            before = [
+                one for one in found.values() if _machine(one.content) == _machine(submission)
+            ]
+            found[path] = _fit(results, submission, releases, before)
+        except DeepbenchError as wrong:
+            raise DeepbenchError(f"{path}: {wrong}") from None
+    return found
+
+
+def _fit(
+    results: Path, submission: Any, releases: Mapping[str, Release], before: Sequence[Fit]
+) -> Fit:
+    """Return a submission as it may be taken in after others of its machine."""
+    machine = _machine(submission)
+    entry = before[-1].content["machine"] if before else None
+    entry = entry or entry_of(results / machine / "machine.json")
+    if entry not in (None, submission["machine"]):
+        raise DeepbenchError(f"another machine is called {machine} here: rename one of them")
+    found = tuple(_release(result) for result in submission["results"])
+    standing = {
+        (release.hash, result["environment"]): result["variables"]
+        for one in before
+        for release, result in zip(one.releases, one.content["results"], strict=True)
+    }
+    for release, result in zip(found, submission["results"], strict=True):
         if release.measurable and release.hash not in releases:
             raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
-    list_days([release for release in found if not release.measurable])
-    if not entry.exists():
-        write_json(str(entry), submission["machine"], Machine.api_version)
-    if profile.read(results, machine) is None:
-        profile.write(results, profile.parse(submission["profile"]))
-    return sum(
-        _merge(results, result, _empty(submission["machine"], release, result))
-        for release, result in zip(found, submission["results"], strict=True)
+        if release.measurable and release.date != releases[release.hash].date:
+            raise DeepbenchError(
+                f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
+            )
+        path = results / str(_empty(submission["machine"], release, result)._filename)
+        known = standing.get((release.hash, result["environment"]))
+        if known is None and path.exists():
+            known = Results.load(str(path)).env_vars
+        if known is not None and known != result["variables"]:
+            raise DeepbenchError(f"{release.name} was measured under other variables here: {known}")
+    profile_here = before[-1].profile if before else profile.read(results, machine)
+    sent = profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
+    return Fit(submission, found, _agreed(profile_here, sent))
+
+
+def _agreed(known: Profile | None, sent: Profile) -> Profile:
+    """Return what stands of two profiles of a machine."""
+    if known is None:
+        return sent
+    measured = [one for one in (known, sent) if one.yardsticks]
+    both: dict[tuple[str, str], tuple[str, Any]] = {}
+    for one in measured:
+        for count, figures in one.yardsticks.items():
+            for kind, figure in figures.items():
+                version = one.yardstick_version
+                if both.setdefault((count, kind), (version, figure)) != (version, figure):
+                    raise DeepbenchError(
+                        f"its yardsticks have other nominal readings than those of {known.machine}"
+                        " here: times that were divided by them do not compare"
+                    )
+    if len({one.yardstick_version for one in measured}) > 1:
+        raise DeepbenchError(f"its yardsticks are of another version than {known.machine}'s here")
+    yardsticks: dict[str, Any] = {}
+    for (count, kind), (_, figure) in sorted(both.items()):
+        yardsticks.setdefault(count, {})[kind] = figure
+    return replace(
+        max(known, sent, key=_rank),
+        yardstick_version=max(one.yardstick_version for one in measured or (known, sent)),
+        yardsticks=yardsticks,
     )
+
+
+def _rank(one: Profile) -> tuple[str, str]:
+    plain = replace(one, yardstick_version="", yardsticks={})
+    return one.date, json.dumps(asdict(plain), sort_keys=True)
+
+
+def accept(results: Path, one: Fit, list_days: ListDays) -> int:
+    """Take in a submission that fits; return how many results changed, or their raw seconds.
+
+    Days of publication are listed before the first result is written, as in `filing.file`.
+    """
+    machine = one.content["machine"]
+    entry = results / machine["machine"] / "machine.json"
+    list_days([release for release in one.releases if not release.measurable])
+    if not entry.exists():
+        write_json(str(entry), machine, Machine.api_version)
+    if profile.read(results, machine["machine"]) != one.profile:
+        profile.write(results, one.profile)
+    return sum(
+        _merge(results, result, _empty(machine, release, result))
+        for release, result in zip(one.releases, one.content["results"], strict=True)
+    )
+
+
+def _machine(submission: Any) -> str:
+    name: str = submission["machine"]["machine"]
+    return name
 
 
 def read(path: Path) -> Any | None:
     """Return what a submission's file holds, None for a file that is none.
 
-    Raises DeepbenchError where it is one and no JSON.
+    Raises DeepbenchError where it is one and no JSON, or larger than any.
     """
     try:
         with path.open("rb") as stream:
             if stream.read(1) != b"{":
                 return None
+        if path.stat().st_size > LARGEST_BYTES:
+            raise DeepbenchError(f"{path}: {path.stat().st_size / 1e6:.0f} MB are no submission")
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
 
 
@@ -150,7 +236,10 @@ def _release(result: dict[str, Any]) -> Release:
         day = date.fromisoformat(result["date"])
     except ValueError:
         raise DeepbenchError(f"{result['date']} is no day: write it as YYYY-MM-DD") from None
-    return Release(result["framework"], result["release"], day)
+    release = Release(result["framework"], result["release"], day)
+    if not release.measurable and release.version != publication_of(day).version:
+        raise DeepbenchError(f"{release.name} was published on another day than {day}")
+    return release
 
 
 def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
@@ -163,28 +252,41 @@ def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
     had = raw.by_point(raw.load(beside)[1])
     sent = raw.by_point(result.get("measurements", ()))
     after, brought = dict(before), {}
-    for point in result["points"]:
+    for point in map(_as_stored, result["points"]):
         key, of = _key(point), raw.plain(*_key(point))
         standing = before.get(key)
         coming = sent.get(of, [])
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
     renewed = raw.write(beside, result.get("conditions", {}), brought)
-    if after != before:
+    libraries = joined(stored._requirements, result["libraries"])
+    changed = after != before or libraries != stored._requirements
+    if changed:
+        stored._requirements = dict(sorted(libraries.items()))
         _write(results, path, stored, before, after)
-    return renewed or after != before
+    return renewed or changed
+
+
+def _as_stored(point: Point) -> Point:
+    """Return a point as asv keeps it: bounds to five digits, and none without the other."""
+    bounds = {name: point[name] for name in ("low", "high") if name in point}
+    plain = {name: value for name, value in point.items() if name not in bounds}
+    plain["seconds"] = float(point["seconds"])
+    if "samples" in point:
+        plain["samples"] = [float(each) for each in point["samples"]]
+    if len(bounds) < 2:
+        return plain
+    return {**plain, **dict(zip(bounds, truncate_float_list(list(bounds.values())), strict=True))}
 
 
 def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
     if stored.commit_hash not in releases:
         raise DeepbenchError(f"{stored._filename}: its release is not in the release table")
     release = releases[stored.commit_hash]
-    beside = measurements.beside(results / str(stored._filename))
-    facts, records = raw.load(beside)
-    libraries = dict(stored._requirements)
-    for conditions in facts.values():
-        libraries |= {name: str(text) for name, text in conditions.items()}
-    points = _points(stored)
+    path = results / str(stored._filename)
+    facts, records = raw.load(measurements.beside(path))
+    slips = corrections.of_machine(path.parent).get(path.name, ())
+    points = {key: point for key, point in _points(stored).items() if key not in slips}
     known = raw.by_point(records)
     own = [each for key in points for each in known.get(raw.plain(*key), ())]
     measured = {
@@ -197,7 +299,7 @@ def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> 
         "date": release.date.isoformat(),
         "environment": str(stored.env_name),
         "variables": dict(stored.env_vars),
-        "libraries": libraries,
+        "libraries": dict(stored._requirements),
         "points": list(points.values()),
         **(measured if own else {}),
     }
@@ -221,7 +323,7 @@ def _points(stored: Results) -> dict[Key, Point]:
                     point[bound] = stats[column]
             if samples:
                 point["samples"] = list(samples)
-            found[_key(point)] = point
+            found[_key(point)] = _as_stored(point)
     return found
 
 
@@ -230,7 +332,8 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
     python = "3" if release.measurable else ""
     about = (release.hash, release.milliseconds, python)
     of_run = (result["environment"], result["variables"])
-    return Results({**machine, "python": python}, result["libraries"], *about, *of_run)
+    libraries = dict(sorted(joined(result["libraries"], result["libraries"]).items()))
+    return Results({**machine, "python": python}, libraries, *about, *of_run)
 
 
 def _write(
@@ -253,6 +356,7 @@ def _write(
         stored._benchmark_params[name] = axes
         stored._samples[name] = samples if any(samples) else None
         stored._stats[name] = stats if any(stats) else None
+    stored._results = dict(sorted(stored._results.items()))
     save(results, path, stored)
 
 
@@ -267,26 +371,6 @@ def _interval(row: Point) -> dict[str, float] | None:
     if not {"low", "high"} <= set(row):
         return None
     return {"ci_99_a": row["low"], "ci_99_b": row["high"]}
-
-
-def _refuse_impossible(result: dict[str, Any], point: Point, peaks: Mapping[str, Figure]) -> None:
-    family, _, kernel = point["benchmark"].split(".")
-    problem_id, precision = (text.strip("'") for text in point["params"][:2])
-    figure = peaks.get(precision)
-    peak, how = (figure.value, figure.how) if figure else (None, "")
-    work = problem_of(family, problem_id).flops_of(kernel.removeprefix("kernel_"))
-    factor = BEYOND_MEASURED if how.startswith("measured") else BEYOND_PEAK
-    factor = BEYOND_CONVOLUTION if family == "conv" else factor
-    if peak and work / point["seconds"] > factor * peak:
-        raise DeepbenchError(
-            f"{_named(result, point)} in {point['seconds']:g} s is {work / point['seconds']:.3g}"
-            f" FLOP/s, more than the {peak:.3g} that its profile says the machine can do"
-        )
-
-
-def _named(result: dict[str, Any], point: Point) -> str:
-    where = f"{result['framework']}-{result['release']}"
-    return f"{where} {point['benchmark']}({', '.join(point['params'])})"
 
 
 def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:
@@ -308,4 +392,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 @cache
 def _schema() -> Any:
-    return json.loads(files(__package__).joinpath("submission.schema.json").read_text("utf-8"))
+    from jsonschema import Draft202012Validator
+
+    text = files(__package__).joinpath("submission.schema.json").read_text("utf-8")
+    return Draft202012Validator(json.loads(text))

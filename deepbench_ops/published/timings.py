@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, Protocol
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import sizes
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import headings
 from deepbench_ops.published.headings import Columns, Section
 from deepbench_ops.published.sheets import Place, Sheet
@@ -65,7 +66,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Unread:
-    """A cell that should hold a time and gives none."""
+    """A cell that should hold a time and gives none, or a header whose times are nobody's."""
 
     place: Where
     text: str
@@ -76,7 +77,7 @@ def read(sheets: Iterable[Sheet]) -> tuple[list[Timing], list[Unread]]:
     """Return the timings of all sheets, and what could not be read.
 
     Raises DeepbenchError for a time that is negative or text of no known meaning, a size that is
-    none, and a table whose times have no unit.
+    none, a table that lacks a header, and one whose times have no unit.
     """
     timings: list[Timing] = []
     unread: list[Unread] = []
@@ -97,28 +98,57 @@ def specs(sheets: Iterable[Sheet]) -> dict[str, str]:
 
 
 def _read_sheet(sheet: Sheet) -> Iterator[Timing | Unread]:
-    section: Section | None = None
-    columns: Columns | None = None
-    for row, cells in enumerate(sheet.rows):
-        started = headings.section(cells[0] if cells else None)
-        if started is not None:
-            section, columns = started, None
-        if section is None:
-            continue
-        if columns is None:
-            columns = headings.columns(section, cells)
-            precision, unit = precision_of(sheet, section.family), _unit_of(sheet)
-        else:
+    titles = [headings.section(_at(cells, 0)) for cells in sheet.rows]
+    starts = [row for row, section in enumerate(titles) if section is not None]
+    yield from _outside(sheet, starts[0] if starts else None)
+    unit = _unit_of(sheet)
+    for start, end in pairwise([*starts, len(sheet.rows)]):
+        section = titles[start]
+        assert section is not None
+        header, columns = _headers(sheet, section, start, end)
+        for column, cell in enumerate(sheet.rows[header]):
+            if headings.is_unread(columns, column, cell):
+                yield Unread(sheet.place(header, column), _text(cell), "names no known pass")
+        precision = precision_of(sheet, section.family)
+        for row in range(header + 1, end):
             yield from _read_row(sheet, row, section, columns, precision, unit)
+
+
+def _outside(sheet: Sheet, first: int | None) -> Iterator[Unread]:
+    """Yield the headers of times above the first table; of a sheet without one its first cell."""
+    for row, cells in enumerate(sheet.rows[:first]):
+        for column, cell in enumerate(cells):
+            if first is None and not _empty(cell):
+                yield Unread(
+                    sheet.place(row, column), _text(cell), "begins a sheet without a table"
+                )
+                return
+            if headings.words_and_unit(cell)[1] is not None:
+                yield Unread(sheet.place(row, column), _text(cell), "stands above all tables")
+
+
+def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int, Columns]:
+    """Return the headers of the table whose title is in a row, and where they are.
+
+    They are that row or the next that is not empty. Raises DeepbenchError where one is lacking.
+    """
+    filled = [row for row in range(start, end) if not all(map(_empty, sheet.rows[row]))][:2]
+    found = [(row, headings.columns(section, sheet.rows[row])) for row in filled]
+    row, columns = min(found, key=lambda each: len(headings.lacking(section, each[1])))
+    missing = headings.lacking(section, columns)
+    if missing:
+        title = _text(sheet.rows[start][0])
+        raise DeepbenchError(f"{sheet.place(start, 0)}: {title} has no column {', '.join(missing)}")
+    return row, columns
 
 
 def _read_row(
     sheet: Sheet, row: int, section: Section, columns: Columns, precision: str, unit: float | None
 ) -> Iterator[Timing | Unread]:
     cells = sheet.rows[row]
-    sizes = {name: _at(cells, column) for name, column in columns.sizes.items()}
+    given = {name: _at(cells, column) for name, column in columns.sizes.items()}
     times = {name: _at(cells, column) for name, column in columns.times.items()}
-    lacking = sorted(name for name, size in sizes.items() if _empty(size))
+    lacking = sorted(name for name, size in given.items() if _empty(size))
     if lacking and all(_empty(time) for time in times.values()):
         return  # no kernel, but something written beside the table
     for operation, time in times.items():
@@ -127,16 +157,16 @@ def _read_row(
             reason = "is empty" if _empty(time) else "says that there is none"
             yield Unread(place, _text(time), reason)
         elif lacking:
-            missing = "all sizes" if len(lacking) == len(sizes) else ", ".join(lacking)
+            missing = "all sizes" if len(lacking) == len(given) else ", ".join(lacking)
             yield Unread(place, _text(time), f"its row lacks {missing}")
         else:
             yield Timing(
                 place=place,
-                problem=_problem(sheet, row, section, columns, sizes),
+                problem=_problem(sheet, row, section, columns, given),
                 operation=operation,
                 precision=precision,
                 seconds=_seconds(place, time, columns.units[operation] or unit),
-                ranks=None if columns.ranks is None else _whole(sheet, row, columns.ranks),
+                ranks=None if columns.ranks is None else _ranks(sheet, row, columns.ranks),
                 rate=_rate(cells, columns, operation),
             )
 
@@ -177,17 +207,17 @@ def _unit_of(sheet: Sheet) -> float | None:
 
 
 def _problem(
-    sheet: Sheet, row: int, section: Section, columns: Columns, sizes: Mapping[str, Any]
+    sheet: Sheet, row: int, section: Section, columns: Columns, given: Mapping[str, Any]
 ) -> Problem:
     values: dict[str, Any] = dict(section.fixed)
-    for name, cell in sizes.items():
-        if name.endswith("_transposed"):
-            values[name] = _truth(sheet.place(row, columns.sizes[name]), cell)
-        elif name == "sparsity":
-            values[name] = _share(sheet.place(row, columns.sizes[name]), cell)
-        else:
-            values[name] = _whole(sheet, row, columns.sizes[name])
-    return TYPES[section.family](**values)
+    for name, cell in given.items():
+        place = sheet.place(row, columns.sizes[name])
+        transposed = name.endswith("_transposed")
+        values[name] = _truth(place, cell) if transposed else _size(place, name, cell)
+    try:
+        return sizes.problem(section.family, values)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{sheet.place(row, min(columns.sizes.values()))}: {wrong}") from None
 
 
 def _seconds(place: Place, cell: object, unit: float | None) -> float:
@@ -198,8 +228,9 @@ def _seconds(place: Place, cell: object, unit: float | None) -> float:
         raise DeepbenchError(
             f"{place}: a time is {_text(cell)!r}: write a number above 0, or N/A if there is none"
         )
-    # In decimal, so that 0.057 ms is 5.7e-05 s to the last digit.
-    return float(Decimal(repr(number)) * Decimal(repr(unit)))
+    # In decimal, so that 0.057 ms is 5.7e-05 s to the last digit; text has digits that floats lack.
+    digits = cell if isinstance(cell, str) else repr(number)
+    return float(Decimal(digits.strip()) * Decimal(repr(unit)))
 
 
 def _rate(cells: Sequence[object], columns: Columns, operation: str) -> float | None:
@@ -220,19 +251,15 @@ def _work(timing: Timing) -> float:
     return problem.flops_of("forward" if "backward" in timing.operation else timing.operation)
 
 
-def _whole(sheet: Sheet, row: int, column: int) -> int:
-    cell, place = _at(sheet.rows[row], column), sheet.place(row, column)
-    number = _number(cell)
-    if number is None or number < 0 or number != int(number):
-        raise DeepbenchError(f"{place}: a size is {_text(cell)!r}: write a whole number")
-    return int(number)
+def _ranks(sheet: Sheet, row: int, column: int) -> int:
+    return int(_size(sheet.place(row, column), "ranks", _at(sheet.rows[row], column)))
 
 
-def _share(place: Place, cell: object) -> float:
-    number = _number(cell)
-    if number is None or not 0 < number < 1:
-        raise DeepbenchError(f"{place}: sparsity is {_text(cell)!r}: write a number in (0, 1)")
-    return number
+def _size(place: Place, name: str, cell: object) -> float:
+    try:
+        return sizes.size(name, cell)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{place}: {wrong}") from None
 
 
 def _truth(place: Place, cell: object) -> bool:

@@ -8,7 +8,15 @@
   "Eigen Version": "3.3.3",
   "Gemmlowp version": "Latest code from github"
  },
- "peaks": {},
+ "peaks": {
+  "cpu": {
+   "float32": {
+    "value": null,
+    "unit": "FLOP/s",
+    "how": "data sheet: no figure published: Apple names no FLOPS of the A8's cores"
+   }
+  }
+ },
  "bandwidth": {},
  "yardstick_version": "",
  "yardsticks": {}

@@ -7,7 +7,15 @@
   "Framework": "TensorFlow 1.7.0",
   "Conditions": "CPU (unoptimized build), 16 cores (default)"
  },
- "peaks": {},
+ "peaks": {
+  "cpu": {
+   "float32": {
+    "value": null,
+    "unit": "FLOP/s",
+    "how": "data sheet: no figure published: the page names no kind of processor"
+   }
+  }
+ },
  "bandwidth": {},
  "yardstick_version": "",
  "yardsticks": {}

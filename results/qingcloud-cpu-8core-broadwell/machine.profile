@@ -7,7 +7,15 @@
   "Framework": "TensorFlow 1.7.0",
   "Conditions": "CPU (MKL build), 8 cores (Broadwell)"
  },
- "peaks": {},
+ "peaks": {
+  "cpu": {
+   "float32": {
+    "value": null,
+    "unit": "FLOP/s",
+    "how": "data sheet: no figure published: the page names neither model nor clock"
+   }
+  }
+ },
  "bandwidth": {},
  "yardstick_version": "",
  "yardsticks": {}

@@ -7,7 +7,15 @@
   "Framework": "TensorFlow 1.7.0",
   "Conditions": "CUDA 9.1, 8 cores (default)"
  },
- "peaks": {},
+ "peaks": {
+  "cuda": {
+   "float32": {
+    "value": null,
+    "unit": "FLOP/s",
+    "how": "data sheet: no figure published: the page names no kind of GPU"
+   }
+  }
+ },
  "bandwidth": {},
  "yardstick_version": "",
  "yardsticks": {}

@@ -10,7 +10,15 @@
   "Gemmlowp version": "Latest code from github repo",
   "ARM Compute Lib version": "17.05"
  },
- "peaks": {},
+ "peaks": {
+  "cpu": {
+   "float32": {
+    "value": null,
+    "unit": "FLOP/s",
+    "how": "data sheet: no figure published: neither Broadcom nor the Raspberry Pi Foundation names FLOPS of the BCM2837's cores"
+   }
+  }
+ },
  "bandwidth": {},
  "yardstick_version": "",
  "yardsticks": {}

@@ -1,0 +1,49 @@
+"""Sizes that come from outside, by an id, a workbook or a log: held to the same bounds."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.conv import Conv
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES
+
+LARGEST = 10**12
+"""More than any memory holds, and few enough that FLOPs stay finite."""
+
+
+def size(name: str, given: object) -> float:
+    """Return a size of that name as a number, whole but for sparsity.
+
+    Raises DeepbenchError for what is none: padding begins at 0, sparsity is between 0 and 1, all
+    else begins at 1.
+    """
+    number = _number(given)
+    if name == "sparsity":
+        if not 0 < number < 1:
+            raise DeepbenchError(f"sparsity is {str(given)!r}: write a number in (0, 1)")
+        return number
+    lowest = 0 if name.startswith("pad_") else 1
+    if not lowest <= number <= LARGEST or number != int(number):
+        raise DeepbenchError(
+            f"{name} is {str(given)[:40]!r}: write a whole number from {lowest} to {LARGEST:g}"
+        )
+    return int(number)
+
+
+def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
+    """Return the problem of these sizes; DeepbenchError for a filter larger than its image."""
+    made = TYPES[family](**sizes)
+    if isinstance(made, Conv) and min(made.p, made.q) < 1:
+        raise DeepbenchError(f"{made.id}: the filter is larger than the padded image")
+    return made
+
+
+def _number(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return math.nan
+    try:
+        return float(given)
+    except (ValueError, OverflowError):
+        return math.nan
