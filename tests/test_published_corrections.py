@@ -95,6 +95,15 @@ def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
     assert {("'m5124_n9124_k2560_NT'", "'float32'")} == {params for _, params in slips}
 
 
+def test_a_torn_profile_has_no_peaks_and_stops_nobody(tmp_path):
+    """Whoever reads the profile tells what is wrong with it."""
+    path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
+    section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001))
+    filing.file(tmp_path, publication.read(workbooks.write(path, section)), list_days=len)
+    (tmp_path / "nvidia-m40" / "machine.profile").write_text("{")
+    assert [set()] == list(corrections.of_machine(tmp_path / "nvidia-m40").values())
+
+
 @pytest.mark.parametrize(("stack", "slips"), [(OLD, {key(0), key(1)}), (NEW, set())])
 def test_what_changes_within_days_was_mended(stack, slips):
     """A workbook replaced after three days with the same libraries: all that changed was wrong."""

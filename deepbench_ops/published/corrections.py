@@ -8,11 +8,13 @@ of speed that never was.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.published import filing
 from deepbench_ops.published.filing import ALTERNATIVES, Stack, Values
@@ -90,16 +92,24 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
     paths = [path for path, _ in files if path.suffix == ".json"]
     paths = sorted(paths, key=filing.day_of)
     dated = [Dated(filing.day_of(path), *filing.load(path)) for path in paths]
-    known = profile.read(folder.parent, folder.name)
-    peaks: dict[str, float] = {}
-    for figures in known.peaks.values() if known is not None else ():
-        for name, figure in figures.items():
-            if figure.value is not None:  # of several devices the faster one
-                peaks[name] = max(figure.value, peaks.get(name, 0.0))
+    peaks = _peaks(folder) if paths else {}
     return {
         path.name: slips | impossible(one.values, peaks)
         for path, one, slips in zip(paths, dated, corrected(dated), strict=True)
     }
+
+
+def _peaks(folder: Path) -> dict[str, float]:
+    """Return a machine's peaks by precision, of several devices the faster one's; none where its
+    profile cannot be read, which others tell."""
+    found: dict[str, float] = {}
+    with suppress(DeepbenchError):
+        known = profile.read(folder.parent, folder.name)
+        for figures in known.peaks.values() if known is not None else ():
+            for name, figure in figures.items():
+                if figure.value is not None:
+                    found[name] = max(figure.value, found.get(name, 0.0))
+    return found
 
 
 def _row(key: Key) -> tuple[str, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.published.timings import MIXED
+from deepbench_ops.problems.precision import MIXED
 
 BEYOND = 1.3
 """How many times its peak a machine may seem to reach: cards clock above their data sheets, and a

@@ -9,13 +9,12 @@ from deepbench_ops.machine.profile import Figure
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
 from deepbench_ops.published.peaks import BEYOND, times_peak
-from deepbench_ops.published.timings import MIXED
 from deepbench_ops.results.measurements import Record
 
 Point = dict[str, Any]
