@@ -24,7 +24,7 @@ from deepbench_ops.commands.machine import written
 from deepbench_ops.machine import entry, peaks, survey
 
 text = st.text(max_size=20)
-value = st.none() | st.floats(min_value=0, allow_infinity=False)
+value = st.none() | st.floats(min_value=0, exclude_min=True, allow_infinity=False)
 figures = st.dictionaries(text, st.builds(Figure, value, text, text), max_size=3)
 profiles = st.builds(
     Profile,

@@ -98,7 +98,7 @@ def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
 def test_a_torn_profile_has_no_peaks_and_stops_nobody(tmp_path):
     """Whoever reads the profile tells what is wrong with it."""
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
-    section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001))
+    section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
     filing.file(tmp_path, publication.read(workbooks.write(path, section)), list_days=len)
     (tmp_path / "nvidia-m40" / "machine.profile").write_text("{")
     assert [set()] == list(corrections.of_machine(tmp_path / "nvidia-m40").values())

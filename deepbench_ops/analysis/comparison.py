@@ -77,6 +77,8 @@ def contender(
     """
     machine, _, release = spec.partition("@")
     points = [point for point in points if point.usual]
+    if not points:
+        raise DeepbenchError(f"{machine} has no results under the usual conditions")
     devices = sorted({point.device for point in points})
     if len(devices) > 1:
         if device not in devices:

@@ -10,28 +10,25 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 
 from asv.results import Results, get_filename, iter_results_for_machine
 
 from deepbench_ops.conditions import CACHE, CONDITIONS, DEVICE, EXECUTION, LAYOUT
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.named import BENCHMARK, SETS, why_not
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import corrections
 from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
-SETS = {kind: name for name, kind in CLASSES.items()}
-OURS = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z_]+)")
-"""A benchmark of this suite: family, class and operation. Results may hold others."""
+CONDITION = re.compile("[a-z_]+")
+"""A value of any; what else stands there would come into commands that pages offer."""
 
 Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
 """What a point is of: see `Point.kernel`."""
@@ -150,7 +147,7 @@ def load(
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
-    Published times that a later publication corrected are none: they never were anybody's speed.
+    Published times that are slips are none: they never were anybody's speed.
     `rounds` asks for their rounds too, which takes a look at every raw sample. `strange` is told
     what is left out, being no kernel of this suite, and how many times that are. Raises
     DeepbenchError for a machine that has no results, or a file of samples that is broken.
@@ -198,20 +195,22 @@ def _points(
 ) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
     variables = stored.env_vars
+    told = (condition.of(variables) for condition in CONDITIONS)
+    odd = next((f"{text!r} is no condition" for text in told if not CONDITION.fullmatch(text)), "")
     for name in stored.get_all_result_keys():
-        ours = OURS.fullmatch(name)
+        ours = BENCHMARK.fullmatch(name)
         family, kind, operation = ours.groups() if ours else ("", "", "")
         params = stored.get_result_params(name)
         values = stored.get_result_value(name, params)
         stats = stored.get_result_stats(name, params)
         samples = stored.get_result_samples(name, params)
         for key, value, stat, several in zip(product(*params), values, stats, samples, strict=True):
-            if value is None or math.isnan(value) or (name, key) in slips:
+            if value is None or value != value or (name, key) in slips:
                 continue
             plain = tuple(text.strip("'") for text in key)
-            why_not = _why_not(family, plain) if ours else f"no benchmark is called {name}"
-            if why_not:
-                strange[why_not] += 1
+            reason = why_not(name, plain) or odd or _no_time(value)
+            if reason:
+                strange[reason] += 1
                 continue
             problem_id, precision, *ranks = plain
             yield Point(
@@ -235,18 +234,10 @@ def _points(
             )
 
 
-@cache
-def _why_not(family: str, params: tuple[str, ...]) -> str:
-    """Return what keeps a time from being a point; "" where its parameters name a kernel."""
-    axes = 3 if family == "all_reduce" else 2
-    if len(params) != axes or (not "".join(params[2:]).isdecimal() and axes == 3):
-        return f"{', '.join(params)} are not the parameters of {family}"
-    try:
-        problem_of(family, params[0])
-    except DeepbenchError as reason:
-        return str(reason)
-    known = params[1] in (*PRECISIONS, MIXED)
-    return "" if known else f"no precision is called {params[1]}"
+def _no_time(value: object) -> str:
+    """Return why a stored value is no number of seconds; "" where it is one."""
+    fits = isinstance(value, int | float) and 0 < value < math.inf
+    return "" if fits else f"{value!r} is no time"
 
 
 def _unlisted(stored: Results) -> Release:

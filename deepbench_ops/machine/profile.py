@@ -117,7 +117,7 @@ def parse(stored: dict[str, Any]) -> Profile:
         facts={str(name): str(text) for name, text in stored["facts"].items()},
         peaks={device: _figures(group) for device, group in stored["peaks"].items()},
         bandwidth=_figures(stored["bandwidth"]),
-        yardstick_version=stored["yardstick_version"],
+        yardstick_version=str(stored["yardstick_version"]),
         yardsticks={count: _figures(group) for count, group in stored["yardsticks"].items()},
     )
 

@@ -1,5 +1,6 @@
-"""What stays out of the pages: published times that were corrected later, since no line should
-lead through them, and results of commits that are no releases, which have no place in time."""
+"""What stays out of the pages: published times that are slips (`published/corrections.py`), since
+no line should lead through them, and results of commits that are no releases, which have no place
+in time."""
 
 import copy
 import math

@@ -100,8 +100,9 @@ def _key(shift: Shift) -> tuple[str, str, Point]:
 
 
 def _most_changed(cause: Cause) -> list[Shift]:
-    """Return the kernels of a cause to measure: in one process, under the usual conditions."""
-    fit = [shift for shift in cause.shifts if shift.after.ranks is None and shift.after.usual]
+    """Return the kernels of a cause to measure: in one process, under the usual conditions, on the
+    processor."""
+    fit = [shift for shift in cause.shifts if shift.after.ranks is None and not shift.after.unusual]
     return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))[:EACH]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.problems.named import why_not
 from deepbench_ops.published import filing
 from deepbench_ops.published.filing import ALTERNATIVES, Stack, Values
 from deepbench_ops.published.peaks import BEYOND, times_peak
@@ -69,9 +70,12 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
 
 
 def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
-    """Return the times of rows of which one is beyond the peak; `peaks` are by precision."""
+    """Return the times of rows of which one is beyond the peak; `peaks` are by precision. What
+    names no kernel has none."""
     rows = set()
     for key, seconds in values.items():
+        if why_not(key[0], tuple(text.strip("'") for text in key[1])):
+            continue
         most = BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND
         if (times_peak(key, min(seconds), peaks) or 0) > most:
             rows.add(_row(key))
@@ -80,7 +84,7 @@ def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
 
 def of_machine(folder: Path) -> dict[str, set[Key]]:
     """Return the slips by the name of the result file that holds them."""
-    paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}.json"))
+    paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}*.json"))
     described = profile.path_of(folder.parent, folder.name)
     known = [described] if described.exists() else []
     return _of_files(folder, tuple((path, state(path)) for path in [*paths, *known]))

@@ -1,16 +1,17 @@
 """What a submitted time must be: of a known kernel, in seconds, and no faster than its machine."""
 
+import re
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
-from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
@@ -52,6 +53,20 @@ def check(result: Mapping[str, Any], peaks: Mapping[str, Figure]) -> None:
             raise DeepbenchError(f"{release} {named}: {wrong}") from None
 
 
+def check_conditions(variables: Mapping[str, str]) -> None:
+    """Raise DeepbenchError for what is no condition of a run, or no value of one."""
+    known = {condition.variable: condition for condition in CONDITIONS}
+    for name, value in variables.items():
+        if name not in known:
+            raise unknown("condition", name, sorted(known))
+        if name == DEVICE.variable:  # others than are measured here may be sent
+            fits = re.fullmatch(r"[a-z][a-z0-9_]*", value) is not None
+        else:
+            fits = value in known[name].values
+        if not fits:
+            raise DeepbenchError(f"{name} is {value!r}, no {known[name].name} of a run")
+
+
 def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     family, kind, kernel = benchmark.split(".")
     axes = 3 if family == "all_reduce" else 2
@@ -60,7 +75,7 @@ def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     problem_id, precision = (text.strip("'") for text in params[:2])
     problem = problem_of(family, problem_id)
     operation = kernel.removeprefix("kernel_")
-    operations = {*problem.operations, *TIMES.get(family, {}).values(), FIRST_CALL}
+    operations = {*problem.operations, *problem.beside, *TIMES.get(family, {}).values()}
     for what, name, known in (
         ("set", kind, CLASSES.values()),
         (f"operation of {family}", operation, operations),

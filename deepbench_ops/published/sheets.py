@@ -20,7 +20,7 @@ ENCRYPTED = bytes.fromhex("d0cf11e0a1b11ae1")
 _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 CELL, FORMULA, ROW = f"{_NAMES}c", f"{_NAMES}f", f"{_NAMES}row"
 
-OTHER_FILE = re.compile(r"(?:\[[^\]]*\][^\[\]']*|'[^']*\[[^']*')!")
+OTHER_FILE = re.compile(r"(?<![\w\]])\[[^\[\]]*\][\w.]*!|'[^'\[]*\[[^'\[]*'!")
 """What a formula names in another file, such as [1]Sheet1!A1. A table's column, Table1[Time], is in
 the same one."""
 

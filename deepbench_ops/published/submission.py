@@ -22,6 +22,7 @@ from asv.machine import Machine
 from asv.results import Results, iter_results_for_machine
 from asv.util import truncate_float_list, write_json
 
+from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
@@ -61,17 +62,18 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
     if known is None or described is None:
         names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
         raise unknown("machine with a profile", machine, names)
-    packed = {
+    content = {
         "format": FORMAT,
         "version": VERSION,
         "machine": described,
         "profile": {"version": profile.VERSION, **asdict(known)},
         "results": [
-            _packed(stored, results, releases)
+            packed
             for stored in iter_results_for_machine(str(results), machine)
+            if (packed := _packed(stored, results, releases))["points"]
         ],
     }
-    return {**packed, "digest": _digest(packed)}
+    return {**content, "digest": _digest(content)}
 
 
 def check(submission: Any) -> None:
@@ -98,7 +100,8 @@ def check(submission: Any) -> None:
         places.add(place)
         if result["environment"].startswith(ENVIRONMENT) == release.measurable:
             raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
-        device = result["variables"].get("DEEPBENCH_DEVICE", "cpu")
+        plausible.check_conditions(result["variables"])
+        device = DEVICE.of(result["variables"])
         plausible.check(result, known.peaks.get(device, {}))
         raw.check(result)
 

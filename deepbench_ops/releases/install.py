@@ -164,11 +164,10 @@ class Installation:
 
     def _required(self) -> list[str]:
         """Return what the installed framework's own metadata asks for."""
-        where = self._run(
-            str(self.python), "-c", "import sysconfig as s; print(s.get_path('purelib'))"
-        )
-        (found,) = metadata.distributions(name=self.release.framework, path=[where.strip()])
-        return found.requires or []
+        where = self._run(str(self.python), "-c", WHERE).splitlines()[-1:]
+        for found in metadata.distributions(name=self.release.framework, path=where):
+            return found.requires or []
+        raise self._failure("its metadata are not where packages lie", str(where))
 
     def _get(self, *wanted: str) -> None:
         """Install wheels: by uv where there is one, which is faster; else, or if it fails, by pip,

@@ -26,7 +26,7 @@ from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
 
 FOLDER = Path(".asv", "unfinished")
-MEASURING_CODE = ("problems", "models", "backends", "anatomy", "measure", "ranks")
+MEASURING_CODE = ("problems", "models", "backends", "measure", "ranks")
 BESIDE_IT = ("conditions.py", "inputs.py")
 
 

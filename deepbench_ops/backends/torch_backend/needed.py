@@ -1,7 +1,8 @@
 """Packages beside torch that a way of running a network asks for."""
 
 import sys
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from deepbench_ops.errors import Unsupported
@@ -22,4 +23,8 @@ def needed(*names: str) -> None:
 
 def versions(execution: str) -> dict[str, str]:
     """Return those of the packages that may take part, where they are installed."""
-    return {name: version(name) for name in BESIDE.get(execution, ()) if find_spec(name)}
+    found = {}
+    for name in BESIDE.get(execution, ()):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

@@ -1,0 +1,35 @@
+"""Whether a benchmark of a result and its parameters name a kernel: results may hold anything."""
+
+import re
+from functools import cache
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
+from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.tables import TYPES
+
+SETS = {kind: name for name, kind in CLASSES.items()}
+BENCHMARK = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z_]+)")
+"""Family, class and operation."""
+
+
+@cache
+def why_not(benchmark: str, params: tuple[str, ...]) -> str:
+    """Return why they name no kernel of this suite; "" where they do.
+
+    params: without the quotes that asv puts around texts.
+    """
+    named = BENCHMARK.fullmatch(benchmark)
+    if named is None:
+        return f"no benchmark is called {benchmark}"
+    family, ranks = named[1], params[2:]
+    counted = len(ranks) == 1 and ranks[0].isdecimal()
+    if len(params) < 2 or (not counted if family == "all_reduce" else ranks):
+        return f"{', '.join(params)} are not the parameters of {family}"
+    try:
+        problem_of(family, params[0])
+    except DeepbenchError as reason:
+        return str(reason)
+    known = params[1] in (*PRECISIONS, MIXED)
+    return "" if known else f"no precision is called {params[1]}"
