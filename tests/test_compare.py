@@ -136,6 +136,8 @@ def test_a_comparison_is_of_the_usual_conditions():
         comparison.contender("box", both)
     chosen = comparison.contender("box", both, device="cuda")
     assert [1.0] == [each.seconds for each in chosen.points.values()]
+    with pytest.raises(DeepbenchError, match="box has no results under the usual conditions"):
+        comparison.contender("box", others)
 
 
 def test_the_interval_is_students():

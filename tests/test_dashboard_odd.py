@@ -95,6 +95,47 @@ def test_a_result_that_names_no_kernel_is_told_and_the_rest_shown(
     assert page.locator("img[src=x]").count() == 0
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"seconds": 0.0}, "0.0 is no time"),
+        ({"seconds": -1.0}, "-1.0 is no time"),
+        ({"env_vars": {"DEEPBENCH_LAYOUT": "x\ncurl evil #"}}, "is no condition"),
+    ],
+)
+def test_a_time_or_condition_that_is_none_is_told(
+    tmp_path: Path, opened: Any, change: dict[str, Any], why: str
+) -> None:
+    """Neither a division by zero nor a line of somebody's shell comes of it."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
+    stored = json.loads(path.read_text("utf-8"))
+    if "seconds" in change:
+        values = stored["results"][published_site.BENCHMARK][0]
+        values[:] = [value and change["seconds"] for value in values]
+    stored["env_vars"] |= change.get("env_vars", {})
+    path.write_text(json.dumps(stored), "utf-8")
+    page = opened(published_site.published(tmp_path), "index")
+    assert any(why in text for text in page.locator("[role=alert]").all_inner_texts())
+
+
+def test_a_published_file_that_names_no_kernel_stops_nothing(tmp_path: Path, opened: Any) -> None:
+    """Nor does it where the machine has a peak that its times are held against."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
+    stored = json.loads(path.read_text("utf-8"))
+    entry = stored["results"].pop(published_site.BENCHMARK)
+    stored["results"] = {"gone": entry, "gemm.Training.kernel_forward": [[1.0], [["'m0_n1_k1_NN'"]]]}
+    stored["env_name"] = "published"
+    path.with_name(path.name[:8] + "-published.json").write_text(json.dumps(stored), "utf-8")
+    page = opened(published_site.published(tmp_path), "index")
+    told = page.locator("[role=alert]").all_inner_texts()
+    assert any("no benchmark is called gone" in text for text in told)
+    assert any("are not the parameters of gemm" in text for text in told)
+
+
 def test_a_release_that_nobody_knows_is_told(tmp_path: Path, opened: Any) -> None:
     """Its row is gone from the release table: its times are left out, and the page says so."""
     published_site.write_table(tmp_path / "releases.csv")

@@ -19,7 +19,10 @@ from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
-from deepbench_ops.published import filing, publication, raw, submission
+from deepbench_ops.problems import load
+from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.published import filing, plausible, publication, raw, submission
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
@@ -460,7 +463,22 @@ def no_day(content):
     content["results"][0]["date"] = "2026-13-01"
 
 
+def an_unknown_condition(content):
+    content["results"][0]["variables"]["DEEPBENCH_MOOD"] = "good"
+
+
+def a_layout_that_is_none(content):
+    content["results"][0]["variables"]["DEEPBENCH_LAYOUT"] = "x\nrm -r . #"
+
+
+def a_device_that_is_none(content):
+    content["results"][0]["variables"]["DEEPBENCH_DEVICE"] = "cpu; rm -r ."
+
+
 REFUSED = {
+    an_unknown_condition: "unknown condition 'DEEPBENCH_MOOD'",
+    a_layout_that_is_none: "DEEPBENCH_LAYOUT is .*, no layout of a run",
+    a_device_that_is_none: "DEEPBENCH_DEVICE is .*, no device of a run",
     a_record_of_nothing: "the submission has no result of it",
     a_record_of_another_release: "of torch-2.12.0, another release",
     a_record_without_times: "results/0/measurements/0/seconds",
@@ -509,6 +527,37 @@ def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, rea
     with pytest.raises(DeepbenchError, match=reason):
         taken(tmp_path, sealed(changed(change)))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("problem", "operation"),
+    [
+        (load(family)[0], operation)
+        for family, kind in TYPES.items()
+        for operation in {*kind.operations, *kind.beside}
+    ],
+)
+def test_every_operation_that_is_measured_may_be_sent(problem, operation):
+    """First calls and what a network's operations take alone as well."""
+    [listed, *_] = problem.sets
+    ranks = ["2"] if problem.family == "all_reduce" else []
+    params = [repr(problem.id), "'float32'", *ranks]
+    plausible._refuse_unknown(f"{problem.family}.{CLASSES[listed]}.kernel_{operation}", params)
+
+
+def test_a_result_without_a_time_is_not_sent(tmp_path):
+    """A release of which everything was skipped keeps no machine from being packed."""
+    taken(tmp_path, GOOD)
+    [path] = (tmp_path / "box").glob("*-release-py3.json")
+    stored = json.loads(path.read_text())
+    stored["env_name"] = "release-py3-compiled"
+    stored["results"] = {
+        name: [[math.nan] * len(entry[0]), *entry[1:2]] for name, entry in stored["results"].items()
+    }
+    path.with_name(path.name.replace("py3", "py3-compiled")).write_text(json.dumps(stored))
+    packed = submission.pack(tmp_path, "box", RELEASES)
+    assert ["release-py3"] == [result["environment"] for result in packed["results"]]
+    submission.check(packed)
 
 
 def test_a_change_after_packing_is_noticed(tmp_path):
