@@ -534,7 +534,7 @@ def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, rea
     [
         (load(family)[0], operation)
         for family, kind in TYPES.items()
-        for operation in {*kind.operations, *kind.beside}
+        for operation in sorted({*kind.operations, *kind.beside})
     ],
 )
 def test_every_operation_that_is_measured_may_be_sent(problem, operation):
