@@ -127,7 +127,10 @@ def test_a_published_file_that_names_no_kernel_stops_nothing(tmp_path: Path, ope
     path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
     stored = json.loads(path.read_text("utf-8"))
     entry = stored["results"].pop(published_site.BENCHMARK)
-    stored["results"] = {"gone": entry, "gemm.Training.kernel_forward": [[1.0], [["'m0_n1_k1_NN'"]]]}
+    stored["results"] = {
+        "gone": entry,
+        "gemm.Training.kernel_forward": [[1.0], [["'m0_n1_k1_NN'"]]],
+    }
     stored["env_name"] = "published"
     path.with_name(path.name[:8] + "-published.json").write_text(json.dumps(stored), "utf-8")
     page = opened(published_site.published(tmp_path), "index")

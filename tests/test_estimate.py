@@ -1,5 +1,7 @@
 """Estimates are judged by how they behave, never by how fast this machine is."""
 
+from contextlib import suppress
+
 import pytest
 from frameworks import loaded
 
@@ -30,7 +32,8 @@ def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
         pytest.skip(str(reason))
     estimate.seconds(backend, Gemm(m=20, n=20, k=20), "float32", "forward")
     after = backend.threads()
-    backend.set_threads(before)
+    with suppress(Unsupported):  # some keep the threads they have begun with
+        backend.set_threads(before)
     assert 2 == after
 
 
@@ -50,6 +53,7 @@ def test_a_rate_that_forbids_is_tried_anew_and_the_better_one_kept(monkeypatch):
 def test_what_would_take_too_long_is_skipped_with_the_seconds(monkeypatch):
     """Beyond the limit a problem is refused before it is built, expectation and limit named."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")
+    kernel_run._backend.cache_clear()
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.001")
     monkeypatch.setattr(estimate, "seconds", lambda *_: 0.25)
     with pytest.raises(Unsupported, match=r"about 0\.25 s with numpy.* limit of 0\.001 s"):

@@ -144,11 +144,15 @@ def columns(of: Section, cells: Sequence[object]) -> Columns:
     return found
 
 
+def required(of: Section) -> set[str]:
+    """Return the sizes that a table of that section must have."""
+    return set(size_names(of.family)) - set(of.fixed) - {"repeats"}
+
+
 def lacking(of: Section, found: Columns) -> list[str]:
     """Return the headers that a table of that section must have and does not."""
     words = {name: text for text, name in reversed(SIZES[of.family].items())}
-    needed = set(size_names(of.family)) - set(of.fixed) - {"repeats"}
-    missing = sorted(words[name] for name in needed - set(found.sizes))
+    missing = sorted(words[name] for name in required(of) - set(found.sizes))
     if of.family == "all_reduce" and found.ranks is None:
         missing.append(RANKS[0])
     return missing if found.times else [*missing, next(iter(TIMES[of.family]))]

@@ -41,6 +41,8 @@ def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks
 
 def _add(found: dict[str, Any], name: str, params: list[list[str]]) -> None:
     known = found.get(name) or _published_only(name, len(params))
+    if len(known["params"]) != len(params):
+        return  # no kernel of this suite: the pages tell of it
     axes = [
         [*old, *(value for value in new if value not in old)]
         for old, new in zip(known["params"], params, strict=True)

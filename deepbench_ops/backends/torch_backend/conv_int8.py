@@ -7,6 +7,11 @@ operands do not come near. It takes images in unsigned bytes only: signed ones a
 128, which the operation is told and takes off again.
 """
 
+import platform
+import re
+from functools import cache
+from pathlib import Path
+
 import numpy as np
 import torch
 
@@ -21,6 +26,8 @@ from deepbench_ops.problems.conv import Conv
 SHIFT = 128
 DILATION = (1, 1)
 GROUPS = 1
+VNNI = re.compile(r"\bavx(512)?_vnni\b")
+"""What processors call the instruction that adds 8-bit products up in 32 bits."""
 
 
 def prepared(
@@ -31,6 +38,11 @@ def prepared(
         raise Unsupported(
             "torch has no int8 convolution that hands out 32-bit sums on"
             f" {backend.device}: the quantised one there returns 8 bits"
+        )
+    if not _adds_in_32_bits():
+        raise Unsupported(
+            "oneDNN adds pairs of 8-bit products in 16 bits on x86 processors without VNNI, where"
+            " they overflow"
         )
     prepack, convolve = _operations()
     p = problem
@@ -73,3 +85,13 @@ def _operations() -> tuple[primitive.Operation, primitive.Operation]:
             " onednn::qconv2d_pointwise is missing or returns 8 bits"
         )
     return prepack, convolve
+
+
+@cache
+def _adds_in_32_bits() -> bool:
+    """Whether this processor adds 8-bit products up without loss, as far as it tells."""
+    try:
+        told = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return True
+    return platform.machine() not in ("x86_64", "AMD64") or bool(VNNI.search(told))
