@@ -29,7 +29,7 @@ TIMEOUT_SECONDS = 120.0
 TICK_SECONDS = 0.2
 """How often to see whether the process that starts the ranks is still there."""
 
-SETTLING_SECONDS = 1.0
+SETTLING_SECONDS = 3.0
 """A first sign of trouble has others follow, by which its cause is told from consequences."""
 
 REPORTING_SECONDS = 2.0
