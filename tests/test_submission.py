@@ -542,7 +542,10 @@ def test_every_operation_that_is_measured_may_be_sent(problem, operation):
     [listed, *_] = problem.sets
     ranks = ["2"] if problem.family == "all_reduce" else []
     params = [repr(problem.id), "'float32'", *ranks]
-    plausible._refuse_unknown(f"{problem.family}.{CLASSES[listed]}.kernel_{operation}", params)
+    benchmark = f"{problem.family}.{CLASSES[listed]}.kernel_{operation}"
+    plausible._refuse_unknown(benchmark, params)
+    with pytest.raises(DeepbenchError, match=f"unknown operation of {problem.family}"):
+        plausible._refuse_unknown(f"{benchmark}_x", params)
 
 
 def test_a_result_without_a_time_is_not_sent(tmp_path):

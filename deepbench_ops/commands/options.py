@@ -26,3 +26,12 @@ results_folder = click.option(
     show_default=True,
     help="The results folder.",
 )
+
+printed_as = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="How it is printed.",
+)

@@ -9,7 +9,7 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.as_csv import as_csv
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import printed_as, results_folder
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model, network_size
 
@@ -25,13 +25,7 @@ MEASURE = 'asv run --bench "$(deepbench select models-inference --apart)" torch'
 @click.option("--batch", metavar="B", type=click.IntRange(min=1), help="Only this batch.")
 @click.option("--pass", "operation", type=click.Choice(Model.operations), help="Only this pass.")
 @click.option("--precision", type=click.Choice(PRECISIONS), help="Only this precision.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
-    default="table",
-    show_default=True,
-)
+@printed_as
 @results_folder
 def overhead(
     name: str | None,

@@ -8,7 +8,7 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.as_csv import as_csv
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import printed_as, results_folder
 from deepbench_ops.published.models import load
 
 
@@ -21,13 +21,7 @@ from deepbench_ops.published.models import load
     multiple=True,
     help="Whose results stand beside it; may be repeated (default: this machine's).",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
-    default="table",
-    show_default=True,
-)
+@printed_as
 @results_folder
 def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> None:
     """Print a published table of whole models with machines' own figures beside it.
