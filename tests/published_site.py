@@ -101,6 +101,7 @@ OTHERS = {
     MODEL: ("'resnet50_b32'", "'resnet50_b16'"),
 }
 CARD = "old card"
+STACKS = {"2016.9.25": "7.5", "2017.7.14": "8.0"}
 OLD: tuple[Row, ...] = (
     ("published", "2016.9.25", "2016-09-25", 5.0e-3),
     ("published", "2017.7.14", "2017-07-14", 2.0e-3),
@@ -148,7 +149,7 @@ def write_results(folder: Path) -> None:
                     folder, BENCHMARK, machine, framework, version, day, seconds, CONDITIONS
                 )
                 if machine == "lab-1":
-                    write_measurements(folder, results, seconds)
+                    write_measurements(folder, results, seconds, version)
     profile.write(folder, PROFILE)
     model_runs.add(folder / "lab-1", MODEL_RUNS)
 
@@ -206,7 +207,7 @@ def store(
     )
     results = Results(
         {**machine_params(machine), "python": "3.11"},
-        {},
+        {"CUDA Version": STACKS[version]} if framework == "published" else {},
         commit(framework, version),
         timestamp(day),
         "3.11",
@@ -219,17 +220,18 @@ def store(
     return results
 
 
-def write_measurements(folder: Path, results: Results, seconds: float) -> None:
-    """What two processes found for the first problem, one per cent to either side."""
+def write_measurements(folder: Path, results: Results, seconds: float, version: str) -> None:
+    """What two processes found for the first problem, one per cent to either side.
+
+    From version 2 on the kernel takes another path through another BLAS."""
     params = [text.strip("'") for text in (PROBLEMS[0], PRECISIONS[0])]
     path = folder / get_filename("lab-1", results.commit_hash, results.env_name)
-    facts = {"framework": "numpy", "threads": "2", "request_threads": HOSTILE}
+    blas, route = ("new BLAS", "brgemm") if version >= "2" else ("old BLAS", "jit")
+    facts = {"framework": "numpy", "blas": blas, "request_threads": HOSTILE}
+    raw = {"benchmark": BENCHMARK, "params": params, "yardstick": [], "notes": {"route": route}}
     lines = (
         {"fingerprint": "f1", "facts": facts},
-        *(
-            {"benchmark": BENCHMARK, "params": params, "seconds": [off * seconds], "yardstick": []}
-            for off in (0.99, 1.01)
-        ),
+        *({**raw, "seconds": [off * seconds]} for off in (0.99, 1.01)),
     )
     text = "".join(json.dumps(line) + "\n" for line in lines)
     measurements.beside(path).write_text(text, "utf-8")

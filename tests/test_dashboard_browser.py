@@ -183,6 +183,21 @@ def test_a_machine_tells_what_it_was_measured_under(page: Any, site: str) -> Non
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy")
     page.click("#conditions-told summary")
     assert HOSTILE in page.inner_text("#conditions-told dl")
+    assert page.evaluate("window.pwned") is None
+    releases = column(page, "#conditions-told", "release")
+    new = dict(zip(releases, column(page, "#conditions-told", "new under it"), strict=True))
+    assert "blas new BLAS (before: old BLAS)" == new["numpy-2.0.2"]
+    assert "" == new["numpy-2.1.3"] == new["numpy-1.24.4"]
+
+
+def test_a_release_tells_what_came_along_with_it(page: Any, site: str) -> None:
+    """Another BLAS stands above the kernels that changed with it, and how a kernel ran before
+    and since below each."""
+    open_page(page, site, "release.html#release=numpy-2.0.2")
+    assert "blas new BLAS (before: old BLAS)" in page.inner_text("#machines .news")
+    page.click("#machines tbody tr:first-child .open")
+    told = page.inner_text("#machines tr.detail")
+    assert "brgemm (before: jit)" in told
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -48,6 +48,15 @@ def test_a_kernel_without_its_data_in_the_cache_is_compared_as_such(
     assert "0.993" == ratios["m1760_n128_k1760_NN"][at]
 
 
+def test_a_published_machine_tells_the_libraries_of_each_day(more: Path, opened: Any) -> None:
+    """What its publications say of drivers and libraries, and what was new on a day."""
+    page = opened(more, f"machine#machine={published_site.CARD}")
+    page.click("#conditions-told summary")
+    assert "8.0" in page.inner_text("#conditions-told dl")
+    new = column(page, "#conditions-told", "new under it")
+    assert ["CUDA Version 8.0 (before: 7.5)", ""] == new
+
+
 def test_a_familys_speed_is_over_the_kernels_of_both_releases(more: Path, opened: Any) -> None:
     """Two of four products twice as fast, two by less than a percent; the cold ones are no part."""
     page = opened(more, "index#machine=lab-1&framework=numpy&speed-precision=float32")

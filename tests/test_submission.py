@@ -383,6 +383,11 @@ def the_release_twice(content):
     content["results"] *= 2
 
 
+def the_release_in_two_environments(content):
+    again = {**content["results"][0], "environment": "release-py3-other"}
+    content["results"].append(again)
+
+
 def on_another_day(content):
     content["results"][0]["date"] = "2026-07-09"
 
@@ -490,6 +495,7 @@ REFUSED = {
     unknown_conditions: "its conditions 000000000000 are missing",
     other_conditions: "they are other conditions",
     the_release_twice: "torch-2.13.0 is in it twice",
+    the_release_in_two_environments: "torch-2.13.0 is in it twice",
     no_day: "2026-13-01 is no day",
     on_another_day: "torch-2.13.0 is of 2026-07-08, not of 2026-07-09",
     published_on_another_day: "published-2026.7.9 was published on another day than 2026-07-08",
@@ -599,6 +605,19 @@ def test_another_submission_beside_it_must_fit_too(tmp_path):
         submission.fit(tmp_path, both, RELEASES)
 
 
+def test_a_second_environment_of_the_same_conditions_is_refused(tmp_path):
+    """Either way round: a kernel would have two times at one release."""
+
+    def other(content):
+        content["results"][0]["environment"] = "release-py3-other"
+
+    two = sealed(changed(other))
+    for name, (first, second) in {"a": (GOOD, two), "b": (two, GOOD)}.items():
+        taken(tmp_path / name, first)
+        with pytest.raises(DeepbenchError, match="same conditions here, in another environment"):
+            taken(tmp_path / name, second)
+
+
 def test_a_workbook_that_is_refused_keeps_a_submission_out(tmp_path, monkeypatch):
     """Files of one import are all taken in, or none is."""
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
@@ -623,6 +642,19 @@ def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
     monkeypatch.setattr(submission, "LARGEST_BYTES", 1000)
     with pytest.raises(DeepbenchError, match="are no submission"):
         submission.read(tmp_path / "sent.json")
+
+
+def test_what_nobody_would_read_is_not_written(tmp_path, monkeypatch):
+    """Whoever packs is told the limit, and no file is left."""
+    taken(tmp_path / "results", GOOD)
+    monkeypatch.setattr(table, "load", lambda: (RELEASE,))
+    monkeypatch.setattr(submission, "LARGEST_BYTES", 1_500_000)
+    monkeypatch.setattr(submission, "pack", lambda *_: {**GOOD, "pad": "x" * 1_600_000})
+    monkeypatch.setattr(submission, "check", lambda _: None)
+    arguments = ["--machine", "box", "--results", str(tmp_path / "results")]
+    done = CliRunner().invoke(submit, [str(tmp_path / "sent.json"), *arguments])
+    assert "box: nobody would take this in: 2 MB: the largest is 2 MB" == str(done.exception)
+    assert not (tmp_path / "sent.json").exists()
 
 
 def test_a_release_that_the_table_lacks_is_named(tmp_path):

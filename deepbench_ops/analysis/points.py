@@ -7,8 +7,8 @@ FLOPs and bytes is derived by whoever reads them.
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import product
@@ -61,6 +61,9 @@ class Point:
     rounds: tuple[float, ...] = ()
     """The level of every process that measured it, in seconds; none for published figures, and
     where nobody asked for them."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What its newest process noted of how the kernel runs, by name: route, primitive, layout ...;
+    told with the rounds."""
 
     @cached_property
     def problem(self) -> Problem:
@@ -148,8 +151,8 @@ def load(
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
     Published times that are slips are none: they never were anybody's speed.
-    `rounds` asks for their rounds too, which takes a look at every raw sample. `strange` is told
-    what is left out, being no kernel of this suite, and how many times that are. Raises
+    `rounds` asks for their rounds and notes too, which takes a look at every raw sample. `strange`
+    is told what is left out, being no kernel of this suite, and how many times that are. Raises
     DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
     strange = Counter() if strange is None else strange
@@ -163,7 +166,7 @@ def load(
             stored,
             machine,
             releases,
-            _rounds(results, machine, stored) if rounds else {},
+            _raw(results, machine, stored) if rounds else {},
             slips.get(Path(stored._filename).name, set()),
             strange,
         )
@@ -171,17 +174,24 @@ def load(
     return sorted(found, key=lambda point: point.release.date)
 
 
-Rounds = dict[tuple[str, tuple[str, ...]], list[float]]
+@dataclass
+class _Raw:
+    """What the raw records of a point tell of it."""
+
+    levels: list[float] = field(default_factory=list)
+    notes: tuple[tuple[str, str], ...] = ()
 
 
-def _rounds(results: Path, machine: str, stored: Results) -> Rounds:
-    """Return the levels of a result's processes by benchmark and parameters."""
+def _raw(results: Path, machine: str, stored: Results) -> dict[Key, _Raw]:
+    """Return what a result's raw records tell, by benchmark and parameters."""
     path = measurements.beside(results / get_filename(machine, stored.commit_hash, stored.env_name))
-    found: Rounds = {}
+    found: dict[Key, _Raw] = {}
     for entry in measurements.load(path)[1] if path.exists() else ():
         if not measurements.is_less(entry):
             key = entry["benchmark"], tuple(map(str, entry["params"]))
-            found.setdefault(key, []).append(measurements.level(entry))
+            one = found.setdefault(key, _Raw())
+            one.levels.append(measurements.level(entry))
+            one.notes = tuple((str(k), str(v)) for k, v in entry.get("notes", {}).items())
     return found
 
 
@@ -189,7 +199,7 @@ def _points(
     stored: Results,
     machine: str,
     releases: dict[str, Release],
-    rounds: Rounds,
+    raw: Mapping[Key, _Raw],
     slips: Collection[Key],
     strange: Counter[str],
 ) -> Iterator[Point]:
@@ -213,6 +223,7 @@ def _points(
                 strange[reason] += 1
                 continue
             problem_id, precision, *ranks = plain
+            known = raw.get((name, plain), _Raw())
             yield Point(
                 machine=machine,
                 release=release,
@@ -230,7 +241,8 @@ def _points(
                 low=(stat or {}).get("ci_99_a"),
                 high=(stat or {}).get("ci_99_b"),
                 samples=len(several or [value]),
-                rounds=tuple(rounds.get((name, plain), ())),
+                rounds=tuple(known.levels),
+                notes=known.notes,
             )
 
 

@@ -1,6 +1,5 @@
 """`deepbench submit`: a machine's results in one file."""
 
-import json
 from pathlib import Path
 
 import click
@@ -30,12 +29,12 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
     packed = submission.pack(results, machine, {each.hash: each for each in table.load()})
     try:
         submission.check(packed)
+        text = submission.text(packed)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{machine}: nobody would take this in: {wrong}") from None
     output = output or Path(f"{machine}.json")
     unfinished = output.with_name(output.name + ".partial")
-    text = json.dumps(packed, separators=(",", ":"), allow_nan=False)
-    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(output)
     times = sum(len(result["points"]) for result in packed["results"])
     raw = sum(len(result.get("measurements", ())) for result in packed["results"])

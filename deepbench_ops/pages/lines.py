@@ -11,12 +11,13 @@ from typing import Any
 
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.stacks import stacks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.site_data import Machine
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import measurements, model_runs
+from deepbench_ops.results import model_runs
 
 Found = tuple[list[Line], Machine, list[str]]
 """The lines of a machine, the machine, and what is torn."""
@@ -67,16 +68,9 @@ def _machine(results: Path, name: str, timeline: Sequence[Release]) -> Found:
         whole(lambda: _entry(results / name / "machine.json"), {}),
         whole(lambda: profile.read(results, name), None),
         tuple(whole(lambda: model_runs.load(results / name), ())),
-        _conditions(results / name, timeline),
+        tuple(whole(lambda: stacks(results, name, timeline), ())),
     )
     return history.lines(found, timeline, fewest=1), machine, torn
-
-
-def _conditions(machine: Path, timeline: Sequence[Release]) -> dict[str, dict[str, str]]:
-    """By framework what its newest release was measured under, where raw samples tell."""
-    paths = {path.name[:8]: path for path in machine.glob("*" + measurements.SUFFIX)}
-    newest = {r.framework: paths[r.hash[:8]] for r in timeline if r.hash[:8] in paths}
-    return {framework: measurements.conditions(path) for framework, path in newest.items()}
 
 
 def _entry(path: Path) -> dict[str, str]:

@@ -3,7 +3,8 @@
 - data/catalogue: machines with their profiles, releases with their days, what there is of each.
 - data/lines/MACHINE/FAMILY: every line of a family on a machine, with its points. MACHINE is a
   key that the catalogue tells, since a name may hold what an address may not.
-- data/conditions/MACHINE: under what each framework's newest release was measured there.
+- data/stacks/MACHINE: under what each framework's newest release was measured there, and what was
+  new under each release.
 - data/start: what the first page tells of all machines.
 - data/models: the published tables of whole models beside the measured ones.
 
@@ -17,7 +18,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.analysis.speed import speeds
+from deepbench_ops.analysis.stacks import Stack
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.machine.profile import Profile
@@ -42,6 +44,7 @@ from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
 
 FOLDER = "data"
+Notes = tuple[tuple[str, str], ...]
 STUDENT = 400
 """Up to so many degrees of freedom the pages know Student's quantile; beyond, the last one."""
 
@@ -58,8 +61,8 @@ class Machine:
     entry: Mapping[str, str]
     profile: Profile | None = None
     runs: Sequence[Mapping[str, Any]] = ()
-    conditions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By framework, what its newest release was measured under."""
+    stacks: Sequence[Stack] = ()
+    """What each release was measured under, in the order of the releases."""
 
     @property
     def key(self) -> str:
@@ -90,7 +93,7 @@ def write(
         machine = known[name]
         _put(folder / "lines" / machine.key / family, _lines(members, machine.profile, places))
     for machine in machines:
-        _put(folder / "conditions" / machine.key, machine.conditions)
+        _put(folder / "stacks" / machine.key, _stacks(machine.stacks, places))
     _put(folder / "catalogue", _catalogue(project, machines, places, grouped, torn))
     _put(folder / "start", _start(machines, lines, changed, places))
     _put(folder / "models", _models(machines, lines))
@@ -190,11 +193,24 @@ def _figures(profile: Profile) -> Iterable[tuple[str, str, Any]]:
         yield device, "memory", figure
 
 
+def _stacks(stacks: Sequence[Stack], places: Mapping[Release, int]) -> dict[str, Any]:
+    """By framework the facts of its newest release, and what was new under each that has times."""
+    told: dict[str, dict[str, Any]] = {}
+    for one in stacks:
+        own = told.setdefault(one.release.framework, {"new": []})
+        own["facts"] = dict(one.facts)
+        if one.release in places:
+            own["new"].append([places[one.release], {k: list(v) for k, v in one.new.items()}])
+    return told
+
+
 def _lines(
     lines: Sequence[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """A family's problems once, and its lines, each telling its problem by the place."""
+    """A family's problems and the notes of its kernels once, and its lines, which tell both by
+    the place."""
     problems: dict[str, int] = {}
+    notes: dict[Notes, int] = {}
     told: list[dict[str, Any]] = []
     described = []
     for line in lines:
@@ -203,8 +219,11 @@ def _lines(
             problems[point.problem_id] = len(problems)
             problem = point.problem
             described.append([problem.id, problem.application, problem.items, problem.note])
-        told.append(_line(line, problems[point.problem_id], profile, places))
-    return {"problems": described, "lines": told}
+        one = _line(line, problems[point.problem_id], profile, places)
+        if any(each.notes for each in line.points):
+            one["notes"] = [notes.setdefault(each.notes, len(notes)) for each in line.points]
+        told.append(one)
+    return {"problems": described, "notes": [dict(each) for each in notes], "lines": told}
 
 
 def _line(

@@ -22,7 +22,7 @@ from asv.machine import Machine
 from asv.results import Results, iter_results_for_machine
 from asv.util import truncate_float_list, write_json
 
-from deepbench_ops.conditions import DEVICE
+from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
@@ -76,6 +76,16 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
     return {**content, "digest": _digest(content)}
 
 
+def text(packed: Mapping[str, Any]) -> str:
+    """Return the file of what was packed. Raises DeepbenchError where `read` would refuse it."""
+    found = json.dumps(packed, separators=(",", ":"), allow_nan=False) + "\n"
+    if len(found) > LARGEST_BYTES:
+        raise DeepbenchError(
+            f"{len(found) / 1e6:.0f} MB: the largest is {LARGEST_BYTES / 1e6:.0f} MB"
+        )
+    return found
+
+
 def check(submission: Any) -> None:
     """Raise DeepbenchError, with the reason, for what is no honest submission."""
     errors = sorted(_schema().iter_errors(submission), key=str)
@@ -91,13 +101,14 @@ def check(submission: Any) -> None:
         raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
     if known.machine != submission["machine"]["machine"]:
         raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
-    places = set()
+    places: set[tuple[str, Any]] = set()
     for result in submission["results"]:
         release = _release(result)
-        place = (release.hash, result["environment"])
-        if place in places:
+        named = (release.hash, result["environment"])
+        measured = (release.hash, _conditions(result["variables"]))
+        if {named, measured} & places:
             raise DeepbenchError(f"{release.name} is in it twice")
-        places.add(place)
+        places |= {named, measured}
         if result["environment"].startswith(ENVIRONMENT) == release.measurable:
             raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
         plausible.check_conditions(result["variables"])
@@ -138,11 +149,6 @@ def _fit(
     if entry not in (None, submission["machine"]):
         raise DeepbenchError(f"another machine is called {machine} here: rename one of them")
     found = tuple(_release(result) for result in submission["results"])
-    standing = {
-        (release.hash, result["environment"]): result["variables"]
-        for one in before
-        for release, result in zip(one.releases, one.content["results"], strict=True)
-    }
     for release, result in zip(found, submission["results"], strict=True):
         if release.measurable and release.hash not in releases:
             raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
@@ -150,15 +156,41 @@ def _fit(
             raise DeepbenchError(
                 f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
             )
-        path = results / str(_empty(submission["machine"], release, result)._filename)
-        known = standing.get((release.hash, result["environment"]))
-        if known is None and path.exists():
-            known = Results.load(str(path)).env_vars
-        if known is not None and known != result["variables"]:
-            raise DeepbenchError(f"{release.name} was measured under other variables here: {known}")
+        _same_place(release, result, _standing(results / machine, release, before))
     profile_here = before[-1].profile if before else profile.read(results, machine)
     sent = profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
     return Fit(submission, found, _agreed(profile_here, sent))
+
+
+def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[str, Any]:
+    """Return the variables that a release was measured under, by environment."""
+    stored = (Results.load(str(path)) for path in machine.glob(f"{release.hash[:8]}-*.json"))
+    return {str(each.env_name): each.env_vars for each in stored} | {
+        result["environment"]: result["variables"]
+        for one in before
+        for other, result in zip(one.releases, one.content["results"], strict=True)
+        if other.hash == release.hash
+    }
+
+
+def _same_place(release: Release, result: dict[str, Any], standing: Mapping[str, Any]) -> None:
+    """Raise DeepbenchError where what stands would not be joined with a result but contradict it
+    or stand beside it as a second time of the same kernel."""
+    for environment, variables in standing.items():
+        if environment == result["environment"] and variables != result["variables"]:
+            raise DeepbenchError(
+                f"{release.name} was measured under other variables here: {variables}"
+            )
+        alike = _conditions(variables) == _conditions(result["variables"])
+        if environment != result["environment"] and alike:
+            raise DeepbenchError(
+                f"{release.name} was measured under the same conditions here, in another"
+                f" environment: {environment}"
+            )
+
+
+def _conditions(variables: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(condition.of(variables) for condition in CONDITIONS)
 
 
 def _agreed(known: Profile | None, sent: Profile) -> Profile:

@@ -55,12 +55,15 @@ def conditions(path: Path) -> dict[str, str]:
     Reads no more than the lines that hold conditions.
     """
     with path.open(encoding="utf-8") as lines:
-        told = [json.loads(line)["facts"] for line in lines if line.startswith('{"fingerprint"')]
-    return {
-        name: value
-        for name, value in (told[0] if told else {}).items()
-        if all(other.get(name) == value for other in told)
-    }
+        return agreed(
+            [json.loads(line)["facts"] for line in lines if line.startswith('{"fingerprint"')]
+        )
+
+
+def agreed(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return what all of several conditions say."""
+    first = told[0] if told else {}
+    return {name: text for name, text in first.items() if all(o.get(name) == text for o in told)}
 
 
 def level(entry: Record) -> float:

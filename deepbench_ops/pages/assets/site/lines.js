@@ -11,6 +11,7 @@
                 return Object.assign({}, line, {
                     machine: machine,
                     family: family,
+                    notes: line.notes && line.notes.map(function (place) { return found.notes[place]; }),
                     problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3]},
                     releases: line.at.map(function (place) { return catalogue.releases[place]; })
                 });
@@ -65,6 +66,25 @@
         });
     }
 
+    /* What is otherwise under a release than under the one before it, from pairs of texts by name. */
+    function news(changed) {
+        return Object.entries(changed).map(function (pair) {
+            var before = pair[1][0], after = pair[1][1];
+            return deepbench.words(pair[0]) + ' ' + (after || 'none') + (before ? ' (before: ' + before + ')' : '');
+        }).join('; ');
+    }
+
+    /* How a kernel ran, as its process noted it: route, primitive, layout, where inputs come from. */
+    function notes(line, place) {
+        var el = deepbench.el, own = line.notes && line.notes[place] || {};
+        var before = place && line.notes ? line.notes[place - 1] : own;
+        return Object.entries(own).flatMap(function (pair) {
+            var other = before[pair[0]];
+            return [el('dt', {}, deepbench.words(pair[0])), el('dd', {}, pair[1] +
+                (other && other !== pair[1] ? ' (before: ' + other + ')' : ''))];
+        });
+    }
+
     /* Below a number: where it stands in time, where it comes from, how to measure it anew. */
     function detail(line, place) {
         var el = deepbench.el;
@@ -80,14 +100,15 @@
                 line.problem.note ? [el('dt', {}, 'note'), el('dd', {}, line.problem.note)] : [],
                 el('dt', {}, 'noise'), el('dd', {}, line.noise
                     ? deepbench.percent(line.noise, 2) + ' between processes' : 'not known: one process a release'),
-                conditions(line) ? [el('dt', {}, 'conditions'), el('dd', {}, conditions(line))] : []),
+                conditions(line) ? [el('dt', {}, 'conditions'), el('dd', {}, conditions(line))] : [],
+                notes(line, place)),
             deepbench.told_command(deepbench.command(line, release)));
     }
 
     Object.assign(deepbench, {
         lines: lines, last: last, rate: rate, told_rate: told_rate, bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        detail: detail
+        detail: detail, news: news
     });
 })();
 

@@ -29,15 +29,25 @@
         });
     }
 
-    /* The fingerprint of a framework's newest release. */
-    function measured_under(facts, framework) {
-        var told = at('conditions-told');
+    /* The fingerprint of a framework's newest release, and what was new under each. */
+    function measured_under(catalogue, stack, framework) {
+        var told = at('conditions-told'), facts = stack && stack.facts;
         told.hidden = !facts;
         if (!facts) { return; }
         told.querySelector('summary').textContent = 'What ' + (facts.framework || framework) + ' was measured under';
         told.querySelector('dl').replaceChildren.apply(told.querySelector('dl'), Object.entries(facts)
             .filter(function (pair) { return pair[1] !== ''; })
             .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, pair[1])]; }));
+        d.table(told.querySelector('div'), {
+            name: 'new-under-' + framework + '-' + at('machine').value,
+            title: 'What was new under each release',
+            rows: stack['new'].slice().reverse(),
+            columns: [
+                {title: 'release', value: function (row) { return catalogue.releases[row[0]].name; }},
+                {title: 'day', value: function (row) { return catalogue.releases[row[0]].date; }},
+                {title: 'new under it', long: true, value: function (row) { return d.news(row[1]); }}
+            ]
+        });
     }
 
     function roofline(machine, lines, precision) {
@@ -129,11 +139,11 @@
 
         function machine_chosen(wanted) {
             facts(machine());
-            var asked = [d.load('data/conditions/' + machine().key)].concat(Object.keys(machine().families).map(function (family) {
+            var asked = [d.load('data/stacks/' + machine().key)].concat(Object.keys(machine().families).map(function (family) {
                 return d.lines(catalogue, machine(), family);
             }));
             return d.answer(Promise.all(asked), function (found) {
-                var fingerprints = found.shift();
+                var stacks = found.shift();
                 var lines = found.flat().filter(function (line) { return !line.beside; });
                 var counts = {};
                 lines.forEach(function (line) { counts[line.framework] = (counts[line.framework] || 0) + 1; });
@@ -158,7 +168,7 @@
                     });
                     d.remember({machine: machine().name, framework: at('framework').value,
                         precision: at('precision').value, conditions: at('conditions').value});
-                    measured_under(fingerprints[at('framework').value], at('framework').value);
+                    measured_under(catalogue, stacks[at('framework').value], at('framework').value);
                     roofline(machine(), own, at('precision').value);
                     tables(own);
                 }

@@ -18,12 +18,13 @@
         return row.i === 0 ? 'the first of its line' : row.line.judged ? '' : 'too few processes to judge';
     }
 
-    function machine_part(release, machine, rows, all) {
+    function machine_part(release, machine, rows, all, news) {
         var changed = rows.filter(function (row) { return row.change; });
         var judged = rows.filter(function (row) { return row.line.judged; }).length;
         var shown = all ? rows : changed;
         var parts = [el('h2', {}, machine.name), el('p', {}, changed.length + ' of ' + judged +
             ' judged kernels changed; ' + rows.length + ' were measured.')];
+        if (news) { parts.push(el('p', {class: 'news'}, 'New under it on this machine: ' + news)); }
         if (shown.length) {
             var place = el('div');
             d.table(place, {
@@ -85,10 +86,14 @@
             at('told').textContent = one.release.name + ' of ' + one.release.date + ', measured on ' + machines.length +
                 (machines.length === 1 ? ' machine.' : ' machines.');
             return d.answer(Promise.all(machines.map(function (machine) {
-                return Promise.all(Object.keys(machine.families).map(function (family) {
+                var asked = [d.load('data/stacks/' + machine.key)].concat(Object.keys(machine.families).map(function (family) {
                     return d.lines(catalogue, machine, family);
-                })).then(function (found) {
-                    return machine_part(one.release, machine, rows_of(found.flat(), one.place), at('which').value === 'all');
+                }));
+                return Promise.all(asked).then(function (found) {
+                    var stack = found.shift()[one.release.framework];
+                    var own = stack && stack['new'].find(function (each) { return each[0] === one.place; });
+                    return machine_part(one.release, machine, rows_of(found.flat(), one.place), at('which').value === 'all',
+                        own ? d.news(own[1]) : '');
                 });
             })), function (parts) { at('machines').replaceChildren.apply(at('machines'), parts.flat()); });
         }

@@ -1,0 +1,76 @@
+"""What stood under the times of a machine: library versions, threads, driver, release by release.
+
+A kernel that became slower may owe it to what came along with a release, such as another BLAS or
+another path through it, as well as to the release itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import measurements
+
+Facts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What all times of a release on a machine were taken under.
+
+    Of a measured release it is the fingerprint, of a published one what the publication tells.
+    new: what is otherwise than under the framework's release before it on that machine, the
+    value there and here ("" where there is none); nothing for the first.
+    """
+
+    release: Release
+    facts: Facts
+    new: Mapping[str, tuple[str, str]]
+
+
+def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Stack]:
+    """Return those of a machine's releases, in the order of `timeline`; of a release without any
+    word on what it was measured under there is none.
+
+    Raises DeepbenchError for a file that is not whole.
+    """
+    files: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted((results / machine).iterdir()):
+        files[path.name[:8]].append(path)
+    newest: dict[str, Stack] = {}
+    found = []
+    for release in timeline:
+        facts = _facts(release, files.get(release.hash[:8], ()))
+        if facts:
+            before = newest.get(release.framework)
+            one = Stack(release, facts, changed(before.facts, facts) if before else {})
+            newest[release.framework] = one
+            found.append(one)
+    return found
+
+
+def _facts(release: Release, files: Sequence[Path]) -> Facts:
+    if release.measurable:
+        told = [path for path in files if path.name.endswith(measurements.SUFFIX)]
+        return measurements.agreed([measurements.conditions(path) for path in told])
+    return measurements.agreed([_published(path) for path in files if path.suffix == ".json"])
+
+
+def _published(path: Path) -> Facts:
+    try:
+        facts: Facts = json.loads(path.read_text("utf-8"))["requirements"]
+    except (ValueError, KeyError, TypeError):
+        raise DeepbenchError(f"{path} is not whole: restore it from git") from None
+    return facts
+
+
+def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
+    """Return what differs, by name: the value before and after, "" where there is none."""
+    names = dict.fromkeys([*after, *before])
+    pairs = {name: (before.get(name) or "", after.get(name) or "") for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
