@@ -108,6 +108,8 @@ OLD: tuple[Row, ...] = (
 )
 ODD_LAYOUT = {**CONDITIONS, "DEEPBENCH_LAYOUT": "channels_last"}
 COLD = {**CONDITIONS, "DEEPBENCH_CACHE": "cold"}
+CUDA = {**CONDITIONS, "DEEPBENCH_DEVICE": "cuda"}
+TWO_DEVICES = "card-box"
 MORE = (
     (BENCHMARK, "lab-1", *RELEASES[3][:3], 0.60e-3, ODD_LAYOUT),
     (BENCHMARK, "lab-1", *RELEASES[5][:3], 0.90e-3, ODD_LAYOUT),
@@ -117,6 +119,16 @@ MORE = (
     (SERVED, "lab-1", *RELEASES[7][:3], 2.00e-3, CONDITIONS),
     (MODEL, "lab-1", *RELEASES[5][:3], 2.0, ODD_LAYOUT),
     *((BENCHMARK, CARD, *row, {}) for row in OLD),
+    *(
+        (name, TWO_DEVICES, *RELEASES[at][:3], seconds, conditions)
+        for name in (BENCHMARK, SERVED)
+        for at, seconds, conditions in (
+            (3, 8.0e-3, CONDITIONS),
+            (5, 4.0e-3, CONDITIONS),
+            (3, 2.0e-4, CUDA),
+            (5, 4.0e-4, CUDA),
+        )
+    ),
 )
 
 
@@ -159,7 +171,8 @@ def write_more(folder: Path) -> None:
     names = (BENCHMARK, *OTHERS)
     listed = {**{name: benchmark(name) for name in names}, "version": 2}
     (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
-    write_machine(folder, CARD)
+    for machine in (CARD, TWO_DEVICES):
+        write_machine(folder, machine)
     for row in MORE:
         store(folder, *row)
 

@@ -30,7 +30,8 @@ def test_a_line_under_other_conditions_says_so(more: Path, opened: Any) -> None:
     page = opened(more, "release#release=torch-2.5.1&show=all")
     problems = column(page, "#machines", "problem")
     assert 1 == problems.count("m1760_n128_k1760_NN, channels_last")
-    assert 2 == problems.count("m1760_n128_k1760_NN")  # on each machine
+    assert 3 == problems.count("m1760_n128_k1760_NN")  # on each machine
+    assert 1 == problems.count("m1760_n128_k1760_NN, cuda")
     page = opened(more, "compare#side=lab-1@numpy&side=lab-1@torch&framework=torch")
     (heat,) = traces(page, "#heat")
     assert 4 == len(set(heat["y"]))
@@ -65,6 +66,28 @@ def test_a_familys_speed_is_over_the_kernels_of_both_releases(more: Path, opened
     assert ["1", f"{speed:.3g}"] == column(page, "#speed-table", "gemm")
     (gemm,) = traces(page, "#speed")
     assert speed == pytest.approx(gemm["y"][-1], rel=1e-3)
+
+
+def test_devices_of_a_machine_are_told_apart(more: Path, opened: Any) -> None:
+    """On the first page each has a row and a speed of its own; one of them is compared."""
+    page = opened(more, f"index#machine={published_site.TWO_DEVICES}&framework=torch")
+    names, devices = (column(page, "#machines", title) for title in ("machine", "device"))
+    told = [d for n, d in zip(names, devices, strict=True) if n == published_site.TWO_DEVICES]
+    assert ["cpu", "cuda"] == sorted(told)
+    assert ["1", "2"] == column(page, "#speed-table", "gemm on cpu")
+    assert ["1", "0.5"] == column(page, "#speed-table", "gemm on cuda")
+    page.click("#speed-table tbody tr:first-child .open")
+    commands = page.locator("#speed-table tr.detail code").all_text_contents()
+    assert ["cuda" in command for command in commands] == [False, True]
+    sides = f"side={published_site.TWO_DEVICES}@torch-2.5.1&side=lab-1@torch-2.5.1"
+    for device, ratio in (("cpu", 0.31 / 4), ("cuda", 0.31 / 0.4)):
+        page = opened(more, f"compare#{sides}&device={device}")
+        (shown,) = set(column(page, "#kernels", "other / first"))
+        assert ratio == pytest.approx(float(shown), rel=0.01)
+    page.select_option("#device", "cpu")
+    page.wait_for_function("location.hash.includes('device=cpu')")
+    page.click("#groups tbody tr:first-child .open")
+    assert "--device cpu" in page.inner_text("#groups tr.detail code")
 
 
 def test_a_model_stands_beside_its_published_figure(more: Path, opened: Any) -> None:

@@ -13,6 +13,9 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import MODELS, Selected, select
 from deepbench_ops.releases.table import Release
 
+Group = tuple[str, str, str, str, str]
+"""What kernels are told of together: machine, framework, family, precision and device."""
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -46,15 +49,14 @@ def standings(
     Those of another layout, say, are left out: a kernel counts once.
     """
     wanted = {(member.problem.family, member.set, member.problem.id) for member in headline}
-    groups: dict[tuple[str, str, str, str], list[Point]] = defaultdict(list)
+    groups: dict[Group, list[Point]] = defaultdict(list)
     for line in lines:
         point = line.points[-1]
         if point.compared and point.usual:
-            key = (point.machine, point.release.framework, point.family, point.precision)
-            groups[key].append(point)
+            groups[group(point)].append(point)
     return [
         Standing(
-            *key,
+            *key[:4],
             newest=max((point.release for point in points), key=lambda release: release.date),
             kernels=len(points),
             of_roof=_middle(share(profiles.get(key[0]), point) for point in points),
@@ -64,6 +66,10 @@ def standings(
         )
         for key, points in sorted(groups.items())
     ]
+
+
+def group(point: Point) -> Group:
+    return (point.machine, point.release.framework, point.family, point.precision, point.device)
 
 
 def selections(points: Sequence[Point]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from deepbench_ops.analysis.history import Line
-from deepbench_ops.analysis.overview import selections
+from deepbench_ops.analysis.overview import Group, group, selections
 from deepbench_ops.releases.table import Release
 
 FEWEST_KERNELS = 3
@@ -40,17 +40,16 @@ class Speed:
 
 def speeds(lines: Iterable[Line]) -> list[Speed]:
     """Return the families that two releases or more have measured the same kernels of."""
-    families: dict[tuple[str, str, str, str], list[Line]] = defaultdict(list)
+    families: dict[Group, list[Line]] = defaultdict(list)
     for line in lines:
         point = line.points[0]
         if point.compared and point.usual and len(line.points) > 1:
-            key = (point.machine, point.release.framework, point.family, point.precision)
-            families[key].append(line)
+            families[group(point)].append(line)
     found = (_speed(key, members) for key, members in sorted(families.items()))
     return [one for one in found if one is not None]
 
 
-def _speed(key: tuple[str, str, str, str], lines: Sequence[Line]) -> Speed | None:
+def _speed(key: Group, lines: Sequence[Line]) -> Speed | None:
     """Every line gives the step between two releases of its own that stand next to each other."""
     steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
@@ -72,7 +71,7 @@ def _speed(key: tuple[str, str, str, str], lines: Sequence[Line]) -> Speed | Non
     values = tuple(math.exp(log) for log in logs.values())
     points = [line.points[-1] for line in lines]
     return Speed(
-        *key,
+        *key[:4],
         releases=tuple(logs),
         values=values,
         kernels=tuple(kernels.values()),

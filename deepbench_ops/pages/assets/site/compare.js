@@ -16,11 +16,15 @@
         return side.machine + '@' + side.of;
     }
 
-    /* By kernel the newest time of a side: {line, i}. */
-    function times(lines, of) {
-        var found = new Map();
+    function devices(lines) {
+        return d.distinct(lines.map(function (line) { return line.device || d.DEVICE; })).sort();
+    }
+
+    /* By kernel the newest time of a side: {line, i}. `device` counts where a machine has several. */
+    function times(lines, of, device) {
+        var found = new Map(), several = devices(lines).length > 1;
         lines.forEach(function (line) {
-            if (line.beside) { return; }
+            if (line.beside || several && (line.device || d.DEVICE) !== device) { return; }
             line.releases.forEach(function (release, i) {
                 if (of !== release.framework && of !== release.name) { return; }
                 var key = d.kernel(line), known = found.get(key);
@@ -75,7 +79,8 @@
             detail: function (row) {
                 return d.told_command('deepbench compare ' + sides.concat().filter(function (side) {
                     return side === sides[0] || side === row.other;
-                }).map(function (side) { return d.quoted(name(side)); }).join(' '));
+                }).map(function (side) { return d.quoted(name(side)); }).join(' ') +
+                    (at('device').value ? ' --device ' + at('device').value : ''));
             },
             columns: [
                 {title: 'family', value: function (row) { return d.words(row.family); }},
@@ -285,9 +290,13 @@
                 return Promise.all(Object.keys(machine.families).map(function (family) {
                     return d.lines(catalogue, machine, family);
                 })).then(function (found) {
-                    return {machine: side.machine, of: side.of, lines: found.flat(), times: times(found.flat(), side.of)};
+                    return {machine: side.machine, of: side.of, lines: found.flat()};
                 });
             })), function (sides) {
+                var several = sides.map(function (side) { return devices(side.lines); }).filter(function (some) { return some.length > 1; });
+                at('device').parentNode.hidden = !several.length;
+                d.offer(at('device'), d.distinct(several.flat()).sort(), d.DEVICE, asked.get('device'));
+                sides.forEach(function (side) { side.times = times(side.lines, side.of, at('device').value); });
                 var rows = groups(catalogue, sides);
                 d.offer(at('family'), d.distinct(rows.map(function (row) { return row.family; })), null, asked.get('family'));
                 d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), name(side)]; }), null, asked.get('other'));
@@ -308,8 +317,9 @@
                     heat(catalogue, sides[0].lines, at('family').value, at('precision').value, asked);
                     asked = new URLSearchParams();
                     d.remember({side: wanted.map(name), family: at('family').value, precision: at('precision').value,
-                        other: at('other').value, framework: at('heat-framework').value, operation: at('heat-operation').value});
+                        other: at('other').value, device: at('device').value, framework: at('heat-framework').value, operation: at('heat-operation').value});
                 }
+                at('device').onchange = draw;
                 at('family').onchange = family_chosen;
                 at('precision').onchange = at('other').onchange = shown;
                 at('heat-framework').onchange = at('heat-operation').onchange = heated;

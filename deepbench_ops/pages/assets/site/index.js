@@ -20,8 +20,8 @@
         start.standings.forEach(function (one) {
             var published = catalogue.releases[one.newest].published;
             if (one.precision !== wanted.precision || wanted.kind === (published ? 'measured' : 'published')) { return; }
-            var key = one.machine + '\n' + one.framework;
-            groups[key] = groups[key] || {machine: by_name[one.machine], framework: one.framework, families: {}, kernels: 0,
+            var device = one.unusual.device || d.DEVICE, key = [one.machine, one.framework, device].join('\n');
+            groups[key] = groups[key] || {machine: by_name[one.machine], framework: one.framework, device: device, families: {}, kernels: 0,
                 newest: 0, headline: 0};
             var group = groups[key];
             group.families[one.family] = one;
@@ -46,6 +46,7 @@
                 }},
                 {title: 'what it is', value: function (row) { return d.processor(row.machine); }},
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
+                {title: 'device', value: function (row) { return row.device; }},
                 {title: 'released', value: function (row) { return catalogue.releases[row.newest].date; }},
                 {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
                 {title: 'headline', number: true, note: 'how many of the ' + all + ' headline problems',
@@ -93,6 +94,12 @@
         at('latest').append(el('p', {}, el('a', {href: 'verdicts.html'}, 'All verdicts, with intervals and noise')));
     }
 
+    /* A family's name, with the device where another family's figure is of another. */
+    function family_name(one, all) {
+        var several = d.distinct(all.map(function (each) { return each.unusual.device; })).length > 1;
+        return d.words(one.family) + (several ? ' on ' + (one.unusual.device || d.DEVICE) : '');
+    }
+
     function speed(catalogue, start) {
         var machine = at('machine').value, framework = at('framework').value, precision = at('speed-precision').value;
         var found = start.speeds.filter(function (one) {
@@ -115,7 +122,7 @@
                     traces: found.map(function (one, place) {
                         var looks = d.looks(place);
                         return {
-                            type: 'scatter', mode: 'lines+markers', name: d.words(one.family),
+                            type: 'scatter', mode: 'lines+markers', name: family_name(one, found),
                             x: one.at.map(version),
                             y: one.values,
                             text: one.kernels.map(function (count) { return count + ' kernels'; }),
@@ -137,16 +144,18 @@
             title: 'Speed of each family over the releases',
             rows: releases,
             detail: function (p) {
-                var release = catalogue.releases[p];
+                var release = catalogue.releases[p], own = found.filter(function (one) { return one.at.includes(p); });
                 return el('div', {}, el('p', {}, 'This release on all that the kernels are chosen from; the first release is measured likewise.'),
-                    d.told_command(d.families_command({name: machine}, release,
-                        found.filter(function (one) { return one.at.includes(p); }))));
+                    d.distinct(own.map(function (one) { return one.unusual.device; })).map(function (device) {
+                        return d.told_command(d.families_command({name: machine}, release,
+                            own.filter(function (one) { return one.unusual.device === device; })));
+                    }));
             },
             columns: [
                 {title: 'release', value: function (p) { return catalogue.releases[p].name; }},
                 {title: 'released', value: function (p) { return catalogue.releases[p].date; }}
             ].concat(found.map(function (one) {
-                return {title: d.words(one.family), number: true, value: function (p) {
+                return {title: family_name(one, found), number: true, value: function (p) {
                     var place = one.at.indexOf(p);
                     return place < 0 ? null : one.values[place];
                 }, text: function (value) { return d.digits(value, 3); }};

@@ -33,7 +33,7 @@
                 rows: shown.sort(function (a, b) { return Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)); }),
                 detail: function (row) { return d.detail(row.line, row.i); },
                 columns: [
-                    {title: 'problem', value: function (row) { return d.kernel_name(row.line); }},
+                    {title: 'problem', value: function (row) { return [d.kernel_name(row.line), row.line.device].filter(Boolean).join(', '); }},
                     {title: 'family', value: function (row) { return d.words(row.line.family); }},
                     {title: 'set', value: function (row) { return d.words(row.line.set); }},
                     {title: 'pass', value: function (row) { return d.words(row.line.operation); }},

@@ -136,6 +136,7 @@
     }
 
     /* A line names those of its run's conditions that are not the usual ones. */
+    var DEVICE = 'cpu';  /* the usual one */
     var VARIABLES = {device: 'DEEPBENCH_DEVICE', cache: 'DEEPBENCH_CACHE', layout: 'DEEPBENCH_LAYOUT',
         execution: 'DEEPBENCH_EXECUTION'};
 
@@ -259,7 +260,7 @@
         ratio: ratio, words: words, plain: plain, asked: asked, address: address, remember: remember, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
-        told_command: told_command, VARIABLES: VARIABLES, copy_button: copy_button, save: save, instead: instead,
+        told_command: told_command, VARIABLES: VARIABLES, DEVICE: DEVICE, copy_button: copy_button, save: save, instead: instead,
         answer: answer, page: page
     });
 })();
