@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis.stacks import changed, stacks
+from deepbench_ops.analysis.stacks import changed, stacks, told
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.table import Release, load
 from deepbench_ops.results.measurements import agreed
@@ -73,6 +73,20 @@ def test_the_published_cards_came_by_new_libraries() -> None:
     assert "10.0.130" == found["2018-11-02"].new["CUDA Version"][1]
 
 
+def test_that_the_release_is_another_is_no_news() -> None:
+    """Neither by the framework's own version nor by its name with the version."""
+    before = {"framework": "numpy 2.1.3", "numpy": "2.1.3", "scipy": "1.15.3"}
+    after = {"framework": "numpy 2.2.6", "numpy": "2.2.6", "scipy": "1.16.3"}
+    assert {"scipy": ("1.15.3", "1.16.3")} == changed(before, after)
+
+
+def test_news_are_one_line() -> None:
+    """What came without anything before it, what went, what is long."""
+    news = {"blas_core": ("Zen", "Haswell"), "mkl": ("", "2024.2"), "gone": ("1", "")}
+    assert "blas core Haswell (before: Zen); mkl 2024.2; gone none (before: 1)" == told(news)
+    assert "x 1234567..." == told({"x": ("", "12345678901")}, longest=10)
+
+
 @given(before=FACTS, after=FACTS)
 def test_what_changed_leads_from_one_to_the_other(
     before: dict[str, str], after: dict[str, str]
@@ -85,6 +99,6 @@ def test_what_changed_leads_from_one_to_the_other(
     assert {name: pair[::-1] for name, pair in news.items()} == changed(after, before)
 
 
-@given(told=st.lists(FACTS))
-def test_what_all_agree_on_is_in_each(told: list[dict[str, str]]) -> None:
-    assert all(agreed(told).items() <= facts.items() for facts in told)
+@given(several=st.lists(FACTS))
+def test_what_all_agree_on_is_in_each(several: list[dict[str, str]]) -> None:
+    assert all(agreed(several).items() <= facts.items() for facts in several)

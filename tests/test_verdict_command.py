@@ -189,6 +189,17 @@ def test_the_table_names_release_and_kernel():
     assert "numpy-1.25.2" not in done.output
 
 
+def test_what_else_was_new_with_a_release_is_told():
+    """Another BLAS came with numpy 2.4.6: below the table, and with each change in JSON."""
+    asked = ("--machine", "epyc-7003-2core", "--release", "numpy-2.4.6")
+    (line,) = [text for text in run(*asked).output.splitlines() if text.startswith("- new under")]
+    assert line.startswith("- new under numpy-2.4.6 beside numpy-2.4.1: blas scipy-openblas 0.3.31")
+    assert "numpy 2.4.6 (" not in line
+    found = json.loads(run(*asked, "--format", "json").output)["changes"]
+    assert found
+    assert ["scipy-openblas 0.3.30", "scipy-openblas 0.3.31.188.0"] == found[0]["new"]["blas"]
+
+
 def test_one_release_can_be_asked_for(monkeypatch):
     """Only what changed with it is listed, and measured again."""
     asked = []

@@ -17,6 +17,8 @@ from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
 Facts = Mapping[str, str]
+FRAMEWORK = "framework"
+"""The fact that names the framework and its version."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,24 @@ def _published(path: Path) -> Facts:
 
 
 def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
-    """Return what differs, by name: the value before and after, "" where there is none."""
-    names = dict.fromkeys([*after, *before])
+    """Return what differs, by name: the value before and after, "" where there is none.
+
+    That the release itself is another goes without saying.
+    """
+    own = {FRAMEWORK, *(facts.get(FRAMEWORK, "").partition(" ")[0] for facts in (before, after))}
+    names = [name for name in dict.fromkeys([*after, *before]) if name not in own]
     pairs = {name: (before.get(name) or "", after.get(name) or "") for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def told(news: Mapping[str, tuple[str, str]], longest: int = 60) -> str:
+    """Return what `changed` has found in one line, such as "mkl 2024.2 (before: 2022.2)"."""
+    return "; ".join(
+        f"{name.replace('_', ' ')} {_cut(after, longest) or 'none'}"
+        + (f" (before: {_cut(before, longest)})" if before else "")
+        for name, (before, after) in news.items()
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."

@@ -4,7 +4,7 @@ import json
 import math
 import sys
 import xml.etree.ElementTree as xml
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,11 @@ COLUMNS = (
     "also on",
 )
 NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
+
+Between = tuple[str, str, str]
+"""A machine, and the names of two releases."""
+News = Mapping[Between, Mapping[str, tuple[str, str]]]
+"""What is otherwise under the second release than under the first, besides the release itself."""
 
 
 @click.command()
@@ -80,7 +85,8 @@ def verdict(
     """List what became slower or faster on each machine, newest release first.
 
     A line is one cause: most kernels of a framework, most or several of a family at a precision,
-    or one kernel. Published figures are not judged: a workbook holds one time of each kernel.
+    or one kernel. What else was new with a release stands below: BLAS and its code path, oneDNN,
+    companions. Published figures are not judged: a workbook holds one time of each kernel.
 
     The exit status is 0 where nothing became slower, 1 where --confirm found that something did,
     and 2 where that cannot be said: no line of releases is long enough, or nobody has confirmed
@@ -99,11 +105,14 @@ def verdict(
     confirmed = _confirm(found, machine, rounds) if confirm else None
     if confirmed is not None:
         found = [cause for cause in found if confirmed.repeats(cause)]
-    echo = {"json": _json, "junit": _junit}.get(form)
-    if echo is not None:
-        click.echo(echo(lines, found, confirmed))
+    news = _news(results, found)
+    if form == "junit":
+        click.echo(_junit(lines, found))
+    elif form == "json":
+        click.echo(_json(lines, found, confirmed, news))
     else:
-        click.echo(_text(lines, found, confirmed, "github" if form == "markdown" else "simple"))
+        style = "github" if form == "markdown" else "simple"
+        click.echo(_text(lines, found, confirmed, news, style))
     sys.exit(_status(lines, found, confirmed))
 
 
@@ -127,6 +136,23 @@ def _release(name: str) -> "Release":
     from deepbench_ops.releases import table
 
     return table.find(name, table.load())
+
+
+def _news(results: Path, found: "Sequence[Cause]") -> News:
+    from deepbench_ops.analysis.stacks import changed, stacks
+    from deepbench_ops.releases import table
+
+    told = {}
+    for machine in dict.fromkeys(cause.machine for cause in found):
+        facts = {one.release: one.facts for one in stacks(results, machine, table.measurable())}
+        for cause in found:
+            if cause.machine == machine and {cause.before, cause.after} <= facts.keys():
+                told[_between(cause)] = changed(facts[cause.before], facts[cause.after])
+    return told
+
+
+def _between(cause: "Cause") -> Between:
+    return cause.machine, cause.before.name, cause.after.name
 
 
 def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":
@@ -157,16 +183,24 @@ def _text(
     lines: "Sequence[Line]",
     found: "Sequence[Cause]",
     confirmed: "Confirmed | None",
+    news: News,
     style: str,
 ) -> str:
+    from deepbench_ops.analysis import stacks
+
     judged = [line for line in lines if line.judgeable]
     told = [f"{len(judged)} of {len(lines)} lines are long enough to be judged."]
     for name in dict.fromkeys(line.points[0].machine for line in judged):
-        rows = [_row(cause, confirmed) for cause in found if cause.machine == name]
+        mine = [cause for cause in found if cause.machine == name]
+        rows = [_row(cause, confirmed) for cause in mine]
         told += ["", f"{name}:" if rows else f"{name}: nothing changed"]
         if rows:
             columns = [*COLUMNS, *(["in pairs"] if confirmed is not None else [])]
-            told += ["", tabulate(rows, columns, tablefmt=style, disable_numparse=True)]
+            told += ["", tabulate(rows, columns, tablefmt=style, disable_numparse=True), ""]
+        for between in dict.fromkeys(map(_between, mine)):
+            if news.get(between):
+                _, before, after = between
+                told.append(f"- new under {after} beside {before}: {stacks.told(news[between])}")
     return "\n".join(told)
 
 
@@ -191,18 +225,23 @@ def _interval(cause: "Cause") -> str:
     return f"{change.low:.3g} .. {change.high:.3g} (99 %)"
 
 
-def _json(lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confirmed | None") -> str:
+def _json(
+    lines: "Sequence[Line]",
+    found: "Sequence[Cause]",
+    confirmed: "Confirmed | None",
+    news: News,
+) -> str:
     return json.dumps(
         {
             "lines": len(lines),
             "judged": sum(line.judgeable for line in lines),
-            "changes": [_as_json(cause, confirmed) for cause in found],
+            "changes": [_as_json(cause, confirmed, news) for cause in found],
         },
         indent=1,
     )
 
 
-def _as_json(cause: "Cause", confirmed: "Confirmed | None") -> dict[str, Any]:
+def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[str, Any]:
     return {
         "machine": cause.machine,
         "before": cause.before.name,
@@ -213,6 +252,7 @@ def _as_json(cause: "Cause", confirmed: "Confirmed | None") -> dict[str, Any]:
         "watched": cause.watched,
         "ratio": cause.ratio,
         "elsewhere": list(cause.elsewhere),
+        "new": {name: list(pair) for name, pair in news.get(_between(cause), {}).items()},
         "kernels": [
             {
                 "family": shift.after.family,
@@ -233,7 +273,7 @@ def _as_json(cause: "Cause", confirmed: "Confirmed | None") -> dict[str, Any]:
     }
 
 
-def _junit(lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confirmed | None") -> str:
+def _junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:
     """A suite for each machine: a case for each line judged, failed where it became slower."""
     root = xml.Element("testsuites")
     judged = [line for line in lines if line.judgeable]

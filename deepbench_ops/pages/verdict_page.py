@@ -57,7 +57,10 @@ def _row(cause: Cause) -> str:
     reach = f"{len(cause.shifts)} of {cause.watched} kernels" if cause.scope != "kernel" else ""
     between = f"{ratios[0]:.3g} to {ratios[-1]:.3g}" if len(ratios) > 1 else ""
     cells = [
-        cell(_name(cause.after), name=True),
+        cell(
+            f'<a href="release.html#release={quote(cause.after.name)}">{_name(cause.after)}</a>',
+            name=True,
+        ),
         cell(cause.after.date.isoformat()),
         cell(_name(cause.before)),
         cell(f'<strong class="{kind}">{kind}</strong>'),
