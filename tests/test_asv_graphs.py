@@ -1,17 +1,20 @@
 """asv's pages are made faster, and stay the same to the last byte."""
 
+import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import published_site
 import pytest
 from asv import graph as asv_graph
-from hypothesis import given
+from asv import step_detect
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.pages import asv_graphs
+from deepbench_ops.pages import asv_fit, asv_graphs
 
 PLAIN = """
 import sys
@@ -59,6 +62,40 @@ def test_regressions_are_those_of_plain_asv(folder: Path) -> None:
         map(json.dumps, ours["regressions"])
     )
     assert plain["regressions"]
+
+
+def plain_fit() -> Any:
+    """asv's own module, as it is before anything of ours stands in for a part of it."""
+    spec = importlib.util.find_spec("asv.step_detect")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+LEVELS = st.sampled_from([1e-5, 1.0, 1.5, 2.0, 30.0])
+SECONDS = st.floats(1e-6, 1e3)
+
+
+@st.composite
+def series(draw: Any) -> tuple[list[float], list[float | None]]:
+    """Seconds that stay, step or wander, with weights or without."""
+    cut = draw(st.integers(1, 30))
+    flat = [draw(LEVELS)] * cut + [draw(LEVELS)] * draw(st.integers(0, 30))
+    noise = draw(st.lists(st.sampled_from([1.0, 0.99, 1.05]), min_size=60, max_size=60))
+    steps = [level * factor for level, factor in zip(flat, noise, strict=False)]
+    values = draw(st.sampled_from([flat, steps]) | st.lists(SECONDS, min_size=1, max_size=12))
+    weight = draw(st.sampled_from([st.none(), st.none() | st.floats(0.1, 4)]))
+    return values, [draw(weight) for _ in values]
+
+
+@settings(max_examples=300, deadline=None)
+@given(one=series())
+def test_a_line_is_cut_as_asv_cuts_it(one: tuple[list[float], list[float | None]]) -> None:
+    """To the last bit: where, at what level, with what deviation."""
+    values, weights = one
+    asv_fit.install()
+    assert plain_fit().detect_steps(values, weights) == step_detect.detect_steps(values, weights)
 
 
 def test_what_was_fitted_is_not_fitted_again(folder: Path, monkeypatch) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("scipy", reason="analysis needs the `track` extra")
 pytest.importorskip("asv", reason="the bench script compares with asv's detector")
 from deepbench_ops.analysis import detect_changes
+from deepbench_ops.analysis.levels import middle
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,6 +28,13 @@ def bench():
 
 
 detection = bench()
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=40))
+def test_the_median_is_numpys(values):
+    """To the last bit; of nothing it is no number."""
+    array = np.array(values)
+    assert middle(array) == np.median(array) if values else math.isnan(middle(array))
 
 
 def share_found(noise, step, series=200):

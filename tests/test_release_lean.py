@@ -41,6 +41,15 @@ def test_only_what_the_processor_does_without_is_left_out(requires, kept, left_o
     assert lean.split(requires) == (requires if kept is None else kept, left_out)
 
 
+def test_what_another_package_brings_all_the_same_is_not_called_left_out():
+    """By its name however it is written, and by the package of NVIDIA's extra."""
+    asked = ["triton==3.4.0", "cuda-toolkit[nvrtc]", "cuda-toolkit[cusolver]", "Cuda_Bindings<14"]
+    assert asked == lean.absent(asked, {"torch"})
+    assert ["triton==3.4.0", "cuda-toolkit[cusolver]"] == lean.absent(
+        asked, {"nvidia-cuda-nvrtc", "cuda-bindings"}
+    )
+
+
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
     """A torch that imports without triton, and one that does not; neither's solver is a wheel."""

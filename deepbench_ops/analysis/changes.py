@@ -26,6 +26,7 @@ from scipy.special import stdtr, stdtrit
 from deepbench_ops.analysis.levels import (
     calmed,
     memory_of,
+    middle,
     noise_of,
     off_levels,
     placed,
@@ -109,9 +110,11 @@ def _newest(
         return None
     off = off_levels(logs, ends)
     for count, wanted in NEWEST.items():
-        history, tail = logs[ends[-2] : -count], logs[-count:] - np.median(logs[ends[-2] : -count])
+        history = logs[ends[-2] : -count]
+        usual = middle(history)
+        tail = logs[-count:] - usual
         shift = float(tail.mean())
-        noise = max(noise_of(history - np.median(history)), _mean_floor(floor))
+        noise = max(noise_of(history - usual), _mean_floor(floor))
         error = noise * math.sqrt(1 / count + 1 / len(history))
         one_way = bool(np.all(tail * shift > 0))
         past = np.convolve(off[:-count], np.full(count, 1 / count), "valid")

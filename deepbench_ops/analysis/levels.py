@@ -28,13 +28,13 @@ def calmed(logs: np.ndarray) -> np.ndarray:
     own = np.arange(len(logs))[:, None]
     near = np.clip(own - 3, 0, len(logs) - 7) + np.arange(7)
     around = logs[near[near != own].reshape(-1, 6)]
-    middle = np.median(around, axis=1)
+    centre = np.median(around, axis=1)
     beyond = np.maximum(logs - around.max(axis=1), around.min(axis=1) - logs)
-    far = (np.abs(logs - middle) > SPIKE * noise) & (beyond > SPIKE / 2 * noise)
+    far = (np.abs(logs - centre) > SPIKE * noise) & (beyond > SPIKE / 2 * noise)
     alone = far.copy()
     alone[1:] &= ~far[:-1]
     alone[:-1] &= ~far[1:]
-    return logs if alone.mean() > RARE else np.where(alone, middle, logs)
+    return logs if alone.mean() > RARE else np.where(alone, centre, logs)
 
 
 def settled(logs: np.ndarray, ends: list[int]) -> list[int]:
@@ -71,7 +71,7 @@ def gains_of(logs: np.ndarray, start: int, place: int, stop: int, *, memory: flo
     part = logs[start:stop]
     count = len(part)
     left = place - start
-    levels = np.median(part[:left]), np.median(part[left:])
+    levels = middle(part[:left]), middle(part[left:])
     off = off_levels(part, [0, left, count])
     noise = noise_of(off)
     fresh_noise = noise_of(off[1:] - memory * off[:-1])
@@ -115,16 +115,28 @@ def memory_of(off: np.ndarray) -> float:
 
 def off_levels(logs: np.ndarray, ends: Sequence[int]) -> np.ndarray:
     """Return how far each point is off its segment's median."""
-    return np.concatenate([logs[a:b] - np.median(logs[a:b]) for a, b in pairwise(ends)])
+    return np.concatenate([logs[a:b] - middle(logs[a:b]) for a, b in pairwise(ends)])
 
 
 def noise_of(off: np.ndarray) -> float:
     """Return the standard deviation of noise around 0, outliers clipped."""
-    rough = float(np.median(np.abs(off))) / 0.6745
+    rough = middle(np.abs(off)) / 0.6745
     if rough == 0:
-        return float(np.sqrt(np.mean(off**2)))
-    kept = np.clip(off, -2.5 * rough, 2.5 * rough)
-    return 1.02 * float(np.sqrt(np.mean(kept**2)))
+        return _spread(off)
+    return 1.02 * _spread(np.minimum(np.maximum(off, -2.5 * rough), 2.5 * rough))
+
+
+def _spread(off: np.ndarray) -> float:
+    return math.sqrt(np.add.reduce(off * off) / len(off)) if len(off) else math.nan
+
+
+def middle(values: np.ndarray) -> float:
+    """Return the median, NaN of nothing: of a dozen numbers ten times as fast as numpy's."""
+    if not len(values):
+        return math.nan
+    ordered, half = np.sort(values), len(values) // 2
+    found = ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
+    return float(found)
 
 
 def triples(ends: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from deepbench_ops.analysis.levels import memory_of, noise_of, off_levels, triples
+from deepbench_ops.analysis.levels import memory_of, middle, noise_of, off_levels, triples
 from deepbench_ops.analysis.splits import ALARMS, split_chance
 
 STEP = 1.4
@@ -55,7 +55,7 @@ def standing(logs: np.ndarray, ends: list[int]) -> list[int]:
 def _apart(logs: np.ndarray, start: int, place: int, stop: int) -> float:
     """Return how far the levels of the nearest points on both sides of a split are apart."""
     before, after = logs[start:place][-NEAR:], logs[place:stop][:NEAR]
-    return abs(float(np.median(after) - np.median(before)))
+    return abs(middle(after) - middle(before))
 
 
 def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
@@ -108,5 +108,5 @@ def _misfit(squares: float, count: int) -> float:
 
 def has_crept(logs: np.ndarray, ends: list[int]) -> bool:
     """Whether the newest points have gone far from the first ones, in whatever way."""
-    climb = abs(float(np.median(logs[-NEAR:]) - np.median(logs[:NEAR])))
+    climb = abs(middle(logs[-NEAR:]) - middle(logs[:NEAR]))
     return climb > max(math.log1p(CREEP), 6 * noise_of(off_levels(logs, ends)))

@@ -2,8 +2,9 @@
 
 asv averages, fits and asks for each line of a graph several times over, those without a single
 point included, of which a suite with many parameters mostly consists. Here everything is computed
-once, empty lines cost nothing, and a fit that an earlier publishing has made is not made again;
-the fitting itself is asv's own. tests/test_asv_graphs.py compares every file with plain asv's.
+once, empty lines cost nothing, and a fit that an earlier publishing has made is not made again.
+The fitting is asv's but for what `asv_fit` does only once. tests/test_asv_graphs.py compares every
+file with plain asv's.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
 from asv.util import is_na
 
+from deepbench_ops.pages import asv_fit
+
 CHUNK = 64
 """Lines whose steps are looked for in one go by a process of the pool."""
 
@@ -36,6 +39,7 @@ Piece = tuple[int, int, float, float, float]
 
 def install() -> None:
     """Put these in the places of asv's, once however often this is called."""
+    asv_fit.install()
     Graph.get_data = get_data
     Graph.detect_steps = detect_steps
     Graph.get_steps = get_steps

@@ -21,6 +21,7 @@ from importlib import metadata
 from pathlib import Path
 
 from asv import util
+from packaging.utils import canonicalize_name
 
 import deepbench_ops
 from deepbench_ops.machine.detect import accelerators
@@ -160,14 +161,19 @@ class Installation:
             self._check()
         except InstallError:
             return self._install_all()
-        return left_out
+        return lean.absent(left_out, self._installed())
 
     def _required(self) -> list[str]:
         """Return what the installed framework's own metadata asks for."""
+        found = self._installed()
+        if self.release.framework not in found:
+            raise self._failure("its metadata are not where packages lie", " ".join(found))
+        return found[self.release.framework].requires or []
+
+    def _installed(self) -> dict[str, metadata.Distribution]:
+        """Return what is installed, by name as packages are told apart."""
         where = self._run(str(self.python), "-c", WHERE).splitlines()[-1:]
-        for found in metadata.distributions(name=self.release.framework, path=where):
-            return found.requires or []
-        raise self._failure("its metadata are not where packages lie", str(where))
+        return {canonicalize_name(d.name): d for d in metadata.distributions(path=where)}
 
     def _get(self, *wanted: str) -> None:
         """Install wheels: by uv where there is one, which is faster; else, or if it fails, by pip,

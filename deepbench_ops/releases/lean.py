@@ -6,13 +6,15 @@ is loaded at its first use.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 LEFT_OUT = re.compile(r"(?:pytorch-)?triton$|cuda-bindings$|nvidia-(?:cuda-nvrtc|cusolver)\b")
-EXTRAS = frozenset({"nvrtc", "cusolver"})
-"""The same where NVIDIA's own list of its libraries, `cuda-toolkit`, brings them (CUDA 13)."""
+EXTRAS = {"nvrtc": "nvidia-cuda-nvrtc", "cusolver": "nvidia-cusolver"}
+"""The same where NVIDIA's own list of its libraries, `cuda-toolkit`, brings them (CUDA 13): the
+package of each extra."""
 
 
 def split(requires: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -32,7 +34,20 @@ def split(requires: Iterable[str]) -> tuple[list[str], list[str]]:
             left_out.append(str(wanted))
             continue
         if wanted.name == "cuda-toolkit":
-            left_out += sorted(f"cuda-toolkit[{extra}]" for extra in wanted.extras & EXTRAS)
-            wanted.extras -= EXTRAS
+            left_out += sorted(f"cuda-toolkit[{extra}]" for extra in wanted.extras & EXTRAS.keys())
+            wanted.extras -= EXTRAS.keys()
         kept.append(str(wanted))
     return kept, left_out
+
+
+def absent(left_out: Iterable[str], installed: Container[str]) -> list[str]:
+    """Return those of what was left out that nothing else has brought.
+
+    installed: names as `packaging` writes them.
+    """
+
+    def packages(text: str) -> list[str]:
+        wanted = Requirement(text)
+        return [EXTRAS[extra] for extra in wanted.extras] or [canonicalize_name(wanted.name)]
+
+    return [text for text in left_out if not any(name in installed for name in packages(text))]
