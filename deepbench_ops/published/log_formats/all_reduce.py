@@ -50,11 +50,12 @@ def read_tests(lines: Sequence[str]) -> Iterator[Found]:
     ranks = len(set(_ranks(lines)))
     headers: list[str] = []
     for at, line in enumerate(lines, 1):
+        cells = line.lstrip("# ").split()  # early releases print # before rows as well
         if re.search(SIGN_TESTS, line):
-            headers = line.lstrip("# ").split()
-        elif headers and line.lstrip()[:1].isdigit():
+            headers = cells
+        elif headers and is_row(cells[:1]):
             # Of two columns of a name the first is out of place.
-            row = dict(reversed(list(zip(headers, line.split(), strict=False))))
+            row = dict(reversed(list(zip(headers, cells, strict=False))))
             if not ranks:
                 raise DeepbenchError(
                     f"line {at}: no '#  Rank' lines above say how many ranks there are"
