@@ -194,7 +194,7 @@ tests:1 passed:1 skipped:0 mistrusted:0 unimplemented:0 invalid_arguments:0 fail
     direction=st.sampled_from(
         [("FWD_D", "forward"), ("BWD_D", "backward_data"), ("BWD_W", "backward_weights")]
     ),
-    kind=st.sampled_from([("f32", "float32"), ("bf16bf16bf16", "bfloat16"), ("u8s8s32", "int8")]),
+    kind=st.sampled_from([("f32", "float32"), ("bf16bf16bf16", "bfloat16"), ("s8:s8:s8", "int8")]),
 )
 def test_benchdnn_convolutions(problem, direction, kind):
     """Every size by its letters; the average time counts."""
@@ -219,6 +219,312 @@ def test_benchdnn_products_turn_round():
     assert [*facts(text)] == [("m5124_n700_k2048_NN", "forward", "float32", None)]
 
 
+def kernels(text):
+    """The timings without their seconds, and why the other rows are none."""
+    found, unread = logs.read(text)
+    return {(t.problem.id, t.operation, t.precision) for t in found}, [u.reason for u in unread]
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("--attr-fpmath=bf16 ", "has --attr-fpmath"),
+        ("--attr-post-ops=relu ", "has --attr-post-ops"),
+        ("--attr-post-ops=sum:0.5+relu,add:f32:per_oc ", "has --attr-post-ops"),
+        ("--attr-scales=src:common:0.5 ", "has --attr-scales"),
+        ("--dt=f32:bf16:f32 ", "multiplies f32:bf16:f32"),
+        ("--dt=f8_e5m2:f8_e5m2:f32 ", "multiplies f8_e5m2"),
+    ],
+)
+def test_benchdnn_with_more_than_the_plain_kernel_is_listed(option, reason):
+    """Another arithmetic or a fused operation is another kernel."""
+    text = BENCHDNN.format(dir="FWD_D", cfg="f32", prb=f"{option}mb8ic64ih56oc64oh56kh3ph1")
+    found, [told] = kernels(text)
+    assert (set(), True) == (found, told.startswith(reason))
+
+
+@pytest.mark.parametrize(
+    "option", ["--attr-fpmath=strict ", "--attr-scratchpad=user --engine=cpu "]
+)
+def test_benchdnn_with_harmless_options_is_read(option):
+    """Such as the arithmetic that is usual anyway."""
+    text = BENCHDNN.format(dir="FWD_D", cfg="f32", prb=f"{option}ic64ih56oc64oh56kh3ph1")
+    expected = {("w56_h56_c64_n2_k64_r3_s3_pad1_1_stride1_1", "forward", "float32")}
+    assert (expected, []) == kernels(text)
+
+
+@pytest.mark.parametrize(
+    ("direction", "cfg", "precision"),
+    [
+        ("FWD_D", "bf16bf16f32", "bfloat16"),
+        ("BWD_D", "f32bf16bf16", "bfloat16"),
+        ("BWD_W", "bf16f32bf16", "bfloat16"),
+        ("FWD_D", "u8s8f32", "int8"),
+        ("FWD_D", "f32_wino", "float32"),
+    ],
+)
+def test_benchdnn_precision_is_that_of_the_two_factors(direction, cfg, precision):
+    """Not that of what comes out."""
+    text = BENCHDNN.format(dir=direction, cfg=cfg, prb="mb8ic64ih56oc64oh56kh3ph1")
+    assert [precision] == [t.precision for t in logs.read(text)[0]]
+
+
+def test_benchdnn_recurrent_layers_are_listed():
+    """They are not read; the line tells why."""
+    text = BENCHDNN.replace(
+        "--conv --dir={dir} --cfg={cfg} {prb}", "--rnn --alg=VANILLA_GRU l1t5mb4"
+    )
+    assert (set(), ["is neither of --conv nor of --matmul"]) == kernels(text)
+
+
+OSU_OURS = """\
+# OSU MPI Allreduce Latency Test
+# Number of Ranks 8
+# Size           Avg Latency(ms)
+100000                      0.41
+3097600                     5.03
+16777217                   31.70
+"""
+OSU_OF_2016 = """\
+mpirun -ppn 1 -np 2 numactl -m 1 ./osu_allreduce
+# OSU MPI Allreduce Latency Test
+# Size           Avg Latency(us)     Min Latency(us)     Max Latency(us)  Iterations
+100000                    120.53              119.01              122.04         100
+4194304                  3810.20             3800.11             3820.29         100
+"""
+OSU_DOUBLING = """\
+mpirun -np 2 osu_allreduce
+# OSU MPI Allreduce Latency Test
+# Size       Avg Latency(us)
+4                       1.34
+4194304               275.19
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            OSU_OURS,
+            {("n100000", 8): 0.00041, ("n3097600", 8): 0.00503, ("n16777217", 8): 0.0317},
+        ),
+        (OSU_OF_2016, {("n100000", 2): 120.53e-6, ("n4194304", 2): 3810.20e-6}),
+        (OSU_DOUBLING, {("n1", 2): 1.34e-6, ("n1048576", 2): 275.19e-6}),
+        (OSU_DOUBLING + OSU_OURS, {("n1", 2): 1.34e-6, ("n100000", 8): 0.00041}),
+    ],
+    ids=["deepbench", "deepbench-2016", "upstream", "both"],
+)
+def test_osu_of_deepbench_counts_floats(text, expected):
+    """Milliseconds or the ranks mean DeepBench's, else its sizes; upstream's are bytes."""
+    found = {(id, ranks): seconds for (id, _, _, ranks), seconds in facts(text).items()}
+    assert {
+        key: pytest.approx(seconds) for key, seconds in expected.items()
+    }.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OSU_DOUBLING.replace("4                       1.34\n", ""),
+        OSU_DOUBLING.replace("4       ", "300001  "),
+        OSU_OF_2016.replace("Test", "Test v5.8"),
+    ],
+    ids=["in-both", "in-neither", "contradiction"],
+)
+def test_osu_that_is_nobodys_is_refused(text):
+    """Bytes or floats: nothing is guessed."""
+    with pytest.raises(DeepbenchError, match="neither version nor sizes tell"):
+        logs.read(text)
+
+
+def test_osu_of_other_collectives_is_listed():
+    """Tests of a suite often stand in one file."""
+    other = "# OSU MPI Broadcast Latency Test v5.8\n# Size       Avg Latency(us)\n400000  55.10\n"
+    found, unread = logs.read(OSU + other)
+    assert (1, ["is of another test"]) == (len(found), [u.reason for u in unread])
+
+
+def all_reduce(program, header, row):
+    line = "-" * 75
+    header = f"    # of floats    bytes transferred    {header}"
+    return "\n".join([f" {program} ", " Num Ranks: 4", line, header, line, row])
+
+
+@pytest.mark.parametrize(
+    ("program", "header", "times"),
+    [
+        ("NCCL MPI AllReduce", "Avg Time (msec)    Max Time (msec)", "0.51 0.62"),
+        ("Ring AllReduce", "Avg Time (msec)    Max Time (msec)", "0.51 0.62"),
+        ("RCCL AllReduce", "Time (msec)   Bandwidth (GB/s)", "0.51 0.784"),
+        ("NCCL AllReduce", "Time (msec)", "0.51"),
+    ],
+)
+def test_all_reduce_is_read_by_its_headings(program, header, times):
+    """The average of the ranks, or the one time, whatever stands beside."""
+    text = all_reduce(program, header, f"100000 400000 {times}")
+    assert {("n100000", "sum", "float32", 4): pytest.approx(0.51e-3)} == facts(text)
+
+
+OLD_NCCL = NCCL_TESTS.replace("    root ", " ").replace("sum      -1 ", "sum ")
+
+
+def test_nccl_tests_before_the_root():
+    """Older releases print no root, the earliest milliseconds, with # before each row."""
+    assert facts(NCCL_TESTS) == facts(OLD_NCCL)
+    oldest = """\
+# Using devices
+#   Rank  0 on       node device  0 [0x05] a card
+#   Rank  1 on       node device  1 [0x06] a card
+
+#                                    out-of-place               in-place
+#      bytes        N    type   op   time  algbw  busbw   res   time  algbw  busbw   res
+#   16777216  4194304   float  sum  1.628  10.31  10.31 0e+00  1.932   8.68   8.68 0e+00
+"""
+    assert {("n4194304", "sum", "float32", 2): pytest.approx(1.628e-3)} == facts(oldest)
+
+
+def test_nccl_tests_of_split_ranks():
+    """Each group sums by itself; the times are of the first."""
+    split = NCCL_TESTS.replace("Rank  1 Group  0", "Rank  1 Group  1")
+    assert {("n4194304", "sum", "float32", 1)} == set(facts(split))
+
+
+def test_nccl_tests_of_other_collectives_are_listed():
+    """reduce_scatter_perf prints the same columns, and counts what each rank gets."""
+    text = NCCL_TESTS.replace("16777216       4194304", "16777216       2097152")
+    assert ({}, True) == (facts(text), "another collective" in logs.read(text)[1][0].reason)
+
+
+ARM_CSV = """\
+Running the inference device set
+GEMMOP,TA,TB,M,N,K,USEC,GOP/s
+GEMMLOWP,false,false,5124,700,2048,251340,58.4
+SGEMM,true,false,35,700,2048,1.2345e+04,8.1
+DGEMM,false,false,35,700,2048,12345,8.1
+SGEMM,false,false,35
+"""
+ARM_COLUMNS = """\
+    m       n      k      a_t    b_t    time (msec)     GOPS 
+   5124    700   2048      n      t        251.34      58.4537
+"""
+
+
+def test_products_of_arm():
+    """gemmlowp multiplies 8-bit integers into 32 bits, SGEMM is a BLAS's."""
+    assert facts(ARM_CSV) == {
+        ("m5124_n700_k2048_NN", "forward", "int8", None): pytest.approx(0.25134),
+        ("m35_n700_k2048_TN", "forward", "float32", None): pytest.approx(0.012345),
+    }
+    assert ["is no product of SGEMM or GEMMLOWP", "has 4 cells, not 8"] == kernels(ARM_CSV)[1]
+    expected = {("m5124_n700_k2048_NT", "forward", "int8", None): pytest.approx(0.25134)}
+    assert expected == facts(ARM_COLUMNS)
+
+
+def test_sparse_products_of_arm():
+    """Those of uint8_t are added up in 8 bits: listed, and the float ones read."""
+    header = SPARSE.replace("sparsity ", "sparsity  precision ")
+    sizes = "7680      1   2560      0      0       0.95"
+    rows = (
+        f"{sizes}     uint8_t   1211    9120   7.53",
+        f"{sizes}     float   2011    9920   4.93",
+    )
+    found, reasons = kernels(output(header, *rows, width=110))
+    id = "m7680_n1_k2560_NN_sparsity0.95"
+    assert found == {(id, "forward", "float32"), (id, "dense_forward", "float32")}
+    assert 2 == len([reason for reason in reasons if "uint8_t" in reason])
+
+
+def test_products_of_intel():
+    """Calls as MKL names them; doubles are none of our precisions."""
+    text = """\
+Running the training benchmark (set first program argument to 0 for inference)
+SGEMM(N,T,1760,16,1760) 57.0 usec 1739.00000 GFlop/sec 
+GEMM_S8U8S32(N,N,1760,32,1760) 61.5 usec 3223.00000 GOp/sec 
+DGEMM(N,N,1760,16,1760) 114.0 usec 869.00000 GFlop/sec 
+SGEMM(N,N,1760,16
+Total time 232.5 usec, Overall Performance: 1300.00000 GFlop/sec 
+"""
+    assert facts(text) == {
+        ("m1760_n16_k1760_NT", "forward", "float32", None): pytest.approx(57e-6),
+        ("m1760_n32_k1760_NN", "forward", "int8", None): pytest.approx(61.5e-6),
+    }
+    assert [True, True] == [
+        reason.startswith(told)
+        for reason, told in zip(
+            kernels(text)[1], ("multiplies doubles", "is no whole row"), strict=True
+        )
+    ]
+
+
+INTEL_CONV = (
+    "W=56, H=56, C=64, N=8, K={k}, S={s}, R={s} | {mode} w/ padding in flops min(ms) 1.00;"
+    " max(gflop/s) 1.00;avg(ms) {ms}; avg(gflop/s) {rate};"
+)
+INTEL_FIRST = (
+    "W=700, H=161, C=1, N=4, K=32, R=5, S=20 | {mode}  w/ padding in flops :min(ms) 0.40;"
+    " min(gflop/s) 1.00; avg(ms) 0.50; avg(gflop/s) 1.00;"
+)
+
+
+def test_convolutions_of_intel():
+    """Padding and stride are those of the list, of two the one that the rate fits."""
+    wide = {"k": 256, "s": 1, "mode": "FWD", "ms": "1.00", "rate": "205.52"}
+    lines = [
+        " FWD Convolution",
+        INTEL_CONV.format(**wide),
+        INTEL_CONV.format(**wide | {"rate": "400.00"}),
+        INTEL_CONV.format(**wide | {"k": 77}),
+        " BWD_F Convolution",
+        INTEL_CONV.format(**wide | {"mode": "BWD_F", "rate": "821.00", "ms": "1.02"}),
+        INTEL_FIRST.format(mode="BWD_D"),
+        "W=56, H=56, C=64",
+    ]
+    found, unread = logs.read("\n".join(lines))
+    assert {(t.problem.id, t.operation, t.precision): t.seconds for t in found} == {
+        ("w56_h56_c64_n8_k256_r1_s1_pad0_0_stride2_2", "forward", "float32"): 0.001,
+        ("w56_h56_c64_n8_k256_r1_s1_pad0_0_stride1_1", "backward_weights", "float32"): 0.00102,
+        ("w700_h161_c1_n4_k32_r5_s20_pad0_0_stride2_2", "backward_data", "float32"): 0.0005,
+    }
+    assert ["line 8", "line 3", "line 4"] == [str(cell.place) for cell in unread]
+
+
+INTEL_CSV = "{mode},0,8,56,56,64,64,3,3,1,1,1,1,4.1e-01,4.5e+03,4.2e-01,4.4e+03"
+
+
+@pytest.mark.parametrize(
+    ("above", "mode", "precision"),
+    [
+        ("./std_conv_bench --csv-output --inference-server --u8s8u8", "FWD", "int8"),
+        (" MKL Convolution - SKX (inference-server, int8)", "FWD", "int8"),
+        (" MKL Convolution - SKX (training, float32)", "FWD", "float32"),
+        ("", "BWD_D", "float32"),
+    ],
+)
+def test_convolutions_of_intel_with_all_sizes(above, mode, precision):
+    """Comma-separated they are complete; the precision is that of the command or the title."""
+    found, _ = kernels(f"{above}\n{INTEL_CSV.format(mode=mode)}\n")
+    assert {"w56_h56_c64_n8_k64_r3_s3_pad1_1_stride1_1"} == {id for id, _, _ in found}
+    assert {precision} == {kind for _, _, kind in found}
+
+
+def test_convolutions_of_intel_in_sixteen_bits_are_listed():
+    """Integers of 16 bits are none of our precisions."""
+    text = "./std_conv_bench --csv-output --s16s16s32\n" + INTEL_CSV.format(mode="FWD")
+    assert (set(), ["multiplies 16-bit integers: none of our precisions"]) == kernels(text)
+
+
+def test_sparse_products_of_intel():
+    """The sparsity is the listed one that the nonzeros fit."""
+    header = "             m   |   n  |   k  |    nnz   | time spmv  | perf spmv  | res spmv/loop"
+    row = "sparse    [  7680|     1|  2560|{:>10}|    0.000151|       12.13|       1e-07"
+    text = "\n".join([header, row.format(983412), row.format(1966110), row.format(5000000)])
+    assert facts(text) == {
+        ("m7680_n1_k2560_NN_sparsity0.95", "forward", "float32", None): 0.000151,
+        ("m7680_n1_k2560_NN_sparsity0.9", "forward", "float32", None): 0.000151,
+    }
+    assert ["prints no sparsity: no listed one fits the nonzeros"] == kernels(text)[1]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -233,6 +539,12 @@ def test_benchdnn_products_turn_round():
         (DEEPBENCH_NCCL.replace("0.044", "nan"), "line 6: a time is 'nan'"),
         (OSU.replace("137.34", "inf"), "line 5: a time is 'inf'"),
         (NCCL_TESTS.replace("#  Rank", "#"), "how many ranks"),
+        (INTEL_CSV.format(mode="FWD"), "line 1: the output names no precision"),
+        (
+            f"std_conv_bench --u8s8u8\n{INTEL_CSV.format(mode='BWD_D')}",
+            "line 2: the command above is not of float32",
+        ),
+        (ARM_CSV.replace("251340", "-1"), "line 3: a time is '-1'"),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_line(text, expected):
@@ -272,5 +584,5 @@ def test_a_log_is_imported_like_a_workbook(tmp_path: Path):
 
 def test_all_reduce_is_published_with_training():
     """Also where none of its sizes is listed."""
-    found, _ = logs.read(NCCL_TESTS.replace("4194304     float", "4194303     float"))
+    found, _ = logs.read(NCCL_TESTS.replace("16777216       4194304", "16777212       4194303"))
     assert joining.set_of(found) == "training"

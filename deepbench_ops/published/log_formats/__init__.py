@@ -1,0 +1,1 @@
+"""What benchmark programs print, a module for the programs of one kind."""
