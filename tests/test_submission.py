@@ -18,15 +18,18 @@ from hypothesis import strategies as st
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import entry
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.problems import load
+from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.published import filing, plausible, publication, raw, submission
+from deepbench_ops.published import filing, machines, plausible, publication, raw, submission
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
 
+RESULTS = Path(__file__).parents[1] / "results"
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 RELEASES = {RELEASE.hash: RELEASE}
 KERNELS = [("'m1760_n16_k1760_NN'", "'float32'"), ("'m1760_n32_k1760_NN'", "'float32'")]
@@ -52,7 +55,7 @@ def measured(key, seconds, started=1.0, benchmark=NAME):
     }
 
 
-def made(points, machine="box", framework="torch", release="2.13.0", peak=1e13, records=()):
+def made(points, machine="box", framework="torch", release="2.13.0", peak=1e9, records=()):
     """A submission of these (parameters, seconds, samples), and records of raw seconds."""
     figure = {"value": peak, "unit": "FLOP/s", "how": "data sheet: x"}
     content = {
@@ -311,6 +314,39 @@ def in_milliseconds(content):
     content["results"][0]["points"][0]["seconds"] = 1e6
 
 
+def without_its_yardstick(content):
+    record_of(content).update(yardstick=[2.0, 2.4], nominal=1.0)
+
+
+def longer_than_what_was_spent(content):
+    record_of(content).update(number=3, spent={"kernel": 3.2})
+
+
+def faster_than_its_bandwidth(content):
+    """400 kB in 10 ns, by a card of 732 GB/s; an all-reduce has no FLOPs."""
+    content["profile"]["bandwidth"]["cpu"] = {"value": 732e9, "unit": "bytes/s", "how": "x"}
+    [point] = content["results"][0]["points"]
+    point |= {"benchmark": "all_reduce.Training.kernel_sum", "seconds": 1e-8, "samples": [1e-8]}
+    point["params"] = ["'n100000'", "'float32'", "2"]
+    content["results"][0]["measurements"] = []
+
+
+def a_family_in_milliseconds(content):
+    """Without raw seconds that would tell: the best of three needs a 500th of the peak."""
+    result = content["results"][0]
+    of = [problem.id for problem in load("gemm", "training")[:3]]
+    peak = content["profile"]["peaks"]["cpu"]["float32"]["value"]
+    result["points"] = [
+        {
+            "benchmark": NAME,
+            "params": [repr(id), "'float32'"],
+            "seconds": 500 * place * problem_of("gemm", id).flops / peak,
+        }
+        for place, id in enumerate(of, 1)
+    ]
+    result["measurements"] = []
+
+
 def twice(content):
     content["results"][0]["points"] *= 2
 
@@ -321,6 +357,10 @@ def negative(content):
 
 def another_folder(content):
     content["machine"]["machine"] = "../elsewhere"
+
+
+def a_name_of_300_letters(content):
+    content["machine"]["machine"] = content["profile"]["machine"] = "a" * 300
 
 
 def profile_of_another(content):
@@ -511,6 +551,11 @@ REFUSED = {
     turned_interval: "0.5 s is outside of its interval",
     far_from_its_samples: "0.5 s is far from 550 s, the median of its samples",
     far_from_its_raw_seconds: "0.5 s is far from 550 s, the median of its raw seconds",
+    without_its_yardstick: "0.5 s is not 0.25 s, the median of its raw seconds over their",
+    longer_than_what_was_spent: "raw seconds add up to 3.3 s, and its process spent 3.2 s",
+    faster_than_its_bandwidth: "would take 54.6 times the bandwidth that its profile says",
+    a_family_in_milliseconds: "best of 3 kernels of gemm in float32 reaches 1/500 of what",
+    a_name_of_300_letters: "machine/machine",
     a_record_below_a_nanosecond: "results/0/measurements/0/seconds/0",
     with_a_line_break: "machine/machine",
     a_peak_in_words: "profile: ValueError: float32 is '1e13', no number above 0",
@@ -533,6 +578,64 @@ def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, rea
     with pytest.raises(DeepbenchError, match=reason):
         taken(tmp_path, sealed(changed(change)))
     assert not list(tmp_path.iterdir())
+
+
+def in_another_unit(content, factor):
+    """The same with every time of it multiplied, and what a machine counts by itself left alone."""
+    content = copy.deepcopy(content)
+    for result in content["results"]:
+        for point in result["points"]:
+            for name in {"seconds", "low", "high"} & set(point):
+                point[name] *= factor
+            if "samples" in point:
+                point["samples"] = [factor * each for each in point["samples"]]
+        for record in result.get("measurements", ()):
+            record["seconds"] = [factor * each for each in record["seconds"]]
+    return sealed(content)
+
+
+def test_a_file_in_milliseconds_contradicts_itself(tmp_path):
+    """Points, samples and raw seconds multiplied alike: what was spent in the kernel tells."""
+    content = copy.deepcopy(GOOD)
+    record_of(content).update(yardstick=[2.0, 2.4], nominal=2.0, spent={"kernel": 1.3})
+    taken(tmp_path, sealed(content))
+    with pytest.raises(DeepbenchError, match="its raw seconds add up to 1100 s, and its process"):
+        taken(tmp_path, in_another_unit(content, 1000))
+
+
+@pytest.mark.parametrize(
+    "machine", ["epyc-9005-2core", "huawei-ascend-910", "intel-knl-7250", "nvidia-t4"]
+)
+def test_no_machine_of_ours_may_be_sent_in_milliseconds(machine):
+    """As they are they may be."""
+    packed = submission.pack(RESULTS, machine, {each.hash: each for each in table.load()})
+    submission.check(packed)
+    with pytest.raises(DeepbenchError, match=r"another unit|in seconds, the peak in FLOP/s"):
+        submission.check(in_another_unit(packed, 1000))
+
+
+def test_a_few_small_kernels_may_be_slow(tmp_path):
+    """Two say nothing of a family, nor do those whose bytes take the time."""
+    content = changed(a_family_in_milliseconds)
+    few = copy.deepcopy(content)
+    few["results"][0]["points"].pop()
+    taken(tmp_path / "few", sealed(few))
+    content["profile"]["bandwidth"]["cpu"] = {"value": 1e5, "unit": "bytes/s", "how": "x"}
+    taken(tmp_path / "bytes", sealed(content))
+
+
+def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
+    """Of a machine that is looked for, of one that is to be, and of one whose file is sent."""
+    name, results = "a" * 300, tmp_path / "results"
+    taken(results, GOOD)
+    for refused in (
+        lambda: submission.pack(results, name, RELEASES),
+        lambda: machines.named(name, {}),
+        lambda: entry.check_name(name),
+    ):
+        with pytest.raises(DeepbenchError, match=r"unknown machine|300 letters") as caught:
+            refused()
+        assert 1 == len(str(caught.value).splitlines())
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def unsteady(release: str, machine: str | None, limit: float, results: Path) -> 
     from deepbench_ops.machine import entry
     from deepbench_ops.results import unsteady as points
 
-    folder = results / (machine or entry.default_name())
+    folder = results / entry.check_name(machine or entry.default_name())
     found = points.spread(points.of_release(folder, release))
     chosen = points.beyond(found, limit)
     worst = ""

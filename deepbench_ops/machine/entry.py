@@ -5,6 +5,9 @@ from asv.util import UserError, load_json
 
 from deepbench_ops.errors import DeepbenchError
 
+LONGEST_NAME = 100
+"""How many letters a machine's name may have: file systems allow a folder's 255 bytes."""
+
 
 def default_name() -> str:
     """The name under which asv would look this machine up: the only entry's, or the host's."""
@@ -17,6 +20,11 @@ def check_name(name: str) -> str:
     """The name, when it can be a folder of results; DeepbenchError otherwise."""
     if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|') or name != name.strip():
         raise DeepbenchError(f"machine name {name!r}: give one that can name a folder")
+    if len(name) > LONGEST_NAME:
+        raise DeepbenchError(
+            f"machine name {name[:20]!r}...: {len(name)} letters, at most {LONGEST_NAME} can name a"
+            " folder"
+        )
     return name
 
 

@@ -4,6 +4,7 @@ It is JSON text in results/<machine>/machine.profile. The suffix is not .json be
 reads every other .json file of that folder as a result.
 """
 
+import errno
 import json
 import math
 from dataclasses import asdict, dataclass, field
@@ -76,6 +77,10 @@ def read(results: Path, machine: str) -> Profile | None:
         return parse(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
+    except OSError as problem:
+        if problem.errno == errno.ENAMETOOLONG:  # so nothing can be there
+            return None
+        raise
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
         raise DeepbenchError(
             f"{path} is not a machine profile ({type(problem).__name__}: {problem}); "

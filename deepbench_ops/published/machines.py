@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.entry import LONGEST_NAME
 from deepbench_ops.machine.profile import Figure, Profile
 
 # DATE__KIND__DeepBench_MACHINE__REVISION.xlsx, of which DeepBench's own files have the third part.
@@ -106,6 +107,10 @@ def named(name: str, specs: dict[str, str], device: str | None = None) -> Publis
     for machine in table():
         if machine.name == name:
             return machine
+    if len(name) > LONGEST_NAME:
+        raise DeepbenchError(
+            f"machine name {name[:20]!r}...: {len(name)} letters, write at most {LONGEST_NAME}"
+        )
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise DeepbenchError(f"machine name {name!r}: write letters, digits, '-', '_' and '.'")
     accelerator = specs.get("GPU Model", "none")

@@ -1,4 +1,4 @@
-"""What a time says against the machine's peak: where it is beyond, it is nobody's time."""
+"""What a time says against peak and bandwidth: where it is beyond, it is nobody's time."""
 
 from collections.abc import Mapping
 
@@ -13,6 +13,11 @@ Key = tuple[str, tuple[str, ...]]
 """A benchmark and its parameters, as asv spells them."""
 
 
+def multiplied(precision: str) -> str:
+    """Return the precision in which a kernel's products are made, whose peak is the kernel's."""
+    return precision.replace(MIXED, "float16")
+
+
 def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | None:
     """Return how many times the peak a kernel would need; `peaks` are FLOP/s by precision.
 
@@ -20,9 +25,24 @@ def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | 
     """
     benchmark, (problem_id, precision, *_) = key
     family, _, kernel = benchmark.split(".")
-    multiplied = precision.strip("'").replace(MIXED, "float16")
-    peak = peaks.get(multiplied)
+    peak = peaks.get(multiplied(precision.strip("'")))
     if peak is None:
         return None
     work = problem_of(family, problem_id.strip("'")).flops_of(kernel.removeprefix("kernel_"))
     return work / seconds / peak or None
+
+
+def times_bandwidth(key: Key, seconds: float, bandwidth: float | None) -> float | None:
+    """Return how many times the memory's bandwidth, in bytes/s, a kernel would need.
+
+    It counts what no pass can avoid moving, of an all-reduce the vector once. None without a
+    bandwidth.
+    """
+    if bandwidth is None:
+        return None
+    benchmark, (problem_id, precision, *_) = key
+    family, _, kernel = benchmark.split(".")
+    stored = precision.strip("'").replace(MIXED, "float32")
+    problem = problem_of(family, problem_id.strip("'"))
+    moved = problem.bytes_of(stored, kernel.removeprefix("kernel_"))
+    return moved / seconds / bandwidth or None

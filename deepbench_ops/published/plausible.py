@@ -1,13 +1,16 @@
-"""What a submitted time must be: of a known kernel, in seconds, and no faster than its machine."""
+"""What a submitted time must be: of a known kernel, in seconds, one with its raw seconds, and no
+faster than its machine."""
 
 import re
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Figure
+from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
@@ -15,7 +18,7 @@ from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
-from deepbench_ops.published.peaks import BEYOND, times_peak
+from deepbench_ops.published.peaks import BEYOND, times_bandwidth, times_peak
 from deepbench_ops.results.measurements import Record
 
 Point = dict[str, Any]
@@ -24,18 +27,57 @@ BEYOND_CONVOLUTION = 10.0
 """How many times the peak is impossible for convolutions, which can do with a fraction of the
 direct method's FLOPs."""
 
+BEYOND_BANDWIDTH = 50.0
+"""How many times the memory's bandwidth is impossible: caches are faster. Of the times in results/
+the largest is 5.0, of a product of 12.6 MB that stays in the cache of epyc-9004-2core."""
+
+TOO_SLOW = 1 / 200
+"""What share of its roof the best kernel of a family must reach. The least best of results/,
+release by release, is 1/16 (recurrent layers of the GTX 1080 Ti on 2017-07-12), the highest 2.5
+times the peak (convolutions of the V100), which in milliseconds would be 1/400."""
+
+A_FAMILY = 3
+"""How many kernels of a family are enough to judge it by its best: of fewer, all may be small."""
+
 ANOTHER_UNIT = 10.0
 """How far a time may be from the median of what it was made of: machines vary, units by 1000."""
+
+NOT_ITS_OWN = 1.1
+"""How far a time may be from the median of its calibrated raw seconds, of which it was made: of the
+11,047 of results/ the farthest is 0.1 % off."""
+
+MORE_THAN_SPENT = 1.01
+"""How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:
+both are rounded to four digits. In results/ they are 0.05 % longer at most."""
 
 ROUNDED = 1e-4
 """asv keeps intervals to five digits, so that a bound may pass the time that it belongs to."""
 
 
-def check(result: Mapping[str, Any], peaks: Mapping[str, Figure]) -> None:
+@dataclass(frozen=True)
+class _Roofs:
+    """FLOP/s by precision, and bytes/s, of one device of a profile, where they are known."""
+
+    peaks: Mapping[str, float]
+    bandwidth: float | None
+
+    @classmethod
+    def of(cls, known: Profile, device: str) -> "_Roofs":
+        peaks = known.peaks.get(device, {})
+        bandwidth = known.bandwidth.get(device)
+        return cls(
+            {name: each.value for name, each in peaks.items() if each.value is not None},
+            bandwidth.value if bandwidth is not None else None,
+        )
+
+
+def check(result: Mapping[str, Any], known: Profile) -> None:
     """Raise DeepbenchError, with the reason, for a point of a result that cannot be.
 
-    `peaks` are those of the submitted profile for the result's device, by precision.
+    `known` is the submitted profile, whose peaks and bandwidth of the result's device count.
     """
+    roofs = _Roofs.of(known, DEVICE.of(result["variables"]))
+    release = f"{result['framework']}-{result['release']}"
     sent = raw.by_point(result.get("measurements", ()))
     seen = set()
     for point in result["points"]:
@@ -45,12 +87,17 @@ def check(result: Mapping[str, Any], peaks: Mapping[str, Figure]) -> None:
                 raise DeepbenchError("it is there twice")
             seen.add(key)
             _refuse_unknown(*key)
-            _refuse_another_unit(point, sent.get(raw.plain(*key), ()))
-            _refuse_impossible(point, peaks)
+            records = sent.get(raw.plain(*key), ())
+            _refuse_another_unit(point, records)
+            _refuse_contradictions(point, records)
+            _refuse_impossible(point, roofs)
         except DeepbenchError as wrong:
             named = f"{point['benchmark']}({', '.join(point['params'])})"
-            release = f"{result['framework']}-{result['release']}"
             raise DeepbenchError(f"{release} {named}: {wrong}") from None
+    try:
+        _refuse_too_slow(result["points"], roofs)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{release}: {wrong}") from None
 
 
 def check_conditions(variables: Mapping[str, str]) -> None:
@@ -103,10 +150,59 @@ def _refuse_another_unit(point: Point, records: Sequence[Record]) -> None:
             )
 
 
-def _refuse_impossible(point: Point, peaks: Mapping[str, Figure]) -> None:
-    known = {name: each.value for name, each in peaks.items() if each.value is not None}
+def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
+    """Raise DeepbenchError where a point and what its processes recorded do not go together."""
+    calibrated = [
+        each * record["nominal"] / reading
+        for record in records
+        if record.get("nominal")
+        for each, reading in zip(record["seconds"], record["yardstick"], strict=False)
+    ]
+    seconds: float = point["seconds"]
+    middle = statistics.median(calibrated) if calibrated else seconds
+    if not middle / NOT_ITS_OWN <= seconds <= middle * NOT_ITS_OWN:
+        raise DeepbenchError(
+            f"{seconds:g} s is not {middle:g} s, the median of its raw seconds over their"
+            " yardstick's readings times its nominal one: pack them anew from what was measured"
+        )
+    for record in records:
+        taken = record["number"] * sum(record["seconds"])
+        spent = record.get("spent", {}).get("kernel", taken)
+        if taken > spent * MORE_THAN_SPENT:
+            raise DeepbenchError(
+                f"its raw seconds add up to {taken:.4g} s, and its process spent {spent:.4g} s in"
+                " the kernel: another unit?"
+            )
+
+
+def _refuse_too_slow(points: Sequence[Point], roofs: _Roofs) -> None:
+    """Raise DeepbenchError where none of a family's kernels comes near what its machine can do."""
+    shares = defaultdict(list)
+    for point in points:
+        key = point["benchmark"], tuple(point["params"])
+        of_peak = times_peak(key, point["seconds"], roofs.peaks)
+        if of_peak is not None:
+            of_bandwidth = times_bandwidth(key, point["seconds"], roofs.bandwidth) or 0.0
+            family = key[0].split(".")[0]
+            shares[family, key[1][1].strip("'")].append(max(of_peak, of_bandwidth))
+    for (family, precision), found in shares.items():
+        if len(found) >= A_FAMILY and max(found) < TOO_SLOW:
+            raise DeepbenchError(
+                f"the best of {len(found)} kernels of {family} in {precision} reaches"
+                f" 1/{1 / max(found):.0f} of what its profile says the machine can do: check that"
+                " times are in seconds, the peak in FLOP/s and the bandwidth in bytes/s"
+            )
+
+
+def _refuse_impossible(point: Point, roofs: _Roofs) -> None:
     key = point["benchmark"], tuple(point["params"])
-    share = times_peak(key, point["seconds"], known)
+    moved = times_bandwidth(key, point["seconds"], roofs.bandwidth)
+    if moved and moved > BEYOND_BANDWIDTH:
+        raise DeepbenchError(
+            f"{point['seconds']:g} s would take {moved:.3g} times the bandwidth that its profile"
+            " says the machine's memory has"
+        )
+    share = times_peak(key, point["seconds"], roofs.peaks)
     if share and share > (BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND):
         raise DeepbenchError(
             f"{point['seconds']:g} s would take {share:.3g} times the peak that its profile says"
