@@ -9,6 +9,8 @@ import pytest
 import workbooks
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl import load_workbook
+from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from deepbench_ops.errors import DeepbenchError
@@ -211,6 +213,7 @@ def test_the_unit_is_the_headers(tmp_path, unit, seconds):
 
 
 CONV = workbooks.conv((*A_CONV, 1.07))
+ELSEWHERE = "I4 refers to something outside of the workbook"
 BAD = {
     "a negative time": (workbooks.gemm((*A_GEMM, -1)), "I4: a time is '-1'"),
     "no time at all": (workbooks.gemm((*A_GEMM, 0)), "I4: a time is '0'"),
@@ -233,12 +236,36 @@ BAD = {
     "a transpose": (workbooks.gemm((*A_GEMM[:3], "X", "N", 1)), "F4: a transpose is 'X'"),
     "sparsity": (workbooks.sparse((8, 8, 8, "N", "N", 1.5, 1, 1)), "H4: sparsity is '1.5'"),
     "a unit": (workbooks.gemm((*A_GEMM, 1), headers=("Time",)), "I4: its header names no unit"),
-    "another file": (workbooks.gemm((*A_GEMM, "=[1]Sheet1!A1")), "I4 refers to another file"),
-    "a folder": (workbooks.gemm((*A_GEMM, r"='C:\a\[b.xlsx]S 1'!A1")), "I4 refers to another file"),
+    "another file": (workbooks.gemm((*A_GEMM, "=[1]Sheet1!A1")), ELSEWHERE),
+    "a folder": (workbooks.gemm((*A_GEMM, r"='C:\a\[b.xlsx]S 1'!A1")), ELSEWHERE),
     "an array of another file": (
         workbooks.gemm((*A_GEMM, ArrayFormula("I4", "=SUM([1]S!A1:A2)"))),
-        "I4 refers to another file",
+        ELSEWHERE,
     ),
+    **{
+        formula: (workbooks.gemm((*A_GEMM, formula)), f"{ELSEWHERE} ({formula})")
+        for formula in (
+            '=WEBSERVICE("http://x/")',
+            "=1+_xlfn.webservice (A1)",
+            "=cmd|'/c calc'!A1",
+            "='cmd'|'/c calc'!A1",
+            '=RTD("a",,"b")',
+            "='file:///etc/passwd'#$Sheet1.A1",
+            "=file:///etc/passwd#$Sheet1.A1",
+            '=DDE("soffice","a.ods","A1")',
+        )
+    },
+    **{
+        formula: (workbooks.gemm((*A_GEMM, formula)), f"I4 is a formula ({formula}) without")
+        for formula in (
+            "='a|b'!A1",
+            "=Table1[a|b]",
+            '=IF(A1="a|b",1,2)',
+            '=HYPERLINK("http://x/",1)',
+            "='Results FP32'!A1#",
+            "=SUM(RTDS(A1),Sheet1!A1:A3)",
+        )
+    },
     "a table of values": (
         workbooks.gemm((*A_GEMM, DataTableFormula("I4", r1="A1"))),
         "I4 is a formula (=) without its value",
@@ -350,8 +377,35 @@ def test_cells_need_not_say_where_they_are(tmp_path):
                 content = re.sub(rb'<c r="[A-Z]+[0-9]+"', b"<c", content)
                 content = re.sub(rb"<c />|<c></c>", b"", content)
             new.writestr(part, content)
-    with pytest.raises(DeepbenchError, match=r"refers to another file \(=\[1\]S!A1\)"):
+    with pytest.raises(DeepbenchError, match=r"outside of the workbook \(=\[1\]S!A1\)"):
         sheets.read(path)
+
+
+@pytest.mark.parametrize(
+    ("names", "formula", "elsewhere"),
+    [
+        ({"rate": "[1]S!$A$1"}, "=2*RATE", True),
+        ({"rate": "[1]S!$A$1", "more": "rate+1"}, "=S!more", True),
+        ({"rate": 'WEBSERVICE("http://x/")'}, "=rate", True),
+        ({"rate": "[1]S!$A$1", "own": "Specs!$A$1"}, "=own+rates", False),
+        ({"rate": "[1]S!$A$1"}, '="rate"', False),
+    ],
+)
+@pytest.mark.parametrize("local", [False, True])
+def test_a_name_may_stand_for_another_file(tmp_path, names, formula, elsewhere, local):
+    """By itself or by another name, of the workbook or of one sheet; names of its own places may
+    be used, and others may be there."""
+    path = workbooks.write(tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, formula)))
+    book = load_workbook(path)
+    where = book.worksheets[0] if local else book
+    for name, text in names.items():
+        where.defined_names[name] = DefinedName(name, attr_text=text)
+    book.save(path)
+    with pytest.raises(DeepbenchError) as caught:
+        sheets.read(path)
+    expected = ELSEWHERE if elsewhere else "I4 is a formula"
+    assert f"{path}: sheet 'Results FP32', cell {expected}" in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())
 
 
 SLIPS = {"gemm": {"k": (1536, 1530)}, "sparse_gemm": {"m": (7860, 7680)}}

@@ -2,14 +2,17 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import iterparse
 from zipfile import BadZipFile, ZipFile
 
 from deepbench_ops.errors import DeepbenchError
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 LARGEST_BYTES = 50_000_000
 """What a workbook may unpack to; DeepBench's largest unpacks to less than a megabyte."""
@@ -20,9 +23,22 @@ ENCRYPTED = bytes.fromhex("d0cf11e0a1b11ae1")
 _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 CELL, FORMULA, ROW = f"{_NAMES}c", f"{_NAMES}f", f"{_NAMES}row"
 
-OTHER_FILE = re.compile(r"(?<![\w\]])\[[^\[\]]*\][\w.]*!|'[^'\[]*\[[^'\[]*'!")
-"""What a formula names in another file, such as [1]Sheet1!A1. A table's column, Table1[Time], is in
-the same one."""
+OTHER_FILE = re.compile(r"(?<![\w\]])\[[^\[\]]*\][\w.]*!|'[^'\[]*\[[^'\[]*'!|'[^']*'#")
+"""What a formula names in another file, such as [1]Sheet1!A1 or 'file:///a.ods'#$Sheet1.A1. A
+table's column, Table1[Time], is in the same one."""
+
+OTHER_PROGRAM = re.compile(
+    r"\||://|(?<!\w)(WEBSERVICE|RTD|DDE|CALL|REGISTER(\.ID)?|EXEC|IMAGE|STOCKHISTORY|CUBE\w+"
+    r"|SQL\.REQUEST)\s*\(",
+    re.IGNORECASE,
+)
+"""What a formula gets from a program or a server: by dynamic data exchange, cmd|'/c x'!A1, or by a
+function that asks one. It is looked for outside of `QUOTED`."""
+
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\[\]]*\]")
+"""Texts, names of sheets and columns of tables in a formula."""
+
+WORD = re.compile(r"[^\W\d][\w.\\?]*")
 
 
 @dataclass(frozen=True)
@@ -81,11 +97,12 @@ def read(path: Path) -> tuple[Sheet, ...]:
         warnings.simplefilter("ignore", UserWarning)
         try:
             book = load_workbook(stream, read_only=True, data_only=True)
+            outside = _outside(book)
             for page in book.worksheets:
                 page.reset_dimensions()  # what the file says of its size may be wrong
                 sheet = Sheet(page.title, tuple(page.iter_rows(values_only=True)))
                 with page._get_source() as part:
-                    _refuse_unusable(path, sheet, part)
+                    _refuse_unusable(path, sheet, part, outside)
                 found.append(sheet)
             book.close()
         except DeepbenchError:
@@ -123,17 +140,42 @@ def _refuse_other_files(path: Path) -> None:
         )
 
 
-def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes]) -> None:
+def _outside(book: "Workbook") -> set[str]:
+    """Return the names of a workbook, in small letters, that stand for something outside of it; a
+    name may do so by another's."""
+    groups = [book.defined_names, *(page.defined_names for page in book.worksheets)]
+    named = [(name.lower(), each.value or "") for of in groups for name, each in of.items()]
+    found: set[str] = set()
+    before = -1
+    while before < len(found):
+        before = len(found)
+        found = {name for name, text in named if _refers_outside(text, found)}
+    return found
+
+
+def _refers_outside(formula: str, outside: Collection[str]) -> bool:
+    """Return whether a formula has its value from elsewhere, itself or by one of these names."""
+    bare = QUOTED.sub(" ", formula)
+    return bool(
+        OTHER_FILE.search(formula)
+        or OTHER_PROGRAM.search(bare)
+        or any(word.lower() in outside for word in WORD.findall(bare))
+    )
+
+
+def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes], outside: Collection[str]) -> None:
     """Raise DeepbenchError for a formula of a sheet's part that has no value, or one elsewhere.
 
-    They are read beside openpyxl, which gives formulas or values, each with a pass of its own.
+    `outside` are the names of the workbook that stand for what is elsewhere. Formulas
+    are read beside openpyxl, which gives formulas or values, each with a pass of its own.
     """
     for row, column, formula in _formulas(part):
         place = sheet.place(row, column)
-        shown = f"={formula[:60]}"
-        if OTHER_FILE.search(formula):
+        shown = f"={' '.join(formula.split())[:60]}"
+        if _refers_outside(formula, outside):
             raise DeepbenchError(
-                f"{path}: {place} refers to another file ({shown}): put its value there"
+                f"{path}: {place} refers to something outside of the workbook ({shown}): put its"
+                " value there"
             )
         if sheet.rows[row][column] is None:
             raise DeepbenchError(
