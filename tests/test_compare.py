@@ -159,7 +159,9 @@ def test_the_widest_wins_and_losses_are_listed(results):
     [pair] = json.loads(
         run(results, "nvidia-m40", "nvidia-titan-xp", "--widest", "2", "--format", "json").output
     )
-    assert ["0.5", "0.5", "4"] == [row["other / first"] for row in pair["widest"]]
+    assert [0.5, 0.5, 4] == [pytest.approx(row["other / first"]) for row in pair["widest"]]
+    exact = [(row["first, s"], row["other, s"]) for row in pair["widest"]]
+    assert [(0.001, 0.0005), (0.003, 0.0015), (0.002, 0.008)] == exact
     text = run(results, "nvidia-m40", "nvidia-titan-xp", "--widest", "1").output
     faster, slower = text.split("first is faster")
     assert ["m1760_n16_k1760_NN" in faster, "m1760_n64_k1760_NN" in text] == [True, False]
@@ -173,6 +175,16 @@ def test_the_share_of_peak_is_flops_over_time_over_peak():
     expected = load("gemm", "training")[0].flops / 0.5 / 1e12
     assert one.of_peak(next(iter(one.points.values()))) == pytest.approx(expected)
     assert one.of_peak(point(precision="int8")) is None
+
+
+def test_mixed_precision_has_the_peak_of_its_products():
+    """32-bit operands that are multiplied in 16 bits are held against the float16 peak."""
+    peaks = {
+        "cpu": {name: Figure(x, "FLOP/s", "x") for name, x in (("float32", 1), ("float16", 8))}
+    }
+    one = comparison.contender("a", [point(precision="float32_mixed")], Profile("a", peaks=peaks))
+    [only] = one.points.values()
+    assert only.rate / 8 == one.of_peak(only)
 
 
 @pytest.fixture

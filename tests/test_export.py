@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.commands.export import export
+from deepbench_ops.commands.export import COLUMNS, _parquet, _row, export
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exports import workbook
 from deepbench_ops.problems import FAMILIES, load
@@ -130,6 +131,21 @@ def test_the_tidy_table_has_a_row_for_each_time(results, form, read):
         "2017-07-14",
         "published",
     ]
+
+
+def test_parquet_has_the_same_schema_of_every_machine(tmp_path):
+    """Whether it has ranks and intervals or not, so that files of several machines go together."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    full = points_of_tests.point(family="all_reduce", operation="sum", ranks=2)
+    full = replace(full, problem_id=load("all_reduce")[0].id, low=0.5, high=2.0)
+    schemas = []
+    for name, several in (("bare", [points_of_tests.point()]), ("full", [full]), ("none", [])):
+        _parquet(tmp_path / name, [_row(each) for each in several])
+        assert len(several) == parquet.read_table(tmp_path / name).num_rows
+        schemas.append(parquet.read_schema(tmp_path / name))
+    assert schemas[0].equals(schemas[1]) and schemas[1].equals(schemas[2])
+    assert list(COLUMNS) == list(_row(full)) == schemas[0].names
+    assert ["int64", "double"] == [str(schemas[0].field(name).type) for name in ("ranks", "low")]
 
 
 def test_a_workbook_needs_no_name(results, monkeypatch):

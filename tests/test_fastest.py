@@ -1,14 +1,17 @@
 """DeepBench's README tables come out of the results again, of the day when they were printed."""
 
 import json
+import math
 from datetime import date
 from pathlib import Path
 
+import points as points_of_tests
 import pytest
 from click.testing import CliRunner
 
 from deepbench_ops.analysis import fastest, points
 from deepbench_ops.commands import fastest as command
+from deepbench_ops.problems import load
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases import table
 
@@ -63,7 +66,7 @@ def published():
 )
 def test_the_readme_of_2017(published, precision, published_set, problem, ms, rate, machine):
     """The fastest processor, its time and its FLOPS, to the digits that were printed."""
-    found = fastest.records(published, select("headline"), precision, DAY)
+    found = fastest.records(published, select("headline"), [precision], DAY)
     [record] = [r for r in found if (r.set, r.problem_id) == (published_set, problem)]
     assert machine == record.machine
     assert ms == pytest.approx(record.seconds * 1e3, abs=0.0051)
@@ -74,7 +77,7 @@ def test_later_workbooks_differ(published):
     """The 0.07 ms of the V100 in 2017 are 0.03 in 2019: each record with its day."""
     [line] = [
         line
-        for line in fastest.history(published, select("headline", "gemm"), "float16")
+        for line in fastest.history(published, select("headline", "gemm"), ["float16"])
         if line[0].problem_id == "m1760_n128_k1760_NN"
     ]
     held = {(r.machine, r.day.isoformat()): r.seconds for r in line}
@@ -89,3 +92,44 @@ def test_the_command_prints_a_day(published):
     done = CliRunner().invoke(command.fastest, [*arguments, "--precision", "int8"])
     assert done.exit_code == 0, done.output
     assert all(row["day"] <= "2017-07-14" for row in json.loads(done.output))
+
+
+def test_several_precisions_are_one_contest(published):
+    """The last README's table is of FP32 and mixed precision together: 0.07 ms on a V100 in
+    mixed precision as of 2018-04-03, which its 16-bit sheet has; the precision is told."""
+    arguments = ["--results", str(RESULTS), "--as-of", "2018-04-03", "--family", "gemm"]
+    asked = ["float32", "float32_mixed", "float16"]
+    several = [text for name in asked for text in ("--precision", name)]
+    done = CliRunner().invoke(command.fastest, [*arguments, *several])
+    assert done.exit_code == 0, done.output
+    rows = {line.split()[2]: line.split()[3:] for line in done.output.splitlines()[2:]}
+    expected = ["0.074", "10.7", "float16", "nvidia-v100", "published-2017.11.29"]
+    assert expected == rows["m1760_n128_k1760_NN"]
+    assert "float32_mixed" == rows["m5124_n9124_k2560_TN"][2]
+    found = {
+        names: {r.problem_id: r.seconds for r in fastest.records(published, members, names, DAY)}
+        for members in [select("headline", "gemm")]
+        for names in [("float32",), ("float16",), ("float32", "float16")]
+    }
+    both = found["float32", "float16"]
+    assert both == {
+        id: min(found[name,].get(id, math.inf) for name in ("float32", "float16")) for id in both
+    }
+
+
+def test_passes_at_two_precisions_are_no_total():
+    """A total is of the passes at one of them, whichever is the newest of each pass."""
+    layer = load("rnn", "training")[0]
+    both = [
+        points_of_tests.point(
+            problem_id=layer.id, family="rnn", operation=operation, precision=precision
+        )
+        for operation, precision in (
+            ("forward", "float32"),
+            ("backward_data", "float32"),
+            ("forward", "float16"),
+        )
+    ]
+    members = [each for each in select("training", "rnn") if each.problem.id == layer.id]
+    [record] = fastest.records(both, members, ["float32", "float16"])
+    assert ("float32", 2.0) == (record.precision, record.seconds)

@@ -11,6 +11,7 @@ from deepbench_ops.analysis.points import Kernel, Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.published.peaks import multiplied
 
 CONFIDENCE = 0.95
 
@@ -27,7 +28,7 @@ class Contender:
         """The share of the machine's peak at that precision, None where no peak is known."""
         if self.profile is None or not point.problem.flops_of(point.operation):
             return None
-        figure = self.profile.peaks.get(point.device, {}).get(point.precision)
+        figure = self.profile.peaks.get(point.device, {}).get(multiplied(point.precision))
         return point.rate / figure.value if figure is not None and figure.value else None
 
 

@@ -1,6 +1,6 @@
 """The fastest machine for each kernel, as of any day: what DeepBench's README tables show."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -39,11 +39,14 @@ class Record:
 
 
 def records(
-    points: Iterable[Point], selected: Sequence[Selected], precision: str, as_of: date | None = None
+    points: Iterable[Point],
+    selected: Sequence[Selected],
+    precisions: Collection[str],
+    as_of: date | None = None,
 ) -> list[Record]:
-    """Return the fastest of each selected kernel at a precision, in the selection's order.
+    """Return the fastest of each selected kernel at any of `precisions`, in the selection's order.
 
-    Of each machine its newest times up to `as_of` count.
+    Of each machine its newest times up to `as_of` count; a total is of passes at one precision.
     """
     wanted = {
         (member.set, member.problem.id, ranks): place
@@ -54,21 +57,21 @@ def records(
     for point in sorted(points, key=lambda point: point.release.date):
         key = (point.set, point.problem_id, point.ranks)
         late = as_of is not None and point.release.date > as_of
-        if key in wanted and point.precision == precision and _counts(point) and not late:
-            holder = f"{point.machine} {point.release.framework}"
+        if key in wanted and point.precision in precisions and _counts(point) and not late:
+            holder = f"{point.machine} {point.release.framework} {point.precision}"
             totals.setdefault(key, {}).setdefault(holder, {})[point.operation] = point
     found = [_best(list(holders.values())) for holders in totals.values()]
     return sorted(found, key=lambda r: (wanted[r.set, r.problem_id, r.ranks], r.ranks or 0))
 
 
 def history(
-    points: Sequence[Point], selected: Sequence[Selected], precision: str
+    points: Sequence[Point], selected: Sequence[Selected], precisions: Collection[str]
 ) -> list[list[Record]]:
     """Return, for each kernel, its records in the order in which they were set."""
     days = sorted({point.release.date for point in points})
     lines: dict[tuple[str, str, int | None], list[Record]] = {}
     for day in days:
-        for record in records(points, selected, precision, day):
+        for record in records(points, selected, precisions, day):
             line = lines.setdefault((record.set, record.problem_id, record.ranks), [])
             if not line or record.seconds != line[-1].seconds:
                 line.append(record)

@@ -131,16 +131,21 @@ def _group_row(group: "Group") -> list[str]:
 
 
 def _change_row(change: "Change") -> list[str]:
+    *names, first, other, ratio = _change(change)
+    return [*names, f"{first:.4g}", f"{other:.4g}", f"{ratio:.3g}"]
+
+
+def _change(change: "Change") -> tuple[str, str, str, float, float, float]:
     point = change.first
     ranks = f", {point.ranks} ranks" if point.ranks else ""
-    return [
+    return (
         f"{point.problem_id}{ranks}",
         f"{point.family} {point.operation}",
         point.precision,
-        f"{change.first.seconds:.4g}",
-        f"{change.other.seconds:.4g}",
-        f"{change.ratio:.3g}",
-    ]
+        change.first.seconds,
+        change.other.seconds,
+        change.ratio,
+    )
 
 
 def _json(
@@ -158,7 +163,7 @@ def _json(
             {key: None if value != value else value for key, value in asdict(group).items()}
             for group in groups
         ],
-        "widest": [dict(zip(CHANGE_COLUMNS, _change_row(c), strict=True)) for c in listed],
+        "widest": [dict(zip(CHANGE_COLUMNS, _change(c), strict=True)) for c in listed],
     }
 
 

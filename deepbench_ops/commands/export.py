@@ -10,10 +10,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.commands.options import results_folder
+from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.points import Point
+
+COLUMNS = {
+    **dict.fromkeys(("machine", "framework", "release", "date"), "string"),
+    **dict.fromkeys(("family", "set", "problem", "precision", "pass"), "string"),
+    "ranks": "int64",
+    **dict.fromkeys((condition.name for condition in CONDITIONS), "string"),
+    **dict.fromkeys(("seconds", "low", "high"), "float64"),
+    "samples": "int64",
+    "source": "string",
+}
+"""Those of the tidy tables in order, with the type that Parquet calls theirs: the same for every
+machine, whatever it lacks."""
 
 
 @click.command()
@@ -135,7 +148,7 @@ def _row(point: "Point") -> dict[str, Any]:
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else ["machine"], lineterminator="\n")
+    writer = csv.DictWriter(out, list(COLUMNS), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
@@ -147,12 +160,13 @@ def _json(rows: Sequence[dict[str, Any]]) -> str:
 
 def _parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     try:
-        from pyarrow import Table, parquet
+        from pyarrow import Table, parquet, schema, type_for_alias
     except ModuleNotFoundError:
         raise DeepbenchError(
             "parquet needs pyarrow, which is missing here: pip install pyarrow"
         ) from None
-    parquet.write_table(Table.from_pylist(list(rows)), path)
+    columns = schema([(name, type_for_alias(kind)) for name, kind in COLUMNS.items()])
+    parquet.write_table(Table.from_pylist(list(rows), columns), path)
 
 
 _TEXTS = {"csv": _csv, "json": _json}

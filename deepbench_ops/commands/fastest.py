@@ -10,18 +10,26 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.fastest import Record
 
-COLUMNS = ("set", "kernel", "total, ms", "10^12 FLOP/s or GB/s", "machine", "release")
+COLUMNS = ("set", "kernel", "total, ms", "10^12 FLOP/s or GB/s", "precision", "machine", "release")
 
 
 @click.command()
 @click.option("--selection", metavar="NAME", default="headline", show_default=True)
 @click.option("--family", metavar="F", help="Only this family.")
-@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option(
+    "--precision",
+    "precisions",
+    type=click.Choice([*PRECISIONS, MIXED]),
+    multiple=True,
+    default=["float32"],
+    show_default=True,
+    help="May be repeated: the fastest at any of them.",
+)
 @click.option(
     "--as-of",
     metavar="YYYY-MM-DD",
@@ -40,7 +48,7 @@ COLUMNS = ("set", "kernel", "total, ms", "10^12 FLOP/s or GB/s", "machine", "rel
 def fastest(
     selection: str,
     family: str | None,
-    precision: str,
+    precisions: tuple[str, ...],
     as_of: datetime | None,
     history: bool,
     form: str,
@@ -50,10 +58,13 @@ def fastest(
 
     These are the tables of DeepBench's README, of any day: the total of a kernel's published
     passes (forward and both backward passes, where a machine has them) and the forward pass's
-    FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it.
+    FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it. The last of these
+    tables were of whichever precision is faster, which --precision does where it is repeated:
 
     \b
         deepbench fastest --as-of 2017-07-14
+        deepbench fastest --as-of 2018-04-03 \
+            --precision float32 --precision float32_mixed --precision float16
         deepbench fastest --precision float16 --family gemm --history
     """
     from deepbench_ops.analysis import fastest as records
@@ -69,9 +80,9 @@ def fastest(
     ]
     members = select(selection, family)
     if history:
-        lines = [r for line in records.history(found, members, precision) for r in line]
+        lines = [r for line in records.history(found, members, precisions) for r in line]
     else:
-        lines = records.records(found, members, precision, as_of.date() if as_of else None)
+        lines = records.records(found, members, precisions, as_of.date() if as_of else None)
     if form == "json":
         click.echo(json.dumps([asdict(r) | {"day": r.day.isoformat()} for r in lines], indent=1))
     else:
@@ -87,6 +98,7 @@ def _row(record: "Record") -> list[str]:
         f"{record.family} {record.problem_id}{ranks}",
         f"{record.seconds * 1e3:.4g}",
         f"{record.rate / scale:.3g}",
+        record.precision,
         record.machine,
         record.release,
     ]
