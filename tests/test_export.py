@@ -29,8 +29,8 @@ RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 PRECISIONS = {
     "gemm": list(workbook.PRECISIONS),
     "conv": list(workbook.PRECISIONS),
-    "rnn": ["float32", "bfloat16", "float16", MIXED],
-    "sparse_gemm": ["float32", "bfloat16"],
+    "rnn": ["float32", "bfloat16", "float16", "int8", MIXED],
+    "sparse_gemm": ["float32", "bfloat16", "int8"],
     "all_reduce": ["float32"],
 }
 

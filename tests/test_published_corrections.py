@@ -9,8 +9,9 @@ from asv.config import Config
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import slips
-from deepbench_ops.published import corrections, filing, publication
+from deepbench_ops.published import corrections, filing, misplaced, publication
 
 FIRST, DAYS_LATER, MONTHS_LATER = date(2017, 1, 1), date(2017, 1, 4), date(2017, 7, 14)
 OLD, NEW = {"CUDA Version": "8.0.61"}, {"CUDA Version": "9.0.103"}
@@ -93,6 +94,37 @@ def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
     filing.file(tmp_path, publication.read(workbooks.write(path, section)), list_days=len)
     [slips] = corrections.of_machine(tmp_path / "nvidia-m40").values()
     assert {("'m5124_n9124_k2560_NT'", "'float32'")} == {params for _, params in slips}
+
+
+GEMMS = [(1760, n, 1760, "N", "N") for n in (16, 32, 64, 128)]
+OUT_OF_STEP = [(*GEMMS[0], 1), (*(None,) * 5, 2), (*GEMMS[1], 3), (*GEMMS[2], 4), GEMMS[3]]
+
+
+def filed(folder, day, *rows):
+    """Import products of the M40, published on a day."""
+    path = folder / f"{day}__train__DeepBench_NV_M40.xlsx"
+    book = workbooks.write(path, workbooks.gemm(*rows))
+    filing.file(folder / "results", publication.read(book), list_days=len)
+
+
+def test_times_beside_others_rows_are_slips_and_correct_nothing(tmp_path, monkeypatch):
+    """Those that the table lists; the days before and after have nothing to do with them."""
+    ids = [f"'m1760_n{n}_k1760_NN'" for n in (32, 64)]
+    keys = {("gemm.Training.kernel_forward", (each, "'float32'")) for each in ids}
+    listed = {"2017-07-13__train__DeepBench_NV_M40.xlsx": keys}
+    monkeypatch.setattr(misplaced, "_by_workbook", lambda: listed)
+    right = [(*gemm, time) for gemm, time in zip(GEMMS, (1, 2, 3, 4), strict=True)]
+    for day, rows in (("07-12", right), ("07-13", OUT_OF_STEP), ("07-14", right)):
+        filed(tmp_path, f"2017-{day}", *rows)
+    found = corrections.of_machine(tmp_path / "results" / "nvidia-m40")
+    assert [set(), set(), keys] == sorted(found.values(), key=len)
+
+
+def test_times_beside_others_rows_of_a_new_workbook_are_refused(tmp_path):
+    """Whoever sends it can move them: the first cell is named and nothing written."""
+    with pytest.raises(DeepbenchError, match=r"sheet 'Results FP32', cell I6 and those below it"):
+        filed(tmp_path, "2017-07-14", *OUT_OF_STEP)
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_torn_profile_has_no_peaks_and_stops_nobody(tmp_path):

@@ -26,7 +26,11 @@ SAID = {
     "16 bit inputs, 32 bit multiplication, 32 bit addition": ("float16",) * 4,
     "32 bit inputs, 16 bit multiplication, 32 bit addition": ("float32_mixed",) * 4,
     "GEMM, Conv: Int8 multiplication, 32 bit accumulation": ("int8", "int8", "float32", "float32"),
-    "Int8 inputs 32 bit math": ("int8", "int8", "float32", "float32"),
+    "Int8 inputs 32 bit math": ("int8",) * 4,
+    "Int8 inputs 32 bit math Convolution results are still in float, since int8 isn't supported": (
+        *("int8", "float32", "int8", "int8"),
+    ),
+    "Int8 multiplication, 32 bit accumulation": ("int8",) * 4,
 }
 
 
@@ -176,20 +180,59 @@ def test_a_column_of_times_of_no_known_pass_is_listed(tmp_path):
 
 
 def test_what_stands_outside_of_tables_is_listed(tmp_path):
-    """Times above the first title, and a sheet without any table beside a good one."""
-    untitled = [["Fully Connected", "M", "Time (msec)"], [None, 5, 1]]
+    """Each row of numbers above the first title, and a sheet without a table beside a good one."""
+    untitled = [["Fully Connected", "M", "Time (msec)"], [None, 5, 1], [None, 6, 2]]
     path = workbooks.write(
         tmp_path / "a.xlsx",
         untitled,
         workbooks.gemm((*A_GEMM, 1)),
-        more=[("More", None, [[[None, "M", "N"], [None, 1, 2]]])],
+        more=[("More", None, [[[None, "Clock", "MHz"], [None, None, 1410], ["by", "us"]]])],
     )
     found, unread = read(path)
     assert 1 == len(found)
     assert [
         ("sheet 'Results FP32', cell C3", "stands above all tables"),
+        ("sheet 'Results FP32', cell B4", "stands above all tables"),
+        ("sheet 'Results FP32', cell B5", "stands above all tables"),
         ("sheet 'More', cell B1", "begins a sheet without a table"),
+        ("sheet 'More', cell C2", "stands in a sheet without a table"),
     ] == reasons(unread)
+
+
+def test_rows_of_numbers_without_a_table_are_refused(tmp_path):
+    """A sheet that lost its titles and headers, beside a good one: its first number is named."""
+    path = workbooks.write(
+        tmp_path / "a.xlsx",
+        workbooks.gemm((*A_GEMM, 1)),
+        more=[("More", None, [[["ours"], [None, None, 1760, 16, 1760, "N", "N", None, 0.05]]])],
+    )
+    with pytest.raises(DeepbenchError, match="sheet 'More', cell C2: a row of numbers in a sheet"):
+        read(path)
+
+
+def gemms(*times):
+    """A table of products, one for each time, "" for a row without any product or time."""
+    rows = [(1760, 16 * 2**i, 1760, "N", "N", time) for i, time in enumerate(times)]
+    return workbooks.gemm(*((None,) * 5 + row[5:] if row[5] in ("", 9) else row for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("times", "in_step"),
+    [
+        ((1, 2, 9, 4, 5, None), [True, True, False, False]),
+        ((1, 9, 2, 9, 3, None, None), [True, False, False]),
+        ((1, 2, "", 4, 5, None), [True] * 4),
+        ((1, 2, 9, 4, 5, 6), [True] * 5),
+        ((1, 2, 9, 4, 5, "N/A*"), [True] * 4),
+        ((1, 2, 9, 4, None, None), [True] * 3),
+        ((1, 2, 3, None, 9), [True] * 3),
+    ],
+    ids=str,
+)
+def test_a_column_pasted_out_of_step_is_found(tmp_path, times, in_step):
+    """Its times stand in rows without sizes (9), and as many kernels at the end have none."""
+    path = workbooks.write(tmp_path / "a.xlsx", gemms(*times))
+    assert in_step == [t.in_step for t in read(path)[0]]
 
 
 def test_stale_flops_are_found(tmp_path):
@@ -218,6 +261,12 @@ BAD = {
     "a negative time": (workbooks.gemm((*A_GEMM, -1)), "I4: a time is '-1'"),
     "no time at all": (workbooks.gemm((*A_GEMM, 0)), "I4: a time is '0'"),
     "a time in words": (workbooks.gemm((*A_GEMM, "fast")), "I4: a time is 'fast'"),
+    "a time as programmers write it": (workbooks.gemm((*A_GEMM, "1_000")), "I4: a time is '1_000'"),
+    "a time in other digits": (workbooks.gemm((*A_GEMM, "\u0661\u0662")), "I4: a time is"),
+    "a size as programmers write it": (
+        workbooks.gemm(("1_760", *A_GEMM[1:], 1)),
+        "C4: m is '1_760'",
+    ),
     "half a size": (workbooks.gemm((1760.5, *A_GEMM[1:], 1)), "C4: m is '1760.5'"),
     "a size in words": (workbooks.gemm(("big", *A_GEMM[1:], 1)), "C4: m is 'big'"),
     "no size": (workbooks.gemm((0, *A_GEMM[1:], 1)), "C4: m is '0'"),

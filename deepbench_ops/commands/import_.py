@@ -156,5 +156,7 @@ def _cells(one: Publication, results: Path) -> Iterator[str]:
         corrections.of_machine(path.parent).get(path.name, set()) & one.values.keys()
     ):
         why = "it is beyond the machine's peak" if key in beyond else "later ones correct it"
+        if key in one.out_of_step:
+            why = f"{one.out_of_step[key]} was pasted out of step with its rows"
         name, params = key
         yield f"{one.source}: {name}({', '.join(params)}) is a slip that pages leave out: {why}"

@@ -1,6 +1,7 @@
 """Sizes that come from outside, by an id, a workbook or a log: held to the same bounds."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,9 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES
+
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+"""How sheets and programs write numbers; Python itself takes 1_000 and other digits too."""
 
 LARGEST = 10**12
 """More than any memory holds, and few enough that FLOPs stay finite."""
@@ -19,17 +23,17 @@ def size(name: str, given: object) -> float:
     Raises DeepbenchError for what is none: padding begins at 0, sparsity is between 0 and 1, all
     else begins at 1.
     """
-    number = _number(given)
+    value = number(given)
     if name == "sparsity":
-        if not 0 < number < 1:
+        if not 0 < value < 1:
             raise DeepbenchError(f"sparsity is {str(given)!r}: write a number in (0, 1)")
-        return number
+        return value
     lowest = 0 if name.startswith("pad_") else 1
-    if not lowest <= number <= LARGEST or number != int(number):
+    if not lowest <= value <= LARGEST or value != int(value):
         raise DeepbenchError(
             f"{name} is {str(given)[:40]!r}: write a whole number from {lowest} to {LARGEST:g}"
         )
-    return int(number)
+    return int(value)
 
 
 def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
@@ -40,8 +44,11 @@ def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
     return made
 
 
-def _number(given: object) -> float:
+def number(given: object) -> float:
+    """Return a number, also one written as text in plain decimal digits; NaN for anything else."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return math.nan
+    if isinstance(given, str) and not _DECIMAL.fullmatch(given.strip()):
         return math.nan
     try:
         return float(given)

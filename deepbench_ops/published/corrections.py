@@ -2,14 +2,14 @@
 
 A measurement anew changes most times of a benchmark, or comes with other libraries. Where these
 stay and few times of a benchmark and precision change, or many within days, those were slips. So is
-a row of which one time is beyond what the machine can do. A line through slips would show a change
-of speed that never was.
+a row of which one time is beyond what the machine can do, and what was pasted beside other rows
+than its own. A line through slips would show a change of speed that never was.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
@@ -17,8 +17,8 @@ from pathlib import Path
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.problems.named import why_not
-from deepbench_ops.published import filing
-from deepbench_ops.published.filing import ALTERNATIVES, Stack, Values
+from deepbench_ops.published import filing, misplaced
+from deepbench_ops.published.filing import ALTERNATIVES, WORKBOOK, Stack, Values
 from deepbench_ops.published.peaks import BEYOND, times_peak
 from deepbench_ops.published.publication import Key
 from deepbench_ops.results.loaded import State, state
@@ -97,10 +97,22 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
     paths = sorted(paths, key=filing.day_of)
     dated = [Dated(filing.day_of(path), *filing.load(path)) for path in paths]
     peaks = _peaks(folder) if paths else {}
+    strays = [_out_of_step(one) for one in dated]
+    # Of a time beside another's row no later one says anything, nor it of those before.
+    sound = [_without(one, keys) for one, keys in zip(dated, strays, strict=True)]
     return {
-        path.name: slips | impossible(one.values, peaks)
-        for path, one, slips in zip(paths, dated, corrected(dated), strict=True)
+        path.name: slips | stray | impossible(one.values, peaks)
+        for path, one, slips, stray in zip(paths, sound, corrected(sound), strays, strict=True)
     }
+
+
+def _out_of_step(one: Dated) -> set[Key]:
+    workbooks = one.stack.get(WORKBOOK, "").split(ALTERNATIVES)
+    return misplaced.of(workbooks) & one.values.keys()
+
+
+def _without(one: Dated, keys: set[Key]) -> Dated:
+    return replace(one, values={key: v for key, v in one.values.items() if key not in keys})
 
 
 def _peaks(folder: Path) -> dict[str, float]:

@@ -18,6 +18,7 @@ from asv.util import load_json, write_json
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.published import misplaced
 from deepbench_ops.published.publication import Key, Publication
 from deepbench_ops.releases.table import Release, publication_of
 
@@ -45,9 +46,11 @@ def file(
 
     Days are listed before the first result is written: a day without results is no harm, results
     without their day are nowhere on the x-axis. Raises DeepbenchError where two workbooks of a day
-    give different times for the same kernel; nothing is written then.
+    give different times for the same kernel, and where times stand beside others' rows; nothing is
+    written then.
     """
     publications = list(publications)
+    misplaced.refuse_others(publications)
     days: dict[Path, list[Publication]] = {}
     for publication in publications:
         days.setdefault(path_of(results, publication), []).append(publication)

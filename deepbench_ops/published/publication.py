@@ -26,6 +26,7 @@ class Publication:
 
     slips: printed ids that were joined to what was run. unlisted: ids that no program list has.
     disagreeing: times whose printed FLOPS do not fit them. specs: the `Specs` sheet.
+    out_of_step: where times stand that were pasted beside other rows than their own.
     layout: what DEEPBENCH_LAYOUT would be, "" as the lists have it.
     """
 
@@ -39,6 +40,7 @@ class Publication:
     slips: dict[str, str] = field(default_factory=dict)
     unlisted: set[str] = field(default_factory=set)
     disagreeing: list[Timing] = field(default_factory=list)
+    out_of_step: dict[Key, Where] = field(default_factory=dict)
     layout: str = ""
 
     @property
@@ -115,6 +117,8 @@ def _take(publication: Publication, key: Key, timing: Timing) -> None:
         publication.unlisted.add(run.id)
     if not timing.agrees:
         publication.disagreeing.append(timing)
+    if not timing.in_step:
+        publication.out_of_step[key] = timing.place
     publication.values.setdefault(key, []).append(timing.seconds)
 
 

@@ -46,6 +46,7 @@ class Timing:
 
     problem: as the sheet prints it. ranks: of an all-reduce, else None. rate: FLOP/s, of an
     all-reduce bytes/s, as the sheet prints it beside the time, None where it prints none.
+    in_step: whether it stands beside its own row, not in a column that was pasted beside others.
     """
 
     place: Where
@@ -55,6 +56,7 @@ class Timing:
     seconds: float
     ranks: int | None = None
     rate: float | None = None
+    in_step: bool = True
 
     @property
     def agrees(self) -> bool:
@@ -77,7 +79,8 @@ def read(sheets: Iterable[Sheet]) -> tuple[list[Timing], list[Unread]]:
     """Return the timings of all sheets, and what could not be read.
 
     Raises DeepbenchError for a time that is negative or text of no known meaning, a size that is
-    none, a table that lacks a header, and one whose times have no unit.
+    none, a table that lacks a header, one whose times have no unit, and rows of numbers without
+    a table.
     """
     timings: list[Timing] = []
     unread: list[Unread] = []
@@ -110,21 +113,48 @@ def _read_sheet(sheet: Sheet) -> Iterator[Timing | Unread]:
             if headings.is_unread(columns, column, cell):
                 yield Unread(sheet.place(header, column), _text(cell), "names no known pass")
         precision = precision_of(sheet, section.family)
-        for row in range(header + 1, end):
-            yield from _read_row(sheet, row, section, columns, precision, unit)
+        rows = range(header + 1, end)
+        pasted = _out_of_step(sheet, rows, columns)
+        for row in rows:
+            yield from _read_row(sheet, row, section, columns, precision, unit, pasted)
 
 
 def _outside(sheet: Sheet, first: int | None) -> Iterator[Unread]:
-    """Yield the headers of times above the first table; of a sheet without one its first cell."""
-    for row, cells in enumerate(sheet.rows[:first]):
-        for column, cell in enumerate(cells):
-            if first is None and not _empty(cell):
-                yield Unread(
-                    sheet.place(row, column), _text(cell), "begins a sheet without a table"
-                )
-                return
-            if headings.words_and_unit(cell)[1] is not None:
-                yield Unread(sheet.place(row, column), _text(cell), "stands above all tables")
+    """Yield the headers of times and the rows of numbers above the first table."""
+    if first is None:
+        yield from _without_table(sheet)
+    for row, cells in enumerate(sheet.rows[:first] if first is not None else ()):
+        named = [i for i, cell in enumerate(cells) if headings.words_and_unit(cell)[1] is not None]
+        for column in [*named, *_numbers(cells)[:1]]:
+            yield Unread(sheet.place(row, column), _text(cells[column]), "stands above all tables")
+
+
+def _without_table(sheet: Sheet) -> Iterator[Unread]:
+    """Yield the first cell of a sheet without a table, and each row with a number in it.
+
+    Raises DeepbenchError for a row of several numbers: it is of a table that lacks its title.
+    """
+    began = False
+    for row, cells in enumerate(sheet.rows):
+        numbers = _numbers(cells)
+        if len(numbers) > 1:
+            raise DeepbenchError(
+                f"{sheet.place(row, numbers[0])}: a row of numbers in a sheet without a table:"
+                f" begin it with a title, such as Convolution, and headers, or call it {SPECS}"
+            )
+        filled = [column for column, cell in enumerate(cells) if not _empty(cell)]
+        if filled and not began:
+            place = sheet.place(row, filled[0])
+            yield Unread(place, _text(cells[filled[0]]), "begins a sheet without a table")
+        elif numbers:
+            place = sheet.place(row, numbers[0])
+            yield Unread(place, _text(cells[numbers[0]]), "stands in a sheet without a table")
+        began = began or bool(filled)
+
+
+def _numbers(cells: Sequence[object]) -> list[int]:
+    """Return the columns of a row that hold numbers."""
+    return [column for column, cell in enumerate(cells) if _number(cell) is not None]
 
 
 def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int, Columns]:
@@ -142,11 +172,39 @@ def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int,
     return row, columns
 
 
+def _out_of_step(sheet: Sheet, rows: range, columns: Columns) -> dict[str, int]:
+    """Return the row from which a table's times stand beside others' rows, by operation.
+
+    Who pastes a column without the blank rows between its kernels leaves times in rows without
+    sizes, and at the end of the table as many kernels without a time: nothing else has left both.
+    """
+    found = {}
+    blank = {row for row in rows if all(map(_empty, _sizes(sheet, row, columns).values()))}
+    for operation, column in columns.times.items():
+        timed = [row for row in rows if _number(_at(sheet.rows[row], column)) is not None]
+        strays = [row for row in timed if row in blank]
+        left = [row for row in rows if timed and row > timed[-1] and row not in blank]
+        empty = all(_empty(_at(sheet.rows[row], column)) for row in left)
+        if strays and empty and len(strays) == len(left):
+            found[operation] = strays[0]
+    return found
+
+
+def _sizes(sheet: Sheet, row: int, columns: Columns) -> dict[str, object]:
+    return {name: _at(sheet.rows[row], column) for name, column in columns.sizes.items()}
+
+
 def _read_row(
-    sheet: Sheet, row: int, section: Section, columns: Columns, precision: str, unit: float | None
+    sheet: Sheet,
+    row: int,
+    section: Section,
+    columns: Columns,
+    precision: str,
+    unit: float | None,
+    pasted: Mapping[str, int],
 ) -> Iterator[Timing | Unread]:
     cells = sheet.rows[row]
-    given = {name: _at(cells, column) for name, column in columns.sizes.items()}
+    given = _sizes(sheet, row, columns)
     times = {name: _at(cells, column) for name, column in columns.times.items()}
     lacking = sorted(name for name, size in given.items() if _empty(size))
     if lacking and all(_empty(time) for time in times.values()):
@@ -168,6 +226,7 @@ def _read_row(
                 seconds=_seconds(place, time, columns.units[operation] or unit),
                 ranks=None if columns.ranks is None else _ranks(sheet, row, columns.ranks),
                 rate=_rate(cells, columns, operation),
+                in_step=row < pasted.get(operation, len(sheet.rows)),
             )
 
 
@@ -176,7 +235,8 @@ def precision_of(sheet: Sheet, family: str) -> str:
 
     The sheets say it in words: "Float"; "16 bit inputs, 32 bit multiplication, 32 bit addition";
     "GEMM, Conv: Int8 multiplication, 32 bit accumulation", with "Sparse Ops, RNN: single
-    precision" below; and beside int8 on devices "Convolution results are still in float". A sheet
+    precision" below; on devices "Int8 inputs 32 bit math", which is of all families but the one of
+    which it says beside it "Convolution results are still in float". A sheet
     called FP16 that says Float was made from the other's template. Our own exports name bfloat16
     and tf32 as well.
     """
@@ -186,13 +246,20 @@ def precision_of(sheet: Sheet, family: str) -> str:
         if name in stated:
             return name
     if "int8" in stated:
-        excepted = family == "conv" and "convolution results are still in float" in stated
-        return "int8" if family in ("gemm", "conv") and not excepted else "float32"
+        return "int8" if _in_int8(stated, family) else "float32"
     if "32 bit inputs, 16 bit multiplication" in stated:
         return MIXED
     if "16 bit inputs" in stated or re.search(r"\bfp16\b", sheet.name.lower()):
         return "float16"
     return "float32"
+
+
+def _in_int8(stated: str, family: str) -> bool:
+    """Whether words that say int8 say it of a family: of those named before it, else of all."""
+    named = re.fullmatch(r"precision ([a-z, ]+): int8 .*", stated)
+    if named:
+        return family in named[1].split(", ")
+    return not (family == "conv" and "convolution results are still in float" in stated)
 
 
 def _unit_of(sheet: Sheet) -> float | None:
@@ -272,12 +339,7 @@ def _truth(place: Place, cell: object) -> bool:
 
 def _number(cell: object) -> float | None:
     """Return a finite number, also one that was stored as text; None for anything else."""
-    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
-        return None
-    try:
-        number = float(cell)
-    except ValueError:
-        return None
+    number = sizes.number(cell)
     return number if math.isfinite(number) else None
 
 

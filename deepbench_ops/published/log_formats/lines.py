@@ -62,10 +62,8 @@ def timed(
 
     Programs print 0 for a pass that they left out, and for one too short for their digits.
     """
-    try:
-        seconds = float(Decimal(text) * Decimal(unit))
-    except ArithmeticError:
-        seconds = math.nan
+    plain = math.isfinite(sizes.number(text))
+    seconds = float(Decimal(text.strip()) * Decimal(unit)) if plain else math.nan
     if seconds == 0:
         return Unread(place, text, "is 0: not timed, or too short for the program's digits")
     if not 0 < seconds < math.inf:

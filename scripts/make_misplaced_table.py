@@ -1,0 +1,39 @@
+"""Makes the table of published times that stand beside other rows than their own.
+
+    python scripts/make_misplaced_table.py WORKBOOK.xlsx ...
+
+Given all of DeepBench's workbooks it writes deepbench_ops/published/misplaced.csv.
+"""
+
+import argparse
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from deepbench_ops.published import publication
+from deepbench_ops.published.misplaced import COLUMNS, TABLE
+
+
+def rows(publications: Iterable[publication.Publication]) -> list[tuple[str, ...]]:
+    """Return the table's rows, in the order of the sheets."""
+    return [
+        (one.source, place.sheet, str(place).rpartition(" ")[2], name, problem, precision)
+        for one in publications
+        for (name, params), place in one.out_of_step.items()
+        for problem, precision in [[text.strip("'") for text in params]]
+    ]
+
+
+def main() -> None:
+    """Write the table of the workbooks named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workbooks", nargs="+", type=Path)
+    paths = sorted(parser.parse_args().workbooks)
+    found = rows(one for path in paths for one in publication.read(path))
+    with TABLE.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerows([COLUMNS, *found])
+
+
+if __name__ == "__main__":
+    main()
