@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import load
+from deepbench_ops.problems.conv import Conv
 from deepbench_ops.published import joining, logs, publication
 
 GEMM = "    m       n      k      a_t     b_t      precision        time (usec) "
@@ -254,6 +255,39 @@ def test_benchdnn_with_harmless_options_is_read(option):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        "--stag=axb ",
+        "--stag=nhwc ",
+        "--stag=acdb --wtag=any --dtag=any ",
+        "--dtag=axb ",
+        "--stag=abx --wtag=hwio --dtag=abx ",
+        "--stag=aBx16b ",
+    ],
+)
+def test_benchdnn_in_another_layout_is_listed(options):
+    """Channels last is no plain convolution, whichever tensor has them last."""
+    text = BENCHDNN.format(dir="FWD_D", cfg="f32", prb=f"{options}mb8ic64ih56oc64oh56kh3ph1")
+    found, [told] = kernels(text)
+    assert (set(), True) == (found, "another layout than the plain one" in told)
+
+
+@pytest.mark.parametrize("tag", ["any", "abx", "abcd", "nchw"])
+def test_benchdnn_in_the_plain_layout_is_read(tag):
+    """However it is called, and where the library may choose."""
+    prb = f"--stag={tag} --wtag=any --dtag={tag} ic64ih56oc64oh56kh3ph1"
+    expected = {("w56_h56_c64_n2_k64_r3_s3_pad1_1_stride1_1", "forward", "float32")}
+    assert (expected, []) == kernels(BENCHDNN.format(dir="FWD_D", cfg="f32", prb=prb))
+
+
+def test_benchdnn_descriptors_with_underscores_and_names():
+    """As its documentation and its older releases write them."""
+    prb = "g1mb8_ic64ih56iw56_oc64oh56ow56_kh3kw3_sh1sw1_ph1pw1_nresnet_50:conv1"
+    expected = {("w56_h56_c64_n8_k64_r3_s3_pad1_1_stride1_1", "forward", "float32")}
+    assert (expected, []) == kernels(BENCHDNN.format(dir="FWD_D", cfg="f32", prb=prb))
+
+
+@pytest.mark.parametrize(
     ("direction", "cfg", "precision"),
     [
         ("FWD_D", "bf16bf16f32", "bfloat16"),
@@ -381,6 +415,13 @@ def test_nccl_tests_before_the_root():
 #   16777216  4194304   float  sum  1.628  10.31  10.31 0e+00  1.932   8.68   8.68 0e+00
 """
     assert {("n4194304", "sum", "float32", 2): pytest.approx(1.628e-3)} == facts(oldest)
+
+
+def test_nccl_tests_of_the_processor_are_listed():
+    """-C 1 prints, in the place of the times, those to issue the sums."""
+    text = NCCL_TESTS.replace("     time ", "  cputime ")
+    assert ({}, True) == (facts(text), "(-C 1)" in logs.read(text)[1][0].reason)
+    assert facts(NCCL_TESTS) == facts(NCCL_TESTS + text)
 
 
 def test_nccl_tests_of_split_ranks():
@@ -523,6 +564,135 @@ def test_sparse_products_of_intel():
         ("m7680_n1_k2560_NN_sparsity0.9", "forward", "float32", None): 0.000151,
     }
     assert ["prints no sparsity: no listed one fits the nonzeros"] == kernels(text)[1]
+
+
+LIBXSMM = "+ numactl --membind=1 samples/dnn/layer_example_f32 1000 56 56"
+PASSES = {"forward": "FP", "backward_data": "BP", "backward_weights": "WU"}
+
+
+def dump(problem, operation, seconds, pads):
+    """A line of libxsmm's sample, with one padding in its early releases."""
+    p = problem
+    sizes = (p.n, p.c, p.k, p.w, p.h, p.s, p.r, p.stride_w, p.pad_w, p.pad_h)[: 8 + pads]
+    rate = p.flops / seconds * 1e-9
+    cells = [PASSES[operation], "1.8.1-1024", 64, *sizes, f"{seconds:.5g}", f"{rate:.5g}"]
+    norms = ["0.000001"] * (3 + 2 * pads)
+    return ",".join(str(cell) for cell in ["PERFDUMP", *cells, *norms])
+
+
+@given(
+    problem=st.sampled_from([p for p in load("conv") if p.stride_w == p.stride_h]),
+    operation=st.sampled_from(list(PASSES)),
+    time=MICROSECONDS,
+    pads=st.sampled_from([1, 2]),
+)
+def test_convolutions_of_libxsmm(problem, operation, time, pads):
+    """Widths stand before heights; seconds of a call, and the rate that they give."""
+    pads = pads if problem.pad_w == problem.pad_h else 2
+    line = dump(problem, operation, time * 1e-6, pads)
+    expected = {
+        (problem.id, operation, "float32", None): pytest.approx(time * 1e-6, rel=1e-4),
+    }
+    assert expected == facts(f"{LIBXSMM}\n{line}\n")
+
+
+def test_the_paddings_of_libxsmm_are_the_widths_and_the_heights():
+    """In this order."""
+    problem = Conv(w=30, h=9, c=16, n=3, k=32, r=2, s=5, pad_w=2, pad_h=0)
+    text = f"{LIBXSMM}\n{dump(problem, 'forward', 0.003, 2)}\n"
+    assert {(problem.id, "forward", "float32", None): 0.003} == facts(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "changed", "reason"),
+    [
+        ("", ("", ""), "names no sample"),
+        ("gcc -c layer_example_f32.c", ("", ""), "names no sample"),
+        ("./layer_example_qi16f32 10 56", ("", ""), "is of layer_example_qi16f32"),
+        (LIBXSMM, ("PERFDUMP,", "PERFDUMP-NHWC-RSCK,"), "is in the layout NHWC-RSCK"),
+        (LIBXSMM, ("FP", "UP"), "is no line of a convolution"),
+        (LIBXSMM, (",64,8,", ",64,8,7,"), "is no line of a convolution"),
+        (LIBXSMM, (",1,1,1,0.0005,", ",1,1,0.0005,0.0005,"), "is no line of a convolution"),
+        (LIBXSMM, (",56,56,3,3,", ",56,54,3,3,"), "has a time and a rate"),
+        (LIBXSMM, (",0.0005,", ",nan,"), "has a time and a rate"),
+    ],
+)
+def test_what_is_no_plain_convolution_of_libxsmm_is_listed(command, changed, reason):
+    """Samples of other types, layouts and layers print PERFDUMP too."""
+    [problem] = [p for p in load("conv") if p.id == "w56_h56_c64_n8_k64_r3_s3_pad1_1_stride1_1"]
+    line = dump(problem, "forward", 0.0005, 2)
+    assert changed[0] in line
+    found, [told] = kernels(f"{command}\n{line.replace(*changed)}\n")
+    assert (set(), True) == (found, told.startswith(reason))
+
+
+def grouped(number):
+    return f"{int(number):_}"
+
+
+def in_arabic(number):
+    return number.translate({ord("0") + digit: 0x660 + digit for digit in range(10)})
+
+
+SPMM = "             m   |   n  |   k  |    nnz   | time spmv  | perf spmv  | res spmv/loop"
+NUMBERS = {
+    "gemm_bench": output(GEMM, "7680 16 1760 0 0 float 1000"),
+    "arm": "GEMMOP,TA,TB,M,N,K,USEC,GOP/s\nGEMMLOWP,false,false,7680,700,2048,1000,58.4",
+    "intel-gemm": "SGEMM(N,T,7680,16,1760) 1000 usec 1739.0 GFlop/sec",
+    "intel-conv": "std_conv_bench --f32\nFWD,0,7680,56,56,64,64,3,3,1,1,1,1,1,1,1000,1",
+    "intel-spmm": f"{SPMM}\nsparse [  7680|     1|  2560|    983412|    1000|     12.13|   1e-07",
+    "libxsmm": f"{LIBXSMM}\nPERFDUMP,FP,1,64,7680,8,4,9,8,3,2,1,0,0,1000,1.4451e-04{',0' * 7}",
+    "all_reduce": all_reduce("NCCL AllReduce", "Time (msec)", "7680 30720 1000"),
+    "nccl-tests": NCCL_TESTS.replace("16777216       4194304", "30720 7680").replace(
+        "607.5", "1000"
+    ),
+    "osu": OSU.replace("400000     ", "7680     ").replace("137.34", "1000"),
+    "benchdnn-conv": BENCHDNN.format(
+        dir="FWD_D", cfg="f32", prb="mb7680ic64ih56oc64oh56kh3ph1"
+    ).replace("0.50,1000", "1000,1"),
+    "benchdnn-matmul": BENCHDNN.replace(
+        "--conv --dir={dir} --cfg={cfg} {prb}", "--matmul 7680x2048:2048x5124"
+    ).replace("0.50,1000", "1000,1"),
+}
+
+
+@pytest.mark.parametrize("text", NUMBERS.values(), ids=NUMBERS)
+@pytest.mark.parametrize("plain", ["7680", "1000"], ids=["size", "time"])
+@pytest.mark.parametrize("write", [grouped, in_arabic])
+def test_numbers_are_of_plain_digits(text, plain, write):
+    """Python takes more: such a size or time is refused or listed, never taken or left out."""
+    assert 1 == len(logs.read(text)[0])
+    changed = text.replace(plain, write(plain))
+    assert changed != text
+    try:
+        found, unread = logs.read(changed)
+    except DeepbenchError:
+        return
+    assert [] == found
+    assert len(logs.read(text)[1]) < len(unread)
+
+
+@pytest.mark.parametrize("write", [grouped, in_arabic])
+def test_numbers_beside_the_time_are_of_plain_digits(write):
+    """Nonzeros and rates that tell which listed size it is."""
+    sparse = NUMBERS["intel-spmm"].replace("983412", write("983412"))
+    line = INTEL_CONV.format(k=256, s=1, mode="FWD", ms="0.1", rate="2055")
+    text = f"std_conv_bench --f32\n{line}\n{line.replace('2055', write('2055'))}"
+    assert (0, 1) == tuple(map(len, logs.read(sparse)))
+    assert (1, 1) == tuple(map(len, logs.read(text)))
+
+
+@pytest.mark.parametrize("ranks", ["1_024", in_arabic("8"), "0"])
+def test_ranks_are_of_plain_digits(ranks):
+    """1_024 ranks are not 1."""
+    found, unread = logs.read(DEEPBENCH_NCCL.replace("Ranks: 8", f"Ranks: {ranks}"))
+    assert (0, 2) == (len(found), len(unread))
+    for text in (
+        OSU.replace("-np 4", f"-np {ranks}"),
+        OSU_OURS.replace("Ranks 8", f"Ranks {ranks}"),
+    ):
+        with pytest.raises(DeepbenchError, match="no number of ranks"):
+            logs.read(text)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
 """What benchmark programs print, as timings: for hardware that no Python runs on.
 
 Known by their content: DeepBench's own programs for products, convolutions, recurrent layers,
-sparse products and all-reduce, nccl-tests, the OSU micro-benchmarks and oneDNN's benchdnn. How
-each writes, `log_formats` knows.
+sparse products and all-reduce, libxsmm's samples of convolutions, nccl-tests, the OSU
+micro-benchmarks and oneDNN's benchdnn. How each writes, `log_formats` knows.
 """
 
 import re
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.published.log_formats import all_reduce, benchdnn, intel, osu, tables
+from deepbench_ops.published.log_formats import all_reduce, benchdnn, intel, libxsmm, osu, tables
 from deepbench_ops.published.log_formats.lines import Reader
 from deepbench_ops.published.timings import Timing, Unread
 
@@ -22,8 +22,8 @@ def read(text: str) -> tuple[list[Timing], list[Unread]]:
     readers = [reader for sign, reader in _PROGRAMS.items() if re.search(sign, text)]
     if not readers:
         raise DeepbenchError(
-            "neither a workbook nor the output of a known program (DeepBench's, nccl-tests, OSU"
-            " micro-benchmarks, benchdnn)"
+            "neither a workbook nor the output of a known program (DeepBench's, libxsmm's,"
+            " nccl-tests, OSU micro-benchmarks, benchdnn)"
         )
     timings: list[Timing] = []
     unread: list[Unread] = []
@@ -39,6 +39,7 @@ _PROGRAMS: dict[str, Reader] = {
     intel.SIGN_PRODUCTS: intel.read_products,
     intel.SIGN_CONVOLUTIONS: intel.read_convolutions,
     intel.SIGN_SPARSE: intel.read_sparse,
+    libxsmm.SIGN: libxsmm.read,
     all_reduce.SIGN: all_reduce.read,
     all_reduce.SIGN_TESTS: all_reduce.read_tests,
     osu.SIGN: osu.read,

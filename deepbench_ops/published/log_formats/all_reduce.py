@@ -15,7 +15,7 @@ from deepbench_ops.published.log_formats.lines import (
 from deepbench_ops.published.timings import Unread
 
 SIGN = r"Num Ranks:"
-SIGN_TESTS = r"(?:redop|\bop)\s+(?:root\s+)?time\s+algbw"
+SIGN_TESTS = r"(?:redop|\bop)\s+(?:root\s+)?(?:cpu)?time\s+algbw"
 
 _HEADER = re.compile(
     r"# of floats|bytes transferred|(?:Avg |Max )?Time \(msec\)|Bandwidth \(GB/s\)"
@@ -25,19 +25,22 @@ _TESTS_NAMES = {"bytes": "size", "N": "count", "op": "redop"}
 
 def read(lines: Sequence[str]) -> Iterator[Found]:
     """DeepBench's: floats, bytes and milliseconds, of several ranks' the average."""
-    ranks, headers = 0, list[str]()
+    ranks: int | None = None
+    headers: list[str] = []
     for at, line in enumerate(lines, 1):
-        stated = re.search(r"Num Ranks:\s*(\d+)", line)
+        stated = re.search(r"Num Ranks:\s*(\S+)", line)
         if stated:
             ranks, headers = number(stated[1]), []
         headers = _HEADER.findall(line) or headers
         cells = line.split()
-        if ranks and is_row(cells):
+        if ranks is not None and is_row(cells):
             row = dict(zip(headers, cells, strict=True)) if len(headers) == len(cells) else {}
             yield _row(Line(at), line.strip(), row, ranks)
 
 
 def _row(place: Line, line: str, row: Mapping[str, str], ranks: int) -> Found:
+    if not ranks:
+        return Unread(place, line, "stands below a number of ranks that is none")
     elements = number(row.get("# of floats", ""))
     time = row.get("Time (msec)", row.get("Avg Time (msec)"))
     if time is None or row.get("bytes transferred") != str(FLOAT_BYTES * elements):
@@ -74,6 +77,8 @@ def _ranks(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _tests_row(place: Line, line: str, row: Mapping[str, str], ranks: int, unit: str) -> Found:
+    if "cputime" in row:
+        return Unread(place, line, "has the time to issue the sum (-C 1), not that of the sum")
     if not {"size", "count", "type", "redop", "time", "busbw"} <= set(row):
         return Unread(place, line, "is no row of bytes, elements, type, operation, time")
     if (row["type"], row["redop"]) != ("float", "sum"):

@@ -26,6 +26,13 @@ _PLAIN = {
 }
 """Options that leave a kernel what it is; any other makes it another one."""
 
+_LAYOUTS = {
+    "stag": {"any", "abx", "abcd", "nchw"},
+    "wtag": {"any", "abx", "abcd", "oihw"},
+    "dtag": {"any", "abx", "abcd", "nchw"},
+}
+"""The tags of a convolution in the plain layout, or in the one that the library likes best."""
+
 
 def read(lines: Sequence[str]) -> Iterator[Found]:
     """The rows below a template that names problem and average time."""
@@ -55,6 +62,9 @@ def _primitive(place: Line, problem: str, milliseconds: str) -> Found:
     other = [f"--{name}" for name, value in options.items() if not _is_plain(name, value)]
     if other:
         return Unread(place, problem, f"has {', '.join(other)}: another kernel than the plain one")
+    tags = [f"--{tag}={options[tag]}" for tag in _LAYOUTS if conv and not _is_usual(tag, options)]
+    if tags:
+        return Unread(place, problem, f"has {', '.join(tags)}: another layout than the plain one")
     described = problem.split()[-1].split('"')[0]
     operation = _DIRECTIONS.get(options.get("dir", "FWD_B"))
     given = _convolution(described) if conv else _product(described, options)
@@ -70,6 +80,10 @@ def _primitive(place: Line, problem: str, milliseconds: str) -> Found:
 
 def _is_plain(name: str, value: str) -> bool:
     return name in _PLAIN or f"{name}={value}" in _PLAIN
+
+
+def _is_usual(tag: str, options: Mapping[str, str]) -> bool:
+    return options.get(tag, "any").lower() in _LAYOUTS[tag]
 
 
 def _precision(stated: str, operation: str) -> str | None:
@@ -88,7 +102,8 @@ def _convolution(text: str) -> dict[str, str | bool] | None:
 
     Widths that are left out are like the heights, and a batch that is left out is of 2.
     """
-    found = dict(re.findall(r"([a-z]+)(\d+)", text))
+    whole = re.fullmatch(r"((?:[a-z]{1,2}[0-9]+_*)+)(?:n.*)?", text)
+    found = dict(re.findall(r"([a-z]+)([0-9]+)", whole[1])) if whole else {}
     if not {"ic", "ih", "oc", "kh"} <= set(found) or found.get("g", "1") != "1":
         return None
     if any(found.get(name, "0") != "0" for name in ("dh", "dw", "id", "kd")):

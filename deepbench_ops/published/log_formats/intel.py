@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 from deepbench_ops.problems.tables import load
@@ -143,7 +144,7 @@ def _listed_convolution(row: _Row) -> Problem | None:
         if all(str(getattr(problem, name)) == size for name, size in row.given.items())
     ]
     if len(alike) > 1:
-        work = _number(row.milliseconds) * 1e-3 * _number(row.rate) * 1e9
+        work = sizes.number(row.milliseconds) * 1e-3 * sizes.number(row.rate) * 1e9
         alike = [one for one in alike if abs(work - one.flops) < RATE * one.flops]
     return alike[0] if len(alike) == 1 else None
 
@@ -171,13 +172,6 @@ def _listed_sparse(cells: Sequence[str]) -> Problem | None:
         for problem in load("sparse_gemm")
         if isinstance(problem, SparseGemm)
         and [str(size) for size in (problem.m, problem.n, problem.k)] == list(cells[:3])
-        and abs(1 - problem.sparsity - _number(cells[3]) / (problem.m * problem.k)) < NONZEROS
+        and abs(1 - problem.sparsity - sizes.number(cells[3]) / (problem.m * problem.k)) < NONZEROS
     ]
     return alike[0] if len(alike) == 1 else None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

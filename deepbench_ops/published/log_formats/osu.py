@@ -41,18 +41,18 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
 
 
 def _is_row(line: str) -> bool:
-    return "".join(line.split()[:1]).isdigit()
+    return "".join(line.split()[:1]).replace("_", "").isdigit()
 
 
 def _ranks(place: Line, above: Sequence[str], test: Sequence[str]) -> int:
     """Return the number of ranks that the test prints, else that of the last command above it."""
     for line in test:
-        stated = re.search(r"# Number of Ranks\s+(\d+)", line)
-        if stated:
+        stated = re.search(r"# Number of Ranks\s+(\S+)", line)
+        if stated and number(stated[1]):
             return number(stated[1])
     for line in reversed(above):
-        started = re.search(r"(?:-np?|--ntasks|--np)[ =](\d+)", line)
-        if started and "osu_allreduce" in line:
+        started = re.search(r"(?:-np?|--ntasks|--np)[ =](\d+)(?!\S)", line)
+        if started and number(started[1]) and "osu_allreduce" in line:
             return number(started[1])
     raise DeepbenchError(
         f"{place}: OSU's output names no number of ranks: put the command, such as"
