@@ -23,7 +23,7 @@ from torch._dynamo.utils import counters  # noqa: E402
 
 from deepbench_ops.backends.torch_backend import TorchBackend, needed  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
-from deepbench_ops.models.training import mixed_type  # noqa: E402
+from deepbench_ops.models.training import TrainingStep, mixed_type  # noqa: E402
 from deepbench_ops.models.weights import filled  # noqa: E402
 
 PAPERS = [
@@ -201,6 +201,23 @@ def test_more_batches_at_once_than_threads_are_refused():
     backend.set_threads(2)
     with pytest.raises(Unsupported, match="3 batches at once on 2 threads"):
         backend.build(Model(name="mmoe", batch=8, threads=3), "float32")
+
+
+def test_a_training_step_is_timed_after_a_first_one(monkeypatch):
+    """Of the network itself, which starts over; its twin, which is only judged, needs none."""
+    done = []
+    step = TrainingStep.step
+    monkeypatch.setattr(TrainingStep, "step", lambda self: done.append(self) or step(self))
+    whole = problem_of("model", "dssm_b8")
+    kernel = TorchBackend().build(whole, "float32", "training_step")
+    (trained,) = done
+    assert kernel.notes["route"] == "eager, after a first step"
+    assert all(
+        torch.equal(values, trained._first[name])
+        for name, values in trained.module.state_dict().items()
+    )
+    TorchBackend().build(families.small(whole), "float32", "training_step")
+    assert done == [trained]
 
 
 def test_float16_training_on_the_cpu_is_refused_with_the_reason():
