@@ -619,9 +619,11 @@ def test_a_few_small_kernels_may_be_slow(tmp_path):
     content = changed(a_family_in_milliseconds)
     few = copy.deepcopy(content)
     few["results"][0]["points"].pop()
-    taken(tmp_path / "few", sealed(few))
+    with pytest.raises(DeepbenchError, match="the best of 3 kernels of gemm"):
+        taken(tmp_path / "all", sealed(content))
+    assert 1 == taken(tmp_path / "few", sealed(few))
     content["profile"]["bandwidth"]["cpu"] = {"value": 1e5, "unit": "bytes/s", "how": "x"}
-    taken(tmp_path / "bytes", sealed(content))
+    assert 1 == taken(tmp_path / "bytes", sealed(content))
 
 
 def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
