@@ -24,6 +24,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
+from deepbench_ops.analysis import stacks
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.comparison import CONFIDENCE
 from deepbench_ops.analysis.history import Line
@@ -47,6 +48,9 @@ FOLDER = "data"
 Notes = tuple[tuple[str, str], ...]
 STUDENT = 400
 """Up to so many degrees of freedom the pages know Student's quantile; beyond, the last one."""
+
+LONGEST = 200
+"""Characters of a fact that is told as new."""
 
 LATEST = 12
 """Verdicts that the first page tells."""
@@ -193,14 +197,14 @@ def _figures(profile: Profile) -> Iterable[tuple[str, str, Any]]:
         yield device, "memory", figure
 
 
-def _stacks(stacks: Sequence[Stack], places: Mapping[Release, int]) -> dict[str, Any]:
+def _stacks(known: Sequence[Stack], places: Mapping[Release, int]) -> dict[str, Any]:
     """By framework the facts of its newest release, and what was new under each that has times."""
     told: dict[str, dict[str, Any]] = {}
-    for one in stacks:
+    for one in known:
         own = told.setdefault(one.release.framework, {"new": []})
         own["facts"] = dict(one.facts)
         if one.release in places:
-            own["new"].append([places[one.release], {k: list(v) for k, v in one.new.items()}])
+            own["new"].append([places[one.release], stacks.told(one.new, LONGEST)])
     return told
 
 

@@ -66,14 +66,6 @@
         });
     }
 
-    /* What is otherwise under a release than under the one before it, from pairs of texts by name. */
-    function news(changed) {
-        return Object.entries(changed).map(function (pair) {
-            var before = pair[1][0], after = pair[1][1];
-            return deepbench.words(pair[0]) + ' ' + (after || 'none') + (before ? ' (before: ' + before + ')' : '');
-        }).join('; ');
-    }
-
     /* How a kernel ran, as its process noted it: route, primitive, layout, where inputs come from. */
     function notes(line, place) {
         var el = deepbench.el, own = line.notes && line.notes[place] || {};
@@ -108,7 +100,7 @@
     Object.assign(deepbench, {
         lines: lines, last: last, rate: rate, told_rate: told_rate, bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        detail: detail, news: news
+        detail: detail
     });
 })();
 

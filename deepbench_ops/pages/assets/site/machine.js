@@ -45,7 +45,7 @@
             columns: [
                 {title: 'release', value: function (row) { return catalogue.releases[row[0]].name; }},
                 {title: 'day', value: function (row) { return catalogue.releases[row[0]].date; }},
-                {title: 'new under it', long: true, value: function (row) { return d.news(row[1]); }}
+                {title: 'new under it', long: true, value: function (row) { return row[1]; }}
             ]
         });
     }

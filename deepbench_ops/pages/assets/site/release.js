@@ -93,7 +93,7 @@
                     var stack = found.shift()[one.release.framework];
                     var own = stack && stack['new'].find(function (each) { return each[0] === one.place; });
                     return machine_part(one.release, machine, rows_of(found.flat(), one.place), at('which').value === 'all',
-                        own ? d.news(own[1]) : '');
+                        own ? own[1] : '');
                 });
             })), function (parts) { at('machines').replaceChildren.apply(at('machines'), parts.flat()); });
         }
