@@ -1,8 +1,9 @@
-"""The grid's small graphs, each of one framework.
+"""The grid's small graphs, each of one framework, and none of what nobody has measured.
 
 asv averages over all branches. Frameworks share no release, so its line would jump between them
 from point to point; here it is of the first branch that has results, which is also the one that
-the graph page opens with.
+the graph page opens with. A run lists benchmarks that it then does not measure (first calls, in a
+selection without them); asv would show each as an empty box and ask for a file that is not there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def install() -> None:
 
     @functools.wraps(original)
     def publish(cls: Any, conf: Any, repo: Any, benchmarks: Any, graphs: Any, *rest: Any) -> None:
+        for name in [name for name in benchmarks if not graphs.get_graph_group(name)]:
+            del benchmarks[name]
         branches = [repo.get_branch_name(branch) for branch in conf.branches]
         if len(branches) < 2:
             original(cls, conf, repo, benchmarks, graphs, *rest)
@@ -39,5 +42,4 @@ def _write(html_dir: str, group: list[Any], branches: list[str]) -> None:
         if any(graph.get_data() for graph in own):
             make_summary_graph([graph for graph in own if graph.get_data()]).save(html_dir)
             return
-    if group:
-        make_summary_graph(group).save(html_dir)
+    make_summary_graph(group).save(html_dir)
