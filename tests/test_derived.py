@@ -1,5 +1,6 @@
 """What pages derive from seconds: shares of a roofline, a family's speed, how complete it is."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -51,8 +52,17 @@ def test_without_peak_or_bandwidth_there_is_no_roof(known):
     assert share(known, point()) is None
 
 
-def test_a_precision_that_is_only_published_has_no_roof():
-    assert roof(profile(1e12, 1e9), point(precision="float32_mixed")) is None
+def test_mixed_kernels_have_the_peak_of_16_bits_and_the_bytes_of_32():
+    one = point(precision="float32_mixed")
+    known = replace(profile(1e12, 1e9), peaks={"cpu": {"float16": Figure(8e12, "FLOP/s", "told")}})
+    assert roof(known, one) == pytest.approx(1e9 * one.problem.intensity("float32"))
+    fast = replace(known, bandwidth={"cpu": Figure(1e15, "bytes/s", "told")})
+    assert roof(fast, one) == 8e12
+    assert roof(profile(1e12, 1e9), one) is None
+
+
+def test_a_precision_of_unknown_weight_has_no_roof():
+    assert roof(profile(1e12, 1e9), point(precision="float7")) is None
 
 
 def test_speed_is_the_geometric_mean_of_what_each_kernel_gains():

@@ -45,7 +45,7 @@ def hover(page: Any, place: int, tooltip: str = ".tooltip .tooltip-inner") -> st
 
 
 def test_grid_lists_the_benchmarks(page: Any, site: str) -> None:
-    """The first page has a small graph for each benchmark that has results, and asks for no other."""
+    """The first page has a small graph for each benchmark that was measured, and no other."""
     open_page(page, site, "", ".benchmark-plot canvas")
     assert page.locator(".benchmark-text").all_inner_texts() == ["Training.kernel_forward"]
 

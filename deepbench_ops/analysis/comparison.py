@@ -11,7 +11,7 @@ from deepbench_ops.analysis.points import Kernel, Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.published.peaks import multiplied
+from deepbench_ops.problems.precision import multiplied
 
 CONFIDENCE = 0.95
 

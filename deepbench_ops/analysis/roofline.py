@@ -7,14 +7,13 @@ a kernel whose operands stay in a cache may well lie above.
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.precision import TABLE
+from deepbench_ops.problems.precision import TABLE, multiplied, stored
 
 
 def moved(point: Point) -> float | None:
-    """Bytes that it cannot avoid moving; None at a precision that is published only."""
-    if point.precision not in TABLE:
-        return None
-    return point.problem.bytes_of(point.precision, point.operation)
+    """Bytes that it cannot avoid moving; None at a precision of unknown weight."""
+    precision = stored(point.precision)
+    return point.problem.bytes_of(precision, point.operation) if precision in TABLE else None
 
 
 def roof(profile: Profile | None, point: Point) -> float | None:
@@ -25,7 +24,7 @@ def roof(profile: Profile | None, point: Point) -> float | None:
     flops, traffic = point.problem.flops_of(point.operation), moved(point)
     if profile is None or not flops or not traffic:
         return None
-    peak = profile.peaks.get(point.device, {}).get(point.precision)
+    peak = profile.peaks.get(point.device, {}).get(multiplied(point.precision))
     bandwidth = profile.bandwidth.get(point.device)
     if peak is None or not peak.value or bandwidth is None or not bandwidth.value:
         return None

@@ -43,6 +43,17 @@ def precision(name: str) -> Precision:
     return TABLE[name]
 
 
+def multiplied(name: str) -> str:
+    """The precision that products are made in, whose peak is the kernel's: of MIXED, float16."""
+    return "float16" if name == MIXED else name
+
+
+def stored(name: str) -> str:
+    """The precision that operands lie in memory in, whose bytes are the kernel's: of MIXED,
+    float32."""
+    return "float32" if name == MIXED else name
+
+
 def groups(names: tuple[str, ...] = PRECISIONS) -> tuple[tuple[str, ...], ...]:
     """The names, those of equal weight together: their bytes and intensities are the same."""
     found: dict[tuple[int, int], list[str]] = {}

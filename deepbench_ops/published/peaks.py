@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.precision import MIXED
+from deepbench_ops.problems.precision import multiplied, stored
 
 BEYOND = 1.3
 """How many times its peak a machine may seem to reach: cards clock above their data sheets, and a
@@ -11,11 +11,6 @@ peak was measured on a machine that was not quite free."""
 
 Key = tuple[str, tuple[str, ...]]
 """A benchmark and its parameters, as asv spells them."""
-
-
-def multiplied(precision: str) -> str:
-    """Return the precision in which a kernel's products are made, whose peak is the kernel's."""
-    return precision.replace(MIXED, "float16")
 
 
 def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | None:
@@ -42,7 +37,6 @@ def times_bandwidth(key: Key, seconds: float, bandwidth: float | None) -> float 
         return None
     benchmark, (problem_id, precision, *_) = key
     family, _, kernel = benchmark.split(".")
-    stored = precision.strip("'").replace(MIXED, "float32")
     problem = problem_of(family, problem_id.strip("'"))
-    moved = problem.bytes_of(stored, kernel.removeprefix("kernel_"))
+    moved = problem.bytes_of(stored(precision.strip("'")), kernel.removeprefix("kernel_"))
     return moved / seconds / bandwidth or None
