@@ -23,7 +23,7 @@ from torch._dynamo.utils import counters  # noqa: E402
 
 from deepbench_ops.backends.torch_backend import TorchBackend, needed  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
-from deepbench_ops.models.training import TrainingStep, mixed_type  # noqa: E402
+from deepbench_ops.models.training import RECIPES, TrainingStep, mixed_type  # noqa: E402
 from deepbench_ops.models.weights import filled  # noqa: E402
 
 PAPERS = [
@@ -375,6 +375,22 @@ def test_lamb_scales_adams_step_to_the_length_of_the_weights():
     moved = before - weights.detach()
     assert 0.1 * 5.0 == pytest.approx(float(moved.norm()))
     assert [1.0, -1.0] == pytest.approx((moved / moved.abs()).tolist())
+
+
+@pytest.mark.parametrize("name", ["bert_128", "bert_large_128", "xlnet"])
+def test_biases_and_normalisations_do_not_decay(name):
+    """Where nothing is to be learned, weights shrink alone, as their source trains them."""
+    known = network(name)
+    module = filled(lambda: known.make(known.small))
+    before = {name: weights.detach().clone() for name, weights in module.named_parameters()}
+    (optimiser,) = RECIPES[known.recipe](module)
+    for weights in module.parameters():
+        weights.grad = torch.zeros_like(weights)
+    optimiser.step()
+    for name, weights in module.named_parameters():
+        shrunk = weights.abs().sum() < before[name].abs().sum()
+        assert shrunk == (weights.dim() > 1), name
+        assert shrunk or torch.equal(weights, before[name]), name
 
 
 def test_ftrl_keeps_weights_at_zero_until_gradients_outweigh_l1():

@@ -17,11 +17,12 @@ from deepbench_ops.problems.nearest import unknown
 RECIPE_NOTES = {
     "momentum": "SGD, momentum 0.9, weight decay 1e-4",
     "descent": "SGD without momentum",
-    "adam": "AdamW",
-    "lamb": "LAMB",
+    "adam": "Adam",
+    "adamw": "AdamW, weight decay 0.01 but for biases and normalisations",
+    "lamb": "LAMB, weight decay 0.01 but for biases and normalisations",
     "ftrl_adam": "FTRL for the wide part, Adam for the deep one",
 }
-STATES = {"momentum": 1, "descent": 0, "adam": 2, "lamb": 2, "ftrl_adam": 2}
+STATES = {"momentum": 1, "descent": 0, "adam": 2, "adamw": 2, "lamb": 2, "ftrl_adam": 2}
 """Numbers that an optimiser remembers of each weight."""
 
 
@@ -103,7 +104,7 @@ def _bert(
     builder: str = "Classifier",
     large: bool = False,
     vocabulary: int = 30522,
-    recipe: str = "adam",
+    recipe: str = "adamw",
     note: str = "",
 ) -> Network:
     size = _BERT_LARGE if large else _BERT_BASE
@@ -235,7 +236,7 @@ _ALL = (
         "XLNet",
         whole=data.sentences(128, 32000, layers=24, width=1024, heads=16),
         small=data.sentences(13, _SMALL_WORDS, layers=2, width=32, heads=4),
-        recipe="adam",
+        recipe="adamw",
         item="sentences",
         note="XLNet-Large as a classifier of 128 words: size and length are not in the table, and"
         " its batch of 8 is that of the original's example of this form",

@@ -12,6 +12,9 @@ from torch.optim import Optimizer
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.optimisers import Ftrl, Lamb
 
+DECAY = 0.01
+"""Of the weights of BERT (Devlin et al., 2018, appendix A.2) and what is trained like it."""
+
 SHARPNESS = 10.0
 """Cosines are multiplied by it before DSSM's softmax: the paper's gamma, set on held-out data."""
 
@@ -58,11 +61,15 @@ def _descent(module: nn.Module) -> list[Optimizer]:
 
 
 def _adam(module: nn.Module) -> list[Optimizer]:
-    return [torch.optim.AdamW(_trained(module), lr=1e-4, weight_decay=0.01)]
+    return [torch.optim.Adam(_trained(module))]
+
+
+def _adamw(module: nn.Module) -> list[Optimizer]:
+    return [torch.optim.AdamW(_decayed(module), lr=1e-4)]
 
 
 def _lamb(module: nn.Module) -> list[Optimizer]:
-    return [Lamb(_trained(module))]
+    return [Lamb(_decayed(module))]
 
 
 def _ftrl_adam(module: nn.Module) -> list[Optimizer]:
@@ -76,6 +83,7 @@ RECIPES: dict[str, Callable[[nn.Module], list[Optimizer]]] = {
     "momentum": _momentum,
     "descent": _descent,
     "adam": _adam,
+    "adamw": _adamw,
     "lamb": _lamb,
     "ftrl_adam": _ftrl_adam,
 }
@@ -83,6 +91,15 @@ RECIPES: dict[str, Callable[[nn.Module], list[Optimizer]]] = {
 
 def _trained(module: nn.Module) -> list[nn.Parameter]:
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+
+def _decayed(module: nn.Module) -> list[dict[str, Any]]:
+    """Groups of an optimiser as BERT is trained: biases and normalisations do not decay."""
+    trained = _trained(module)
+    return [
+        {"params": [each for each in trained if each.dim() > 1], "weight_decay": DECAY},
+        {"params": [each for each in trained if each.dim() <= 1], "weight_decay": 0.0},
+    ]
 
 
 class TrainingStep:

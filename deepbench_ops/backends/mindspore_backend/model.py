@@ -39,7 +39,10 @@ def build(
         raise Unsupported(backend.nchw_alone)
     known = network(problem.name)
     if known.recipe not in RECIPES:
-        raise Unsupported(f"mindspore's {RECIPE_NOTES[known.recipe]} is not that of {known.name}")
+        raise Unsupported(
+            f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which is not written in"
+            " mindspore here"
+        )
     if not problem.whole and (problem.batch, seed) != (twins.BATCH, 0):
         raise Unsupported(f"of twins, {twins.BATCH} items of seed 0 are known")
     backend.settle()

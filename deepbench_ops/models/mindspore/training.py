@@ -31,11 +31,16 @@ def _momentum(trained: Sequence[Parameter]) -> Any:
     return nn.Momentum(decayed, learning_rate=0.01, momentum=0.9)
 
 
-def _adam(trained: Sequence[Parameter]) -> Any:
-    return optim.AdamW(list(trained), lr=1e-4, weight_decay=0.01)
+def _adamw(trained: Sequence[Parameter]) -> Any:
+    decayed = {"params": [each for each in trained if each.ndim > 1], "weight_decay": 0.01}
+    others = {"params": [each for each in trained if each.ndim <= 1], "weight_decay": 0.0}
+    return optim.AdamW([decayed, others], lr=1e-4)
 
 
-RECIPES: dict[str, Callable[[Sequence[Parameter]], Any]] = {"momentum": _momentum, "adam": _adam}
+RECIPES: dict[str, Callable[[Sequence[Parameter]], Any]] = {
+    "momentum": _momentum,
+    "adamw": _adamw,
+}
 
 
 REMEMBERED = {nn.Momentum: ("moments",), optim.AdamW: ("exp_avg", "exp_avg_sq", "state_step")}
@@ -67,6 +72,8 @@ class TrainingStep:
         self._loss = LOSSES[network.loss]
         self._batch = inputs, targets
         self._optimiser = RECIPES[network.recipe](self.trained)
+        places = {id(parameter): place for place, parameter in enumerate(self.trained)}
+        self._order = [places[id(parameter)] for parameter in self._optimiser.parameters]
         weights = ms.ParameterTuple(self.trained)
         self._backward = ms.jit(ms.value_and_grad(self.loss, None, weights))
         self._first = [(p, p.asnumpy().copy()) for p in self._remembered()]
@@ -91,7 +98,7 @@ class TrainingStep:
     def step(self) -> Tensor:
         """Do one training step; return the loss before it."""
         loss, self.gradients = self._backward()
-        self._optimiser(self.gradients)
+        self._optimiser(tuple(self.gradients[place] for place in self._order))
         return loss
 
     def restart(self, seed: int = 0) -> None:
