@@ -14,7 +14,7 @@ from typing import Any
 from asv.commands.publish import Publish
 from asv.console import log
 
-from deepbench_ops.pages import asv_graphs, grid, local_data, own, release_list, slips
+from deepbench_ops.pages import asv_graphs, asv_list, grid, local_data, own, release_list, slips
 from deepbench_ops.pages.publisher import DeepbenchPages
 from deepbench_ops.published import suite
 from deepbench_ops.results import intact, loaded
@@ -49,6 +49,7 @@ def install() -> None:
     Publish.iter_results = staticmethod(slips.left_out(Publish.iter_results))
     suite.install()
     asv_graphs.install()
+    asv_list.install()
     grid.install()
 
 

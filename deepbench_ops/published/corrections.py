@@ -74,7 +74,7 @@ def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
     names no kernel has none."""
     rows = set()
     for key, seconds in values.items():
-        if why_not(key[0], tuple(text.strip("'") for text in key[1])):
+        if not _is_kernel(key):
             continue
         most = BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND
         if (times_peak(key, min(seconds), peaks) or 0) > most:
@@ -104,6 +104,11 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
         path.name: slips | stray | impossible(one.values, peaks)
         for path, one, slips, stray in zip(paths, sound, corrected(sound), strays, strict=True)
     }
+
+
+@cache
+def _is_kernel(key: Key) -> bool:
+    return not why_not(key[0], tuple(text.strip("'") for text in key[1]))
 
 
 def _out_of_step(one: Dated) -> set[Key]:

@@ -1,6 +1,7 @@
 """What a time says against peak and bandwidth: where it is beyond, it is nobody's time."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import multiplied, stored
@@ -19,12 +20,14 @@ def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | 
     None without a peak of that precision, and for what counts no FLOPs.
     """
     benchmark, (problem_id, precision, *_) = key
-    family, _, kernel = benchmark.split(".")
     peak = peaks.get(multiplied(precision.strip("'")))
-    if peak is None:
-        return None
-    work = problem_of(family, problem_id.strip("'")).flops_of(kernel.removeprefix("kernel_"))
-    return work / seconds / peak or None
+    return None if peak is None else _flops(benchmark, problem_id) / seconds / peak or None
+
+
+@cache
+def _flops(benchmark: str, problem_id: str) -> float:
+    family, _, kernel = benchmark.split(".")
+    return problem_of(family, problem_id.strip("'")).flops_of(kernel.removeprefix("kernel_"))
 
 
 def times_bandwidth(key: Key, seconds: float, bandwidth: float | None) -> float | None:

@@ -1,0 +1,49 @@
+"""asv's list of all lines, which asks each graph once instead of once for each of its lines."""
+
+from typing import Any
+
+from asv import util
+from asv.graph import Graph
+from asv.plugins.summarylist import SummaryList, benchmark_param_iter
+
+
+def install() -> None:
+    """Take the place of asv's publisher of the list."""
+    SummaryList.publish = classmethod(publish)
+
+
+def publish(
+    cls: Any, conf: Any, repo: Any, benchmarks: Any, graphs: Any, revisions: dict[str, int]
+) -> None:
+    """Stand in for SummaryList.publish: by machine, branch and environment the last level of each
+    line, and the one before it."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    for name, benchmark in sorted(benchmarks.items()):
+        pretty = benchmark.get("pretty_name") or name
+        places = [
+            (place, pretty if place is None else f"{pretty}({', '.join(params)})")
+            for place, params in benchmark_param_iter(benchmark)
+        ]
+        for graph in graphs.get_graph_group(name):
+            lines = graph.get_steps()
+            rows = files.setdefault(Graph.get_file_path(graph.params, "summary") + ".json", [])
+            for place, told in places:
+                steps = lines if place is None or not lines else lines[place]
+                row = {"name": name, "idx": place, "pretty_name": told}
+                rows.append(row | (_level(steps) if steps else _NOTHING))
+    for path, rows in files.items():
+        util.write_json(f"{conf.html_dir}/{path}", rows, compact=True)
+
+
+_NOTHING = dict.fromkeys(("last_rev", "last_value", "last_err", "prev_value", "change_rev"))
+
+
+def _level(steps: list[Any]) -> dict[str, Any]:
+    """What asv tells of a line: the revisions of a change leave out the first."""
+    begin, end, value, _, error = steps[-1]
+    told = {"last_rev": end - 1, "last_value": value, "last_err": error}
+    if len(steps) == 1:
+        return _NOTHING | told
+    before = steps[-2]
+    change = [None if before[1] == begin else before[1] - 1, begin]
+    return told | {"prev_value": before[2], "change_rev": change}
