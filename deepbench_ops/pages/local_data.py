@@ -40,9 +40,19 @@ def packed(text: str) -> str:
 
 
 def write(html_dir: Path) -> None:
-    """Make every JSON file below `html_dir` strict, and write its script beside it."""
+    """Make every JSON file below `html_dir` strict, and write its script beside it, unless one is
+    there that is not older."""
     with ThreadPoolExecutor() as threads:  # packing is done outside Python's lock
-        list(threads.map(_write, html_dir.rglob("*.json")))
+        list(threads.map(_write, filter(_is_new, html_dir.rglob("*.json"))))
+
+
+def _is_new(path: Path) -> bool:
+    script = _script(path)
+    return not script.exists() or script.stat().st_mtime_ns < path.stat().st_mtime_ns
+
+
+def _script(path: Path) -> Path:
+    return path.with_name(path.name + ".js")
 
 
 def _write(path: Path) -> None:
@@ -50,4 +60,4 @@ def _write(path: Path) -> None:
     text = strict(before)
     if text != before:
         path.write_text(text, "utf-8")
-    path.with_name(path.name + ".js").write_text(packed(text), "utf-8")
+    _script(path).write_text(packed(text), "utf-8")

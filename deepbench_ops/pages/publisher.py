@@ -8,7 +8,7 @@ from typing import Any
 from asv.console import log
 from asv.publishing import OutputPublisher
 
-from deepbench_ops.pages import noise_data, page_index, release_list, site
+from deepbench_ops.pages import local_data, noise_data, page_index, release_list, site
 
 
 class DeepbenchPages(OutputPublisher):
@@ -31,6 +31,7 @@ class DeepbenchPages(OutputPublisher):
         releases = release_list.collect(repo, graphs, revisions)
         release_list.write(html_dir, conf.project, releases, judged)
         if judged:
+            local_data.write(html_dir)  # all but the index, while our own pages are on their way
             written = pages.written()
             for reason in written.torn:
                 log.error(reason)
