@@ -50,7 +50,7 @@ $(READY): pyproject.toml scripts/preflight.sh
 $(FRAMEWORKS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino \
-		transformers onnxscript torchao
+		transformers monai onnxscript torchao
 	@touch $@
 
 clean:

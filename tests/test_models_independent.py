@@ -1,4 +1,4 @@
-"""Our networks beside those of transformers, with the same weights: the same scores."""
+"""Our networks beside those of transformers and MONAI, with the same weights: the same scores."""
 
 import re
 
@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from deepbench_ops.models.bert import Answering, Classifier, Pretraining  # noqa: E402
+from deepbench_ops.models.densenet import DenseNet  # noqa: E402
 from deepbench_ops.models.mobilenet import MobileNetV2  # noqa: E402
 from deepbench_ops.models.resnet import ResNet  # noqa: E402
 from deepbench_ops.models.weights import filled  # noqa: E402
@@ -173,6 +174,17 @@ def test_resnet_scores_as_the_reference_does(bottleneck, stride_first):
     _by_name(ours, theirs, renamed)
     images = torch.rand(2, 3, 48, 48, generator=torch.Generator().manual_seed(1)).double()
     assert torch.allclose(theirs(pixel_values=images).logits, ours(images))
+
+
+def test_densenet_scores_as_the_reference_does():
+    """Both begin with twice the growth in channels."""
+    nets = pytest.importorskip("monai.networks.nets")
+    ours = filled(lambda: DenseNet((2, 3), 8, 11)).double().eval()
+    theirs = nets.DenseNet(2, 3, 11, init_features=16, growth_rate=8, block_config=(2, 3))
+    theirs = theirs.double().eval()
+    _in_order(ours, theirs)
+    images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(1)).double()
+    assert torch.allclose(theirs(images), ours(images))
 
 
 def test_mobilenet_scores_as_the_reference_does():
