@@ -591,3 +591,5 @@ def test_keys_alone_are_enough(page: Any, site: str) -> None:
     page.focus("#table thead button:text-is('time')")
     page.keyboard.press("Enter")
     assert 1 == page.locator("#table [aria-sort]").count()
+    titles = [text.strip() for text in page.locator("#machines thead th").all_inner_texts()]
+    assert titles.index("verdict") < titles.index("level") < titles.index("vs previous release")
