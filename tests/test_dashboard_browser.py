@@ -507,6 +507,28 @@ def test_a_comparison_keeps_what_is_chosen(page: Any, site: str) -> None:
     """Which side stands against the first, and the heatmap's framework, are in the address."""
     sides = "side=lab-1@numpy&side=lab-1@torch&side=lab-1@numpy-1.26.4"
     open_page(page, site, f"compare.html#{sides}")
+def test_a_time_without_an_interval_says_why_and_breaks_the_band(page: Any, site: str) -> None:
+    """Two samples give none: not in the table, not behind the point, and the band has a gap."""
+    open_page(page, site, f"timeline.html#machine=lab-1&problem={SECOND}&framework=numpy")
+    told = dict(
+        zip(
+            column(page, "#table", "release"),
+            column(page, "#table", "99 % interval: low"),
+            strict=True,
+        )
+    )
+    few = f"numpy-{published_site.FEW}"
+    assert [few] == [release for release, low in told.items() if low == "too few samples"]
+    assert all(low.endswith(" ms") for release, low in told.items() if release != few)
+    drawn = traces(page, "#chart")
+    (line,) = [trace for trace in drawn if "markers" in trace["mode"] and "name" in trace]
+    assert ["too few samples" in text for text in line["text"]] == [few in t for t in line["text"]]
+    gap = line["x"][[few in text for text in line["text"]].index(True)]
+    bands = [trace["x"] for trace in drawn if trace["mode"] == "lines"]
+    assert set(line["x"]) - {gap} == {day for band in bands for day in band}
+    assert not any(band[0] < gap < band[-1] for band in bands)
+
+
     page.select_option("#other", "2")
     page.select_option("#heat-framework", "torch")
     shown, chosen = rows(page, "#kernels"), page.url

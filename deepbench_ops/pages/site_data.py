@@ -260,6 +260,8 @@ def _line(
         told["roof"] = _short(highest, 5)
     if line.noise == line.noise:  # not NaN
         told["noise"] = _short(line.noise, 2)
+    if line.measured and not all(intervals):
+        told["without"] = [each.without_interval for each in line.points]
     if line.measured and line.judgeable:
         told["judged"] = True
         told["changes"] = [

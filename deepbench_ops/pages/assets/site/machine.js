@@ -106,7 +106,7 @@
 
     function hover(line) {
         var place = d.last(line);
-        var interval = line.low ? d.interval(line.low[place], line.high[place]) : '';
+        var interval = d.told_interval(line, place);
         return [
             '<b>' + d.plain(d.kernel_name(line)) + '</b>',
             d.plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
