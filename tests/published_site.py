@@ -113,6 +113,8 @@ ODD_LAYOUT = {**CONDITIONS, "DEEPBENCH_LAYOUT": "channels_last"}
 COLD = {**CONDITIONS, "DEEPBENCH_CACHE": "cold"}
 CUDA = {**CONDITIONS, "DEEPBENCH_DEVICE": "cuda"}
 TWO_DEVICES = "card-box"
+ODD_BOX = "odd box"
+"""A machine with nothing under the usual conditions."""
 MORE = (
     (BENCHMARK, "lab-1", *RELEASES[3][:3], 0.60e-3, ODD_LAYOUT),
     (BENCHMARK, "lab-1", *RELEASES[5][:3], 0.90e-3, ODD_LAYOUT),
@@ -121,6 +123,7 @@ MORE = (
     (SERVED, "lab-1", *RELEASES[6][:3], 4.00e-3, CONDITIONS),
     (SERVED, "lab-1", *RELEASES[7][:3], 2.00e-3, CONDITIONS),
     (MODEL, "lab-1", *RELEASES[5][:3], 2.0, ODD_LAYOUT),
+    (BENCHMARK, ODD_BOX, *RELEASES[3][:3], 0.60e-3, ODD_LAYOUT),
     *((BENCHMARK, CARD, *row, {}) for row in OLD),
     *(
         (name, TWO_DEVICES, *RELEASES[at][:3], seconds, conditions)
@@ -174,7 +177,7 @@ def write_more(folder: Path) -> None:
     names = (BENCHMARK, UNMEASURED, *OTHERS)
     listed = {**{name: benchmark(name) for name in names}, "version": 2}
     (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
-    for machine in (CARD, TWO_DEVICES):
+    for machine in (CARD, TWO_DEVICES, ODD_BOX):
         write_machine(folder, machine)
     for row in MORE:
         store(folder, *row)

@@ -13,6 +13,7 @@ from deepbench_ops.analysis.roofline import roof, share
 from deepbench_ops.analysis.speed import speeds
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.pages.site_data import _how
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
