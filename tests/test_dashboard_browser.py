@@ -104,7 +104,7 @@ def test_every_link_of_our_pages_resolves(page: Any, site: str, html: Path) -> N
 def test_the_first_page_tells_how_near_its_peak_a_machine_is(page: Any, site: str) -> None:
     """The median share of the roofline of the newest times, where the machine has a profile."""
     open_page(page, site, "index.html")
-    known = {(row[0], row[2]): row for row in rows(page, "#machines")}
+    known = {(row[0], row[1]): row for row in rows(page, "#machines")}
     shares = []
     for id, seconds in (KERNEL, 1.5e-3), (SECOND, 3.0e-3):
         problem = find("gemm", id)
@@ -128,12 +128,38 @@ def test_the_first_page_tells_what_changed_lately(page: Any, site: str) -> None:
 def test_a_machines_command_measures_what_its_row_is_of(page: Any, site: str) -> None:
     """Two products of the headline: those, of the newest release."""
     open_page(page, site, "index.html")
-    place = [row[0::2][:2] for row in rows(page, "#machines")].index(["lab-1", "numpy-2.2.6"])
+    place = [row[:2] for row in rows(page, "#machines")].index(["lab-1", "numpy-2.2.6"])
     page.click(f"#machines tbody tr:nth-child({place + 1}) button.open")
     assert (
         'asv run "numpy-2.2.6^!"'
         ' --bench "$(deepbench select headline --family gemm --precision float32)"'
     ) == page.inner_text("#machines tr.detail code")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_table_of_machines_can_be_read_at_any_width(page: Any, site: str, width: int) -> None:
+    """From 1280 pixels on nothing of it is hidden; on a narrow one names stay beside figures."""
+    page.set_viewport_size({"width": width, "height": 900})
+    open_page(page, site, "index.html")
+    box = page.locator("#machines .scroll")
+    if width >= 1280:
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    box.evaluate("box => { box.scrollLeft = 200; }")
+    left = box.evaluate("box => box.getBoundingClientRect().left")
+    name = page.locator("#machines tbody th").first.bounding_box()
+    assert name["x"] - left < 3 and name["width"] < 0.6 * width
+
+
+def test_lines_that_are_judged_are_counted_alike(page: Any, site: str) -> None:
+    """Of the lines of two releases or more so many, on the first page and among the verdicts."""
+    open_page(page, site, "index.html")
+    told = re.search(
+        r"(\d+) are measured at two releases or more; (\d+) of these", page.inner_text("#judged")
+    )
+    assert told is not None
+    page.goto(f"{site}verdicts.html")
+    both = f"{told[2]} of {told[1]} lines that are measured at two releases or more"
+    assert both in page.inner_text("main")
 
 
 def test_old_addresses_of_asvs_pages_still_lead_there(page: Any, site: str) -> None:
@@ -176,6 +202,32 @@ def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
     )
     assert KERNEL in column(page, "#tables", "problem")
     assert "onerror" in page.inner_text("#facts")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("m.peaks = m.peaks.filter(p => p.of !== 'memory')", "has no memory bandwidth on cpu."),
+        ("m.peaks = m.peaks.filter(p => p.of === 'memory')", "has no peak for float32 on cpu."),
+        ("m.peaks[0].value = 1e6", "2 above the peak, up to 839000 times: convolutions by"),
+        ("m.peaks[1].value = 1e3", "2 above the bandwidth\u2019s slope alone: bytes are those"),
+    ],
+)
+def test_the_roofline_says_what_lacks_and_what_lies_above(
+    page: Any, site: str, html: Path, change: str, told: str
+) -> None:
+    """Peak and bandwidth each by itself; what exceeds a peak is not blamed on caches."""
+    open_page(page, site, "index.html")
+    data = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
+    data = page.evaluate(
+        f"""data => {{
+            const m = data.machines.find(m => m.name === 'lab-1'); {change}; return data;
+        }}""",
+        data,
+    )
+    page.route("**/data/catalogue.js", lambda route: route.fulfill(body=packed(json.dumps(data))))
+    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
+    assert told in page.inner_text("#roofline-told")
 
 
 def test_a_machine_tells_what_it_was_measured_under(page: Any, site: str) -> None:
@@ -455,6 +507,28 @@ def test_lines_of_several_machines_and_frameworks_stand_together(page: Any, site
     assert ["2024-06-05", "2024-10-29"] == days
 
 
+def test_a_time_without_an_interval_says_why_and_breaks_the_band(page: Any, site: str) -> None:
+    """Two samples give none: not in the table, not behind the point, and the band has a gap."""
+    open_page(page, site, f"timeline.html#machine=lab-1&problem={SECOND}&framework=numpy")
+    told = dict(
+        zip(
+            column(page, "#table", "release"),
+            column(page, "#table", "99 % interval: low"),
+            strict=True,
+        )
+    )
+    few = f"numpy-{published_site.FEW}"
+    assert [few] == [release for release, low in told.items() if low == "too few samples"]
+    assert all(low.endswith(" ms") for release, low in told.items() if release != few)
+    drawn = traces(page, "#chart")
+    (line,) = [trace for trace in drawn if "markers" in trace["mode"] and "name" in trace]
+    assert ["too few samples" in text for text in line["text"]] == [few in t for t in line["text"]]
+    gap = line["x"][[few in text for text in line["text"]].index(True)]
+    bands = [trace["x"] for trace in drawn if trace["mode"] == "lines"]
+    assert set(line["x"]) - {gap} == {day for band in bands for day in band}
+    assert not any(band[0] < gap < band[-1] for band in bands)
+
+
 def machine_place(page: Any, name: str) -> int:
     values = page.evaluate(
         "Array.from(document.querySelectorAll('#machines input'), box => box.value)"
@@ -526,6 +600,8 @@ def test_a_release_tells_what_it_changed(page: Any, site: str) -> None:
     """With the command that measures old and new again; other releases changed nothing."""
     open_page(page, site, "release.html#release=numpy-2.0.2")
     assert [KERNEL] == column(page, "#machines", "problem")
+    titles = [text.strip() for text in page.locator("#machines thead th").all_inner_texts()]
+    assert titles.index("verdict") < titles.index("level") < titles.index("vs previous release")
     assert "deepbench verdict --machine lab-1 --release numpy-2.0.2 --confirm" in page.inner_text(
         "#machines .command code"
     )

@@ -90,6 +90,16 @@ def test_devices_of_a_machine_are_told_apart(more: Path, opened: Any) -> None:
     assert "--device cpu" in page.inner_text("#groups tr.detail code")
 
 
+def test_a_machine_without_usual_figures_is_named_below_the_others(more: Path, opened: Any) -> None:
+    """With what it has; machines of another kind than is chosen are not."""
+    page = opened(more, "index")
+    assert published_site.ODD_BOX not in column(page, "#machines", "machine")
+    told = f"{published_site.ODD_BOX} (gemm under other conditions)"
+    assert told in page.inner_text("#others")
+    page.select_option("#kind", "published")
+    assert "" == page.inner_text("#others")
+
+
 def test_a_model_stands_beside_its_published_figure(more: Path, opened: Any) -> None:
     """32 images in two seconds, with the command that measures them under the same conditions."""
     page = opened(more, "models#table=qingcloud")

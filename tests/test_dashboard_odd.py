@@ -52,6 +52,23 @@ def test_what_cannot_be_read_is_told_and_the_rest_shown(tmp_path: Path, opened: 
     assert published_site.HOSTILE in page.inner_text("#machines")
 
 
+@pytest.mark.parametrize("what", ["machine.json", "*-release-*.json"])
+def test_a_file_of_another_format_version_is_told(
+    tmp_path: Path, opened: Any, caplog: pytest.LogCaptureFixture, what: str
+) -> None:
+    """asv passes over it: the pages and what publishing prints name it, and the rest is shown."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    path = min((tmp_path / "results" / "lab-1").glob(what))
+    stored = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(stored | {"version": 99}), "utf-8")
+    page = opened(published_site.published(tmp_path), "index")
+    (told,) = page.locator("[role=alert]").all_inner_texts()
+    assert path.name in told and "has format version 99, and asv reads" in told
+    assert "has format version 99" in caplog.text
+    assert published_site.HOSTILE in page.inner_text("#machines")
+
+
 def test_a_benchmark_that_is_no_longer_there_is_left_out(tmp_path: Path, opened: Any) -> None:
     """Its results stay in the files; asv's pages and ours go on with the others."""
     published_site.write_table(tmp_path / "releases.csv")

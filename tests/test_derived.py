@@ -8,10 +8,12 @@ from points import GEMMS, point
 
 from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overview import selections, standings
+from deepbench_ops.analysis.points import TOO_FAR, TOO_FEW
 from deepbench_ops.analysis.roofline import roof, share
 from deepbench_ops.analysis.speed import speeds
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.pages.site_data import _how
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
@@ -148,3 +150,49 @@ def test_a_broken_run_is_named_and_nothing_is_lost(tmp_path, line):
         with pytest.raises(DeepbenchError, match="line 2 is not a run of a model"):
             asked(tmp_path / "box")
     assert torn == path.read_text()
+
+
+def test_a_standing_tells_the_release_of_each_of_its_times():
+    """Kernels that the newest release did not measure come from the one before, and count there."""
+    old = [point(problem_id=id, release=RELEASES[0]) for id in GEMMS[:3]]
+    new = [point(problem_id=GEMMS[0], release=RELEASES[1])]
+    (one,) = standings(lines([*old, *new], RELEASES, fewest=1), {}, [])
+    assert [(RELEASES[1], 1), (RELEASES[0], 2)] == [(s.release, s.kernels) for s in one.sources]
+    assert all(source.selections for source in one.sources)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("measured: 2048^3 GEMM", "measured: 2048^3 GEMM"),
+        (
+            "not measured: torch is not installed in this environment: install it; numpy has none",
+            "not measured: numpy has none",
+        ),
+        ("not measured: torch is not installed", "not measured: what could is not installed"),
+    ],
+)
+def test_a_peak_that_was_not_measured_says_so_in_a_short_line(how, told):
+    """The first reason, and none of the hints at what to install."""
+    assert told == _how(how)
+
+
+@pytest.mark.parametrize(
+    ("samples", "low", "high", "why"),
+    [
+        (4, 0.5, 2.0, ""),
+        (9, 0.9, 1.1, ""),
+        (1, None, None, TOO_FEW),
+        (3, 0.99, 1.01, TOO_FEW),
+        (9, -43.4, 61.3, TOO_FAR),
+        (9, 0.4, 1.1, TOO_FAR),
+        (9, 0.9, 2.1, TOO_FAR),
+    ],
+)
+def test_an_interval_rests_on_four_samples_and_reaches_twice_as_far_at_most(
+    samples, low, high, why
+):
+    """One that does not is none, and why is said in a few words."""
+    found = point(seconds=1.0, samples=samples, low=low, high=high)
+    assert (None if why else (low, high)) == found.interval
+    assert why == found.without_interval

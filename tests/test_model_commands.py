@@ -152,7 +152,9 @@ def test_the_framework_of_the_table_comes_first_and_another_is_named():
 
 
 def test_an_interval_of_seconds_turns_into_one_of_items():
-    found = nearest([measured("resnet50_b16_t12", "float16", seconds=2, low=1, high=4)], WANTED)
+    found = nearest(
+        [measured("resnet50_b16_t12", "float16", seconds=2, low=1, high=4, samples=9)], WANTED
+    )
     assert (16 * 12 / 4, 16 * 12) == found.interval
 
 

@@ -34,9 +34,13 @@ PROFILE = Profile(
 )
 
 
+ENOUGH = {"samples": 9}
+"""For an interval."""
+
+
 def measured(operation, seconds, release=RELEASES[0], **said):
     whole = {"family": "model", "set": "inference_server", "problem_id": "mmoe_b1024"}
-    return point(operation=operation, seconds=seconds, release=release, **(whole | said))
+    return point(operation=operation, seconds=seconds, release=release, **(whole | ENOUGH | said))
 
 
 WHOLE, ALONE = measured("forward", 2.0), measured("forward_operations", 1.5)

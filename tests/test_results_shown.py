@@ -36,7 +36,7 @@ def test_a_full_table_is_left_alone():
 def test_torn_files_are_found(tmp_path):
     """A truncated result and a truncated record are both named; whole files are not."""
     (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "whole.json").write_text("{}")
+    (tmp_path / "m" / "whole.json").write_text('{"version": 2}')
     torn = tmp_path / "m" / "torn.json"
     torn.write_text('{"results": {')
     records = tmp_path / "m" / f"torn{measurements.SUFFIX}"

@@ -74,6 +74,14 @@ def test_every_row_has_a_verdict_and_noise(page):
         assert re.search(r'<td data-value="[\d.e-]+" class="number">[\d.]+%</td>', row)
 
 
+def test_what_is_taken_along_holds_every_interval(page):
+    """A row's value, which CSV is made of, has each of its kernels with ratio and interval."""
+    for row in re.findall(r"<tr data-machine=.*?>(<th .*?)</tr>", page):
+        value = max(re.findall(r'data-value="([^"]*)"', row), key=len)
+        shown = re.findall(r"<small>[^<]*: ([\d.e+-]+, [\d.e+-]+ to [\d.e+-]+)</small>", row)
+        assert shown and all(interval in value for interval in shown)
+
+
 def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):
     """One machine's broken file does not take the page from the others."""
     for machine in ("epyc-9005-2core", "epyc-9004-2core"):

@@ -79,5 +79,6 @@ def _measured(run: Run) -> Row:
         "per_second": run.per_second,
         "low": low,
         "high": high,
+        "without_interval": run.point.without_interval,
         "differs": list(run.differs),
     }

@@ -13,6 +13,17 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import MODELS, Selected, select
 from deepbench_ops.releases.table import Release
 
+
+@dataclass(frozen=True)
+class Source:
+    """The release that kernels of a standing have their newest times of, how many they are, and
+    what `deepbench select` takes to pick them."""
+
+    release: Release
+    kernels: int
+    selections: tuple[str, ...]
+
+
 Group = tuple[str, str, str, str, str]
 """What kernels are told of together: machine, framework, family, precision and device."""
 
@@ -23,8 +34,8 @@ class Standing:
 
     newest: the newest of their releases. of_roof: the median share of the roofline, None where
     no kernel has one. headline: how many of the family's headline problems are among them.
-    selections: what `deepbench select` takes to pick them. unusual: the device, where it is not
-    the usual one.
+    sources: by release where they come from, the newest first. unusual: the device, where it is
+    not the usual one.
     """
 
     machine: str
@@ -35,7 +46,7 @@ class Standing:
     kernels: int
     of_roof: float | None
     headline: int
-    selections: tuple[str, ...]
+    sources: tuple[Source, ...]
     unusual: Mapping[str, str]
 
 
@@ -61,7 +72,7 @@ def standings(
             kernels=len(points),
             of_roof=_middle(share(profiles.get(key[0]), point) for point in points),
             headline=len(wanted & {(p.family, p.set, p.problem_id) for p in points}),
-            selections=selections(points),
+            sources=_sources(points),
             unusual=points[-1].unusual,
         )
         for key, points in sorted(groups.items())
@@ -70,6 +81,14 @@ def standings(
 
 def group(point: Point) -> Group:
     return (point.machine, point.release.framework, point.family, point.precision, point.device)
+
+
+def _sources(points: Sequence[Point]) -> tuple[Source, ...]:
+    by: dict[Release, list[Point]] = defaultdict(list)
+    for point in points:
+        by[point.release].append(point)
+    newest = sorted(by, key=lambda release: release.date, reverse=True)
+    return tuple(Source(release, len(by[release]), selections(by[release])) for release in newest)
 
 
 def selections(points: Sequence[Point]) -> tuple[str, ...]:

@@ -30,6 +30,16 @@ from deepbench_ops.results import measurements
 CONDITION = re.compile("[a-z_]+")
 """A value of any; what else stands there would come into commands that pages offer."""
 
+FEWEST_SAMPLES = 4
+"""Fewer give no interval. Of two or three, one in three reaches further than WIDEST, and those that
+do not are the ones that came out alike by chance; of four, one in twenty."""
+
+WIDEST = 2.0
+"""An interval that reaches beyond so many times the time, or below that part of it, is none."""
+
+TOO_FEW = "too few samples"
+TOO_FAR = "samples too far apart"
+
 Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
 """What a point is of: see `Point.kernel`."""
 
@@ -123,11 +133,19 @@ class Point:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Its interval of 99 % in seconds; None where samples are too few to say more than that it
-        lies between nothing and any number."""
-        if self.low is None or self.high is None or self.low <= 0 or self.high > 10 * self.seconds:
+        """Its interval of 99 % in seconds, from its samples; None where there is a reason why
+        not. Pages and commands show this one, `low` and `high` are what is stored."""
+        if self.low is None or self.high is None or self.without_interval:
             return None
         return self.low, self.high
+
+    @property
+    def without_interval(self) -> str:
+        """Why it has no interval, in a few words; "" where it has one."""
+        if self.low is None or self.high is None or self.samples < FEWEST_SAMPLES:
+            return TOO_FEW
+        near = self.seconds / WIDEST <= self.low and self.high <= self.seconds * WIDEST
+        return "" if near else TOO_FAR
 
     @property
     def rate(self) -> float:

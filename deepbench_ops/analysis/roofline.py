@@ -2,7 +2,9 @@
 
 A kernel runs at the rate of the arithmetic or of the memory, whichever ends first:
 min(peak FLOP/s, bandwidth in bytes/s x FLOP per byte). Bytes are those that cannot be avoided, so
-a kernel whose operands stay in a cache may well lie above.
+a kernel whose operands stay in a cache may well lie above. So may a convolution by Winograd or FFT,
+which is credited with the FLOPs of the direct way, and whatever is faster than the one product by
+which a peak was measured.
 """
 
 from deepbench_ops.analysis.points import Point

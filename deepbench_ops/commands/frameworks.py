@@ -76,11 +76,13 @@ def as_dict(contest: "Contest") -> dict[str, object]:
         "ranks": kernel.ranks,
         "fastest": contest.fastest or None,
         "ahead": contest.ahead,
-        "seconds": {
-            point.release.name: {"seconds": point.seconds, "low": point.low, "high": point.high}
-            for point in contest.points
-        },
+        "seconds": {point.release.name: _timed(point) for point in contest.points},
     }
+
+
+def _timed(point: "Point") -> dict[str, float | None]:
+    low, high = point.interval or (None, None)
+    return {"seconds": point.seconds, "low": low, "high": high}
 
 
 def as_table(found: Sequence["Contest"], style: str) -> str:
@@ -104,4 +106,6 @@ def shown(point: "Point", star: bool) -> str:
     text = f"{point.seconds * 1e3:.4g}"
     if point.interval:
         text += f" ({point.interval[0] * 1e3:.3g} to {point.interval[1] * 1e3:.3g})"
+    else:
+        text += f" ({point.without_interval})"
     return f"{text}{' *' if star else ''}"

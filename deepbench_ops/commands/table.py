@@ -111,6 +111,8 @@ def _shown(cell: dict[str, object]) -> str:
     text = f"{cell['per_second']:.4g}/s"
     if cell["low"] is not None:
         text += f" ({cell['low']:.4g} to {cell['high']:.4g})"
+    else:
+        text += f" ({cell['without_interval']})"
     differs = cell["differs"]
     assert isinstance(differs, list)
     return f"{text} [{', '.join(differs)}]" if differs else text

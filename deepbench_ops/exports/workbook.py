@@ -142,7 +142,7 @@ def _derived(point: Point | None) -> list[float | str | None]:
     if point is None:
         return [None, None, None]
     flops = point.problem.flops_of(point.operation)
-    bounds = [None if x is None else _milliseconds(x) for x in (point.low, point.high)]
+    bounds = [None if x is None else _milliseconds(x) for x in point.interval or (None, None)]
     return [flops / point.seconds / 1e12 if flops else None, *bounds]
 
 

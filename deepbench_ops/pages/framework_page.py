@@ -115,8 +115,10 @@ def _time(point: Point | None, fastest: bool) -> str:
     text = f"<strong>{text}</strong>" if fastest else text
     if point.interval:
         low, high = point.interval
-        text += f"<br><small>{low * 1e3:.3g} to {high * 1e3:.3g}</small>"
-    return cell(text, point.seconds)
+        told = f"{low * 1e3:.3g} to {high * 1e3:.3g}"
+    else:
+        told = point.without_interval
+    return cell(f"{text}<br><small>{told}</small>", point.seconds)
 
 
 def _by(contest: Contest) -> dict[str, Point]:
@@ -134,6 +136,7 @@ _CONTENT = """    <ul>
         release that measured a kernel.</li>
       <li><em>fastest</em> is who is ahead of the second by three standard deviations of what
         lies between processes, and by a percent at least; else it is nobody.</li>
-      <li>Small below a time: the interval of 99 % of it, from the samples of its processes.</li>
+      <li>Small below a time: the interval of 99 % of it, from the samples of its processes,
+        or why it has none.</li>
     </ul>
 """

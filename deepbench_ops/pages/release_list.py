@@ -146,8 +146,11 @@ $table
 """)
 
 _OURS = """\
-      <li>Every number has its interval of 99 %, from its samples, and its noise: how far processes
-        of one release lie apart. A difference smaller than the noise says nothing.</li>
+      <li>A measured time has its interval of 99 %, from its samples, where there are four of them
+        or more and neither end of it is twice as far as the time; else stands why there is none:
+        <em>too few samples</em>, or <em>samples too far apart</em>. Its noise is how far processes
+        of one release lie apart, known where a release has several: a difference smaller than
+        that says nothing. A published time is one figure, with neither.</li>
       <li><a href="verdicts.html">Verdicts</a> tells what became slower or faster, with interval
         and noise; what asv's own detector finds is listed beside it.</li>
       <li>Each table can be taken along as Markdown or CSV, each chart as PNG or SVG; the

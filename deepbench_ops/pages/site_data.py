@@ -177,7 +177,7 @@ def _machine(
                 "of": name,
                 "value": figure.value,
                 "unit": figure.unit,
-                "how": figure.how,
+                "how": _how(figure.how),
             }
             for device, name, figure in (_figures(profile) if profile else ())
         ],
@@ -187,6 +187,15 @@ def _machine(
         "frameworks": [name for name, _ in frameworks.most_common()],
         "releases": sorted({places[point.release] for point in points}),
     }
+
+
+def _how(text: str) -> str:
+    """How a figure was got; of one that was not measured the first reason alone, and no hints."""
+    if not text.startswith("not measured:"):
+        return text
+    reasons = text.removeprefix("not measured:").split(";")
+    known = [reason.strip() for reason in reasons if "is not installed" not in reason]
+    return f"not measured: {known[0] if known else 'what could is not installed'}"
 
 
 def _figures(profile: Profile) -> Iterable[tuple[str, str, Any]]:
@@ -251,6 +260,8 @@ def _line(
     if any(intervals):
         told["low"] = [_short(each[0], 4) if each else None for each in intervals]
         told["high"] = [_short(each[1], 4) if each else None for each in intervals]
+    if line.measured and not all(intervals):
+        told["without"] = [each.without_interval for each in line.points]
     told |= point.unusual
     if not point.compared:
         told["beside"] = True
@@ -281,6 +292,7 @@ def _start(
 ) -> dict[str, Any]:
     headline = select("headline")
     profiles = {machine.name: machine.profile for machine in machines}
+    several = [line for line in lines if line.measured and len(line.points) > 1]
     return {
         "points": sum(len(line.points) for line in lines),
         "lines": len(lines),
@@ -298,7 +310,10 @@ def _start(
                 "kernels": one.kernels,
                 "of_roof": None if one.of_roof is None else _short(one.of_roof, 4),
                 "headline": one.headline,
-                "selections": list(one.selections),
+                "sources": [
+                    [places[source.release], source.kernels, list(source.selections)]
+                    for source in one.sources
+                ],
                 "unusual": dict(one.unusual),
             }
             for one in standings(lines, profiles, headline)
@@ -318,7 +333,8 @@ def _start(
             for one in speeds(lines)
         ],
         "changes": len(changed),
-        "judged": sum(line.judgeable for line in lines if line.measured),
+        "several": len(several),
+        "judged": sum(line.judgeable for line in several),
         "latest": [_cause(cause, places) for cause in changed[:LATEST]],
     }
 

@@ -65,7 +65,7 @@ def _row(cause: Cause) -> str:
         cell(_name(cause.before)),
         cell(f'<strong class="{kind}">{kind}</strong>'),
         cell(f"{cause.ratio:.3g}<br><small>{between}</small>", cause.ratio),
-        cell(_what(cause, reach), ": ".join(filter(None, [cause.name, reach]))),
+        cell(_what(cause, reach), _told(cause, reach)),
         cell("", "") if math.isnan(cause.noise) else cell(f"{cause.noise:.1%}", cause.noise),
         cell(html.escape(", ".join(cause.elsewhere))),
     ]
@@ -81,13 +81,30 @@ def _what(cause: Cause, reach: str) -> str:
     return f"<details><summary>{summary}</summary><ul>{kernels}</ul></details>"
 
 
+def _told(cause: Cause, reach: str) -> str:
+    """What changed, as it is taken along: each kernel with its ratio and interval."""
+    kernels = [f"{_of(shift)}: {_ratio(shift)}" for shift in _widest_first(cause.shifts)]
+    return "; ".join([": ".join(filter(None, [cause.name, reach])), *kernels])
+
+
+def _of(shift: Shift) -> str:
+    point = shift.after
+    where = f"{point.family} {point.set.replace('_', ' ')} {point.operation}"
+    return f"{where} {point.name} {point.precision}"
+
+
+def _ratio(shift: Shift) -> str:
+    change = shift.change
+    return f"{change.ratio:.3g}, {change.low:.3g} to {change.high:.3g}"
+
+
 def _widest_first(shifts: Sequence[Shift]) -> list[Shift]:
     return sorted(shifts, key=lambda shift: -abs(math.log(shift.change.ratio)))
 
 
 def _kernel(shift: Shift) -> str:
     """A kernel with its ratio and interval, linked to its graph at the change."""
-    point, change = shift.after, shift.change
+    point = shift.after
     chosen = {
         "machine": point.machine,
         "branch": point.release.framework,
@@ -101,8 +118,7 @@ def _kernel(shift: Shift) -> str:
     where = f"{point.family} {point.set.replace('_', ' ')} {point.operation}"
     return (
         f'<a href="{BENCHMARKS}#{point.benchmark}?{html.escape(query)}">{html.escape(text)}</a> '
-        f"<small>{html.escape(where)}: {change.ratio:.3g}, "
-        f"{change.low:.3g} to {change.high:.3g}</small>"
+        f"<small>{html.escape(where)}: {_ratio(shift)}</small>"
     )
 
 
@@ -113,8 +129,9 @@ def _name(release: Release) -> str:
 _CONTENT = Template("""    <p><a href="benchmarks.html#/regressions">asv's own detector, as a second
       opinion</a></p>
     <ul>
-      <li>$judged of $lines lines are long enough to be judged: a line is one kernel over the
-        releases of a framework, and eleven processes must have measured it.</li>
+      <li>$judged of $lines lines that are measured at two releases or more are long enough to be
+        judged: a line is one kernel over the releases of a framework, and eleven processes must
+        have measured it.</li>
       <li><em>ratio</em> is seconds after / before, 2 being twice as slow; behind a kernel stand its
         own ratio and the interval of 99 % of it.</li>
       <li><em>noise</em> is how far processes of one release lie apart on that line, as standard

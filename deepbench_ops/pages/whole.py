@@ -22,6 +22,8 @@ def write(
     """
     kept = Kept(keeping, repr(timeline))
     found, machines, torn = lines.read(results, timeline, kept)
+    broken = intact.broken(results)
+    torn += [line for line in broken if not any(line in told for told in torn)]
     measured = [line for line in found if line.measured]
     several = [line for line in measured if len(line.points) > 1]
     changed = causes(several)
@@ -31,4 +33,4 @@ def write(
     framework_page.write(folder, project, measured)
     noises = noise_data.known(measured)
     kept.write()
-    return Written(noises, torn, intact.broken(results))
+    return Written(noises, torn, broken)

@@ -1,7 +1,14 @@
-"""Finds result files that cannot be read, which asv skips with a warning and exit status 0."""
+"""Finds result files that cannot be read, which asv skips with a warning and exit status 0.
+
+A format version that asv does not know is as unreadable to it as a torn file.
+"""
 
 import json
 from pathlib import Path
+
+from asv.benchmarks import Benchmarks
+from asv.machine import Machine
+from asv.results import Results
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.results import measurements
@@ -12,12 +19,30 @@ def broken(results: Path) -> list[str]:
     lines = []
     for path in sorted(results.rglob("*.json")):
         try:
-            json.loads(path.read_text(encoding="utf-8"))
+            stored = json.loads(path.read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
             lines.append(f"{path} is not whole ({error}): restore it from git, or remove it")
+        else:
+            lines += _of_another_version(path, stored)
     for path in sorted(results.rglob(f"*{measurements.SUFFIX}")):
         try:
             measurements.load(path)
         except DeepbenchError as error:
             lines.append(str(error))
     return lines
+
+
+VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.api_version}
+"""What asv reads, by file; all others are results."""
+
+
+def _of_another_version(path: Path, stored: object) -> list[str]:
+    """Return a line where the format of a file is not asv's."""
+    known = VERSIONS.get(path.name, Results.api_version)
+    found = stored.get("version") if isinstance(stored, dict) else None
+    if found == known:
+        return []
+    return [
+        f"{path} has format version {found!r}, and asv reads {known}: restore it from git, or"
+        " remove it"
+    ]

@@ -11,6 +11,34 @@
         return;
     }
 
+    /* Of a family's figure, by release: how many kernels, and the command that measures them. */
+    function sources(catalogue, machine) {
+        return function (family) {
+            return family.sources.map(function (source) {
+                var release = catalogue.releases[source[0]], count = source[1];
+                var one = {precision: family.precision, selections: source[2], unusual: family.unusual};
+                return el('div', {}, d.words(family.family) + ', ' + count + (count === 1 ? ' kernel' : ' kernels') + ' of ' + release.name + ':',
+                    d.told_command(d.families_command(machine, release, [one])));
+            });
+        };
+    }
+
+    /* Machines that have nothing at the chosen precision, each with what it has. */
+    function others(catalogue, start, shown, kind, precision) {
+        var left = catalogue.machines.filter(function (machine) {
+            var fits = !kind || (kind === 'measured') === machine.measured;
+            return fits && !shown.has(machine.name) && Object.keys(machine.families).length;
+        });
+        at('others').replaceChildren.apply(at('others'), left.length ? ['Not above, with nothing at ' + d.words(precision) + ' under the usual conditions: ']
+            .concat(left.flatMap(function (machine, place) {
+                var own = start.standings.filter(function (one) { return one.machine === machine.name; });
+                var having = d.distinct(own.map(function (one) { return d.words(one.family) + ' at ' + d.words(one.precision); }));
+                return [place ? '; ' : '', el('a', {href: 'machine.html' + d.address({machine: machine.name})}, machine.name),
+                    ' (' + (having.length ? having.join(', ')
+                        : Object.keys(machine.families).map(d.words).join(', ') + ' under other conditions') + ')'];
+            }), '.') : []);
+    }
+
     function machines_table(catalogue, start) {
         var wanted = {precision: at('precision').value, kind: at('kind').value};
         var families = Object.keys(start.headline).concat('model');
@@ -35,32 +63,33 @@
             title: 'Machines',
             rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
             detail: function (row) {
-                var release = catalogue.releases[row.newest];
-                return el('div', {}, el('p', {}, 'The newest release on all that these kernels are chosen from; a share is the median over them.'),
-                    d.told_command(d.families_command(row.machine, release, Object.values(row.families))));
+                return el('div', {}, el('p', {}, 'A share is the median over the kernels of a family, each by its newest time. What measures ' +
+                    'all that they are chosen from, by the release of these times:'), Object.values(row.families).flatMap(sources(catalogue, row.machine)));
             },
             columns: [
                 {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
                     return el('a', {href: 'machine.html' + d.address({machine: row.machine.name, framework: row.framework,
                         precision: wanted.precision})}, row.machine.name);
                 }},
-                {title: 'what it is', value: function (row) { return d.processor(row.machine); }},
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
-                {title: 'device', value: function (row) { return row.device; }},
-                {title: 'released', value: function (row) { return catalogue.releases[row.newest].date; }},
-                {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
-                {title: 'headline', number: true, note: 'how many of the ' + all + ' headline problems',
-                    value: function (row) { return row.headline; }, text: function (value) { return value + ' of ' + all; }}
+                {title: 'device', value: function (row) { return row.device; }}
             ].concat(families.map(function (family) {
                 return {title: d.words(family), number: true, note: 'median share of the roofline', value: function (row) {
                     return row.families[family] ? row.families[family].of_roof : null;
                 }, text: function (value) { return d.percent(value, 2); }};
-            }))
+            }), [
+                {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
+                {title: 'headline', head: 'headline, of ' + all, number: true, value: function (row) { return row.headline; }},
+                {title: 'released', value: function (row) { return catalogue.releases[row.newest].date; }},
+                {title: 'what it is', value: function (row) { return d.processor(row.machine); }}
+            ])
         });
+        others(catalogue, start, new Set(Object.values(groups).map(function (row) { return row.machine.name; })), wanted.kind, wanted.precision);
     }
 
     function latest(catalogue, start) {
-        at('judged').textContent = start.judged + ' of ' + start.lines + ' lines are long enough to be judged; ' +
+        at('judged').textContent = 'Of ' + start.lines + ' lines ' + start.several +
+            ' are measured at two releases or more; ' + start.judged + ' of these are long enough to be judged. ' +
             start.changes + (start.changes === 1 ? ' change stands' : ' changes stand') + ' out of the noise.';
         if (!start.latest.length) { return; }
         d.table(at('latest'), {

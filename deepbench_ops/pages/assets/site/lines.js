@@ -77,16 +77,39 @@
         });
     }
 
+    /* A time's interval, or why it has none; nothing of what was published, which is one figure. */
+    function told_interval(line, place) {
+        return line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
+            : line.without ? line.without[place] : '';
+    }
+
+    /* The two columns of a time's interval; `read(row)` gives its line and place. */
+    function interval_columns(read) {
+        function end(name) {
+            return function (row) {
+                var time = read(row);
+                return time.line[name] ? time.line[name][time.place] : null;
+            };
+        }
+        return [
+            {title: '99 % interval: low', number: true, value: end('low'), text: deepbench.seconds, cell: function (row) {
+                var low = end('low')(row), time = read(row);
+                return low ? deepbench.seconds(low) : deepbench.el('small', {}, told_interval(time.line, time.place));
+            }},
+            {title: 'high', number: true, value: end('high'), text: deepbench.seconds}
+        ];
+    }
+
     /* Below a number: where it stands in time, where it comes from, how to measure it anew. */
     function detail(line, place) {
         var el = deepbench.el;
         var release = line.releases[place];
-        var interval = line.low ? deepbench.interval(line.low[place], line.high[place]) : '';
+        var interval = told_interval(line, place);
         return el('div', {},
             el('a', {href: timeline_address(line)}, 'Its timeline'),
             el('dl', {class: 'facts'},
                 el('dt', {}, 'seconds'), el('dd', {}, deepbench.seconds(line.seconds[place]) +
-                    (interval ? ', 99 % interval ' + interval : '')),
+                    (interval ? ', 99 % interval: ' + interval : '')),
                 el('dt', {}, 'release'), el('dd', {}, release.name + ', ' + release.date),
                 el('dt', {}, 'application'), el('dd', {}, line.problem.application || 'not told'),
                 line.problem.note ? [el('dt', {}, 'note'), el('dd', {}, line.problem.note)] : [],
@@ -100,7 +123,7 @@
     Object.assign(deepbench, {
         lines: lines, last: last, rate: rate, told_rate: told_rate, bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        detail: detail
+        told_interval: told_interval, interval_columns: interval_columns, detail: detail
     });
 })();
 
@@ -120,9 +143,8 @@ deepbench.kernel_table = function (place, family, lines) {
             {title: 'problem', value: d.kernel_name},
             {title: 'set', value: function (line) { return d.words(line.set); }},
             {title: 'pass', value: function (line) { return d.words(line.operation); }},
-            {title: 'time', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds},
-            {title: '99 % interval: low', number: true, value: newest(function (line, i) { return line.low ? line.low[i] : null; }), text: d.seconds},
-            {title: 'high', number: true, value: newest(function (line, i) { return line.high ? line.high[i] : null; }), text: d.seconds},
+            {title: 'time', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds}
+        ].concat(d.interval_columns(function (line) { return {line: line, place: d.last(line)}; }), [
             {title: 'noise', number: true, value: function (line) { return line.noise; },
                 text: function (value) { return d.percent(value, 2); }},
             {title: 'rate', number: true, value: newest(d.rate), text: function (value, line) {
@@ -132,6 +154,6 @@ deepbench.kernel_table = function (place, family, lines) {
             {title: 'of the roof', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
             {title: 'release', value: newest(function (line, i) { return line.releases[i].name; })},
             {title: 'application', long: true, value: function (line) { return line.problem.application; }}
-        ]
+        ])
     });
 };

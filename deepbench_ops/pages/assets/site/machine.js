@@ -50,6 +50,28 @@
         });
     }
 
+    /* Why nothing is drawn, above tables that may well hold rates. */
+    function without_roofline(lines, precision) {
+        return !lines.length ? 'Nothing was measured here.' : lines.some(function (line) { return line.flops; })
+            ? 'No roofline: how many bytes a kernel moves is not known at ' + precision + '; its FLOP/s stand in the tables.'
+            : 'No roofline: what was measured here only moves data; its bytes a second stand in the tables.';
+    }
+
+    /* How many kernels lie above the roof, by what may have brought them there. */
+    function above(lines, peak, bandwidth) {
+        var over_peak = lines.map(function (line) { return d.rate(line, d.last(line)) / peak; })
+            .filter(function (share) { return share > 1; });
+        var over_slope = lines.filter(function (line) {
+            var rate = d.rate(line, d.last(line));
+            return rate <= peak && rate > bandwidth * line.flops / line.bytes;
+        });
+        return (over_peak.length ? over_peak.length + ' above the peak, up to ' + d.digits(Math.max.apply(null, over_peak), 3) +
+            ' times: convolutions by Winograd or FFT are credited with the FLOPs of the direct way, and a measured peak is ' +
+            'what one product reached. ' : '') +
+            (over_slope.length ? over_slope.length + ' above the bandwidth\u2019s slope alone: bytes are those that cannot be ' +
+            'avoided, and operands stayed in a cache. ' : '');
+    }
+
     function roofline(machine, lines, precision) {
         var device = lines.length ? lines[0].device || 'cpu' : 'cpu';
         function peak_of(name) {
@@ -57,12 +79,14 @@
             return found && found.value;
         }
         // As problems/precision.py has it: these operands are multiplied in 16 bits.
-        var peak = peak_of(precision === 'float32_mixed' ? 'float16' : precision), bandwidth = peak_of('memory');
+        var multiplied = precision === 'float32_mixed' ? 'float16' : precision;
+        var peak = peak_of(multiplied), bandwidth = peak_of('memory');
         var drawable = lines.filter(function (line) { return line.flops && line.bytes; });
-        at('roofline-told').textContent = !drawable.length ? 'Nothing with FLOPs was measured here.' : peak && bandwidth
-            ? drawable.length + ' kernels under ' + d.scaled(peak, 'FLOP/s') + ' and ' + d.scaled(bandwidth, 'B/s') +
-                '. Bytes are those that cannot be avoided: what stays in a cache may lie above. Click a point for its timeline.'
-            : drawable.length + ' kernels; no roof: the profile has no peak for ' + precision + ' on ' + device + '.';
+        at('roofline-told').textContent = !drawable.length ? without_roofline(lines, precision) : peak && bandwidth
+            ? drawable.length + ' kernels under ' + d.scaled(peak, 'FLOP/s') + ' and ' + d.scaled(bandwidth, 'B/s') + '. ' +
+                above(drawable, peak, bandwidth) + 'Click a point for its timeline.'
+            : drawable.length + ' kernels; no roof: the profile has no ' + [peak ? '' : 'peak for ' + multiplied,
+                bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + device + '.';
         at('roofline').hidden = !drawable.length;
         if (!drawable.length) { return; }
         var families = d.distinct(drawable.map(function (line) { return line.family; }));
@@ -106,7 +130,7 @@
 
     function hover(line) {
         var place = d.last(line);
-        var interval = line.low ? d.interval(line.low[place], line.high[place]) : '';
+        var interval = d.told_interval(line, place);
         return [
             '<b>' + d.plain(d.kernel_name(line)) + '</b>',
             d.plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),

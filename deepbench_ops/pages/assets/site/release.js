@@ -18,6 +18,11 @@
         return row.i === 0 ? 'the first of its line' : row.line.judged ? '' : 'too few processes to judge';
     }
 
+    /* How far a kernel moved: by its verdict, or else against the release before. */
+    function size(row) {
+        return Math.abs(Math.log(row.change ? row.change[1] : row.ratio || 1));
+    }
+
     function machine_part(release, machine, rows, all, news) {
         var changed = rows.filter(function (row) { return row.change; });
         var judged = rows.filter(function (row) { return row.line.judged; }).length;
@@ -30,7 +35,7 @@
             d.table(place, {
                 name: release.name + '-' + machine.name,
                 title: release.name + ' on ' + machine.name,
-                rows: shown.sort(function (a, b) { return Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)); }),
+                rows: shown.sort(function (a, b) { return size(b) - size(a); }),
                 detail: function (row) { return d.detail(row.line, row.i); },
                 columns: [
                     {title: 'problem', value: function (row) { return [d.kernel_name(row.line), row.line.device].filter(Boolean).join(', '); }},
@@ -38,15 +43,15 @@
                     {title: 'set', value: function (row) { return d.words(row.line.set); }},
                     {title: 'pass', value: function (row) { return d.words(row.line.operation); }},
                     {title: 'precision', value: function (row) { return row.line.precision; }},
-                    {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
-                    {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                    {title: 'vs previous release', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
                     {title: 'verdict', value: verdict, cell: function (row) {
                         return row.change ? el('strong', {class: verdict(row)}, verdict(row)) : verdict(row);
                     }},
                     {title: 'level', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.ratio},
                     {title: '99 % interval: low', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
-                    {title: 'high', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio}
+                    {title: 'high', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio},
+                    {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
+                    {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
+                    {title: 'vs previous release', number: true, value: function (row) { return row.ratio; }, text: d.ratio}
                 ]
             });
             parts.push(place);

@@ -49,6 +49,20 @@
             of: function (line, seconds) { return seconds && seconds / line.seconds[0]; }}
     };
 
+    /* Where intervals are known: beginnings and ends of runs of points. Between them the band breaks. */
+    function known(line) {
+        var runs = [];
+        (line.low || []).forEach(function (low, i) {
+            var last = runs[runs.length - 1];
+            if (low && last && last[1] === i) {
+                last[1] = i + 1;
+            } else if (low) {
+                runs.push([i, i + 1]);
+            }
+        });
+        return runs;
+    }
+
     function traces(line, place, settings, catalogue) {
         var looks = d.looks(place), up = UP[settings.y];
         var name = line.machine.name + ', ' + line.framework + (d.conditions(line) ? ' (' + d.conditions(line) + ')' : '');
@@ -56,22 +70,25 @@
         function read(list) { return list.map(function (seconds) { return up.of(line, seconds); }); }
         var own = {legendgroup: String(place), x: x, type: 'scatter'};
         var found = [];
-        if (line.low && x.length > 1) {
-            /* Where an interval is not known the band is as thin as the line. */
-            var edges = [line.low, line.high].map(function (list) {
-                return read(list.map(function (value, i) { return value || line.seconds[i]; }));
-            });
+        known(line).forEach(function (run) {
+            var edges = [line.low, line.high].map(function (list) { return read(list.slice(run[0], run[1])); });
+            var shared = Object.assign({}, own, {mode: 'lines', hoverinfo: 'skip', showlegend: false});
+            if (edges[0].length === 1) {
+                found.push(Object.assign({}, shared, {x: [x[run[0]], x[run[0]]], y: [edges[0][0], edges[1][0]],
+                    line: {width: 8, color: d.faded(looks.colour, 0.2)}}));
+                return;
+            }
             edges.forEach(function (edge, second) {
-                found.push(Object.assign({}, own, {y: edge, mode: 'lines', hoverinfo: 'skip', showlegend: false,
+                found.push(Object.assign({}, shared, {x: x.slice(run[0], run[1]), y: edge,
                     line: {width: 0, color: looks.colour}, fill: second ? 'tonexty' : 'none',
                     fillcolor: d.faded(looks.colour, 0.2)}));
             });
-        }
+        });
         found.push(Object.assign({}, own, {
             y: read(line.seconds), mode: 'lines+markers', name: d.plain(name),
             text: line.seconds.map(function (seconds, i) {
                 return d.plain(name) + '<br>' + d.plain(line.releases[i].name) + ', ' + line.releases[i].date + '<br>' + d.seconds(seconds) +
-                    (line.low ? ' (' + d.interval(line.low[i], line.high[i]) + ')' : '') + '<br>' + d.told_rate(line, i) +
+                    (d.told_interval(line, i) ? ' (' + d.told_interval(line, i) + ')' : '') + '<br>' + d.told_rate(line, i) +
                     (line.roof ? ', ' + d.percent(d.of_roof(line, i)) + ' of the roof' : '');
             }),
             hovertemplate: '%{text}<extra></extra>',
@@ -138,9 +155,8 @@
                 {title: 'machine', value: function (row) { return row.line.machine.name; }},
                 {title: 'release', value: function (row) { return row.line.releases[row.i].name; }},
                 {title: 'released', value: function (row) { return row.line.releases[row.i].date; }},
-                {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                {title: '99 % interval: low', number: true, value: function (row) { return row.line.low ? row.line.low[row.i] : null; }, text: d.seconds},
-                {title: 'high', number: true, value: function (row) { return row.line.high ? row.line.high[row.i] : null; }, text: d.seconds},
+                {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds}
+            ].concat(d.interval_columns(function (row) { return {line: row.line, place: row.i}; }), [
                 {title: 'rate', number: true, value: function (row) { return d.rate(row.line, row.i); },
                     text: function (value, row) { return d.told_rate(row.line, row.i); }},
                 {title: 'of the roof', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
@@ -149,7 +165,7 @@
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
                 }, text: d.ratio},
                 {title: 'verdict', value: verdict}
-            ].concat(lines.some(d.conditions) ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
+            ], lines.some(d.conditions) ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });
     }
 
