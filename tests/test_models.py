@@ -35,7 +35,7 @@ PAPERS = [
     ("densenet101", 8.0e6, 2.87e9),  # DenseNet-121, arXiv:1608.06993, figure 3
     ("mobilenet_v2", 3.5e6, 0.30e9),  # arXiv:1801.04381, table 4: 3.4 M without biases
     ("bert_128", 110e6, None),  # arXiv:1810.04805, section 3
-    ("bert_large_384", 335e6, None),  # ... 340 M there, with its output layer
+    ("bert_large_384", 340e6, None),
     ("xlnet", 360e6, None),  # arXiv:1906.08237 has BERT-Large's sizes, and 24 matrices more
 ]
 """Parameters, and multiply-adds of a forward pass."""
