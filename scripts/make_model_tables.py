@@ -112,38 +112,53 @@ def main() -> None:
 
 def _sizes(network: Network) -> dict[str, object]:
     """Count what `problems.model.NetworkSize` describes, on a network that has no memory."""
-    form = network.whole
     with torch.device("meta"):
-        module: nn.Module = network.make(form)
-    tables = [each for each in module.modules() if isinstance(each, nn.Embedding | nn.EmbeddingBag)]
+        module: nn.Module = network.make(network.whole)
     parameters = sum(each.numel() for each in module.parameters())
-    looked_up = sum(each.weight.numel() for each in tables)
+    looked_up = sum(each.weight.numel() for each in _tables(module))
     if network.builder == "Pretraining":  # whose last layer is the words' vectors, all of them
         looked_up -= module.encoder.words.weight.numel()
-    rows = [0]
-
-    def count_rows(table: nn.Module, given: tuple[torch.Tensor], made: torch.Tensor) -> None:
-        rows[0] += given[0].numel() * table.weight.shape[1]
-
-    for table in tables:
-        table.register_forward_hook(count_rows)
-    given = _meta(form.inputs(1))
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        made = module.eval()(*given)
-    outputs = made if isinstance(made, tuple) else (made,)
-    real = sum(each.numel() for each in given if each.is_floating_point())
+    one, two = (_forward(network, module, batch) for batch in (1, 2))
+    (flops, flops_once), (reads, reads_once), (writes, _) = (
+        (more - least, 2 * least - more) for least, more in zip(one, two, strict=True)
+    )
     return {
         "name": network.name,
         "item": network.item,
         "parameters": parameters,
         "dense": parameters - looked_up,
-        "flops": counter.get_total_flops(),
-        "reads": real + rows[0],
-        "writes": sum(each.numel() for each in outputs),
+        "flops": flops,
+        "flops_once": flops_once,
+        "reads": reads,
+        "reads_once": reads_once,
+        "writes": writes,
         "kept": _kept(network, module, 2) - _kept(network, module, 1),
         "states": STATES[network.recipe],
         "note": network.note,
     }
+
+
+def _forward(network: Network, module: nn.Module, batch: int) -> tuple[int, int, int]:
+    """Return FLOPs, numbers that go in or are looked up, and those that come out, of a batch."""
+    rows = 0
+
+    def count_rows(table: nn.Module, given: tuple[torch.Tensor], made: torch.Tensor) -> None:
+        nonlocal rows
+        rows += given[0].numel() * table.weight.shape[1]
+
+    hooks = [table.register_forward_hook(count_rows) for table in _tables(module)]
+    given = _meta(network.whole.inputs(batch))
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        made = module.eval()(*given)
+    for hook in hooks:
+        hook.remove()
+    real = sum(each.numel() for each in given if each.is_floating_point())
+    outputs = made if isinstance(made, tuple) else (made,)
+    return counter.get_total_flops(), real + rows, sum(each.numel() for each in outputs)
+
+
+def _tables(module: nn.Module) -> list[nn.Embedding | nn.EmbeddingBag]:
+    return [each for each in module.modules() if isinstance(each, nn.Embedding | nn.EmbeddingBag)]
 
 
 def _twin(name: str) -> Iterable[dict[str, object]]:

@@ -167,26 +167,25 @@ def test_operations_of_a_model_are_its_products():
     experts = next(op for op in products if "499x32" in op["operands"])
     assert 2 * 64 * 499 * 32 == experts["flops"]
     assert 2 == sum(op["calls"] for op in products if "499x8" in op["operands"])
-    assert 1 == pytest.approx(sum(op["share"] for op in found["operations"]))
     assert found["step_seconds"] > 0
+    for op in found["operations"]:
+        assert op["seconds_in_step"] == pytest.approx(op["share"] * found["step_seconds"])
     assert 1 - found["operations_alone_seconds"] / found["step_seconds"] == pytest.approx(
         found["overhead"]
     )
 
 
-def test_flops_of_a_models_operations_are_those_of_the_model():
-    """In inference, where torch hands over convolutions whole, and in training, pass by pass."""
+def test_every_line_of_operations_as_csv_tells_the_whole_step():
+    """So that files of several models can be put below each other; with the fewest lines too."""
     pytest.importorskip("torch")
-    from deepbench_ops.backends.torch_backend import TorchBackend, recorded
-
-    model = find("model", "mobilenet_v2_b1")
-    forward = recorded.operations(TorchBackend().build(model, "float32").run)
-    assert model.flops == sum(op.flops * op.calls for op in forward)
-    assert {"convolution", "gemm"} == {op.kind for op in forward if op.flops}
-    step = recorded.operations(TorchBackend().build(model, "float32", "training_step").run)
-    first = next(op for op in forward if op.kind == "convolution").flops
-    counted = sum(op.flops * op.calls for op in step)
-    assert model.flops_of("training_step") - first == counted  # pictures have no gradient
+    said = deepbench("ops", "mmoe", "--batch", 64, "--format", "csv", "--top", 3)
+    lines = list(csv.DictReader(io.StringIO(said.output)))
+    assert 3 == len(lines)
+    for line in lines:
+        whole, alone = float(line["step_seconds"]), float(line["operations_alone_seconds"])
+        assert ("mmoe", "64", "forward") == (line["model"], line["batch"], line["pass"])
+        assert 1 - alone / whole == pytest.approx(float(line["overhead"]))
+        assert float(line["seconds_in_step"]) / whole == pytest.approx(float(line["share"]))
 
 
 def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():

@@ -20,6 +20,7 @@ from deepbench_ops.problems.model import Model, network_sizes
 torch = pytest.importorskip("torch")
 
 from torch._dynamo.utils import counters  # noqa: E402
+from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 from deepbench_ops.backends.torch_backend import TorchBackend, needed  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
@@ -34,7 +35,7 @@ PAPERS = [
     ("densenet101", 8.0e6, 2.87e9),  # DenseNet-121, arXiv:1608.06993, figure 3
     ("mobilenet_v2", 3.5e6, 0.30e9),  # arXiv:1801.04381, table 4: 3.4 M without biases
     ("bert_128", 110e6, None),  # arXiv:1810.04805, section 3
-    ("bert_large_384", 335e6, None),  # ... 340 M there, with its output layer
+    ("bert_large_384", 340e6, None),
     ("xlnet", 360e6, None),  # arXiv:1906.08237 has BERT-Large's sizes, and 24 matrices more
 ]
 """Parameters, and multiply-adds of a forward pass."""
@@ -89,10 +90,41 @@ def test_version_one_and_a_half_costs_six_percent_more_than_version_one():
 
 def test_the_table_of_sizes_is_what_the_networks_count_to():
     make_model_tables = pytest.importorskip("make_model_tables")
-    for name in ("resnet34", "bert_128", "dlrm", "mmoe", "wide_deep"):
+    for name in ("resnet34", "bert_128", "xlnet", "dlrm", "mmoe", "wide_deep"):
         counted = make_model_tables._sizes(NETWORKS[name])
         listed = _lines("networks.csv")[name]
         assert {key: str(value) for key, value in counted.items()} == listed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "lstm" else ()) for name in NETWORKS],
+)
+@pytest.mark.parametrize("batch", [1, 3])
+def test_flops_of_any_batch_are_what_torch_counts(name, batch):
+    """On a network without memory, where all is made of products and convolutions: an LSTM, of
+    thousands."""
+    known = NETWORKS[name]
+    with torch.device("meta"):
+        module = known.make(known.whole).eval()
+    given = [torch.from_numpy(values).to("meta") for values in known.whole.inputs(batch)]
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        module(*given)
+    assert counter.get_total_flops() == Model(name=name, batch=batch).flops
+
+
+def test_what_a_batch_shares_is_counted_once_for_all_its_items():
+    """XLNet projects the distances of its words once, BERT looks up the places of its words once;
+    each of several batches at once does so itself, and reads the same weights."""
+    layers, width, length = 24, 1024, 128
+    xlnet = network_sizes()["xlnet"]
+    assert 2 * layers * 2 * length * width**2 == xlnet.flops_once
+    assert 2 * (xlnet.flops_once + 4 * xlnet.flops) == Model(name="xlnet", batch=4, threads=2).flops
+    bert = network_sizes()["bert_128"]
+    assert (length * 768, 2 * length * 768) == (bert.reads_once, bert.reads)
+    read, _ = Model(name="bert_128", batch=8).traffic()
+    assert bert.dense + (1 + 8 * 2) * length * 768 == read
+    assert {"xlnet"} == {size.name for size in network_sizes().values() if size.flops_once}
 
 
 def test_every_network_is_in_the_tables_and_the_tables_have_no_other():

@@ -1,6 +1,6 @@
 """A model's step beside its operations: the share of each, each alone, and what is left over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -14,6 +14,9 @@ from deepbench_ops.measure.sampling import Policy, measure
 
 WHOLE = Policy(budget_seconds=1.0, patience_seconds=0.0)
 ALONE = Policy(budget_seconds=0.03, warmup_seconds=0.02, min_samples=3, patience_seconds=0.0)
+
+WATCHED = 3
+"""Steps under the profiler, whose median counts: the first call after it starts is slow."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,10 @@ class Anatomy:
         return 1 - self.alone / self.whole
 
     def share(self, part: Part) -> float:
-        """The part's share of what the profiler saw of all operations."""
-        return part.inside / (sum(each.inside for each in self.parts) or 1.0)
+        """The part's share of the step: its calls' seconds under the profiler over those of a step
+        without. All shares together are less than 1 by what no operation takes, or above it where
+        the profiler makes many short operations longer."""
+        return part.inside / self.whole
 
 
 def apart(kernel: Kernel, device: str) -> Anatomy:
@@ -57,13 +62,19 @@ def apart(kernel: Kernel, device: str) -> Anatomy:
     whole = median(measure(kernel, None, WHOLE).seconds)
     kernel.reset()
     found = recorded.operations(kernel.run)
-    kernel.reset()
-    inside = shares.seconds(kernel.run, found, device)
+    inside = [median(each) for each in zip(*_watched(kernel, found, device), strict=True)]
     parts = [
         Part(operation, seconds, _alone(operation, kernel.synchronise))
         for operation, seconds in zip(found, inside, strict=True)
     ]
     return Anatomy(whole, tuple(sorted(parts, key=lambda part: -part.inside)))
+
+
+def _watched(kernel: Kernel, found: Sequence[Operation], device: str) -> Iterator[Sequence[float]]:
+    """Yield the seconds of each operation in several steps under the profiler."""
+    for _ in range(WATCHED):
+        kernel.reset()
+        yield shares.seconds(kernel.run, found, device)
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,10 @@ def ops(
     """List the operations of one step of MODEL: what it is made of, and where its time goes.
 
     Each distinct operation is one line: shapes, type, calls in a step, FLOPs and bytes of a call,
-    FLOPs per byte, its share of the step's operations by torch's profiler, and the time of a call
-    measured alone. What of the step its operations, measured alone, do not explain is the
-    framework's overhead. MODEL is one of those of "deepbench problems --family model".
+    FLOPs per byte, the seconds of all its calls within a step by torch's profiler, their share of
+    the measured step, and the time of a call measured alone. What of the step its operations,
+    measured alone, do not explain is the framework's overhead. Lines of CSV end with what is true
+    of the whole step. MODEL is one of those of "deepbench problems --family model".
     """
     demand("--batch", batch)
     backend, problem = ready(name, batch, precision, operation, device)
@@ -69,7 +70,7 @@ def ops(
     if form == "json":
         click.echo(json.dumps(summary | {"operations": lines}, indent=1))
     elif form == "csv":
-        click.echo(as_csv(lines), nl=False)
+        click.echo(as_csv([line | summary for line in lines]), nl=False)
     else:
         click.echo(_as_table(found, lines))
 
@@ -85,6 +86,7 @@ def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
         "flops": each.flops,
         "bytes": each.bytes,
         "intensity": each.flops / each.bytes if each.bytes else None,
+        "seconds_in_step": part.inside,
         "share": found.share(part),
         "seconds_alone": part.alone,
         "flop_per_second": each.flops / part.alone if part.alone and each.flops else None,
@@ -92,8 +94,8 @@ def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
 
 
 def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
-    headers = ["operation", "operands", "dtype", "calls", "MFLOP", "MB", "FLOP/byte", "share %"]
-    headers += ["alone ms", "GFLOP/s"]
+    headers = ["operation", "operands", "dtype", "calls", "MFLOP", "MB", "FLOP/byte"]
+    headers += ["% of step", "alone ms", "GFLOP/s"]
     shown = [
         [
             line["operation"],

@@ -13,7 +13,8 @@ from deepbench_ops.problems.problem import APART, Problem, computed
 
 TRAINING_FACTOR = 3
 """FLOPs of a training step over those of its forward pass: the gradients of the inputs and of the
-weights cost as much each. What the optimiser does is not counted."""
+weights cost as much each. What goes in wants no gradient, so a step does less: see docs/models.md.
+What the optimiser does is not counted."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,12 @@ class NetworkSize:
 
     item: what one item is: an image, a sentence, a sample. parameters: all there are. dense: those
     that every forward pass reads, which leaves out tables of which it looks up some rows. flops:
-    floating-point operations of the forward pass of one item, a multiply-add counting two, of
-    products and convolutions alone. reads, writes: numbers that go in (rows looked up included)
-    and come out per item. kept: numbers per item that training keeps for the backward pass.
-    states: numbers per parameter that the optimiser remembers. note: what it is where its table
-    leaves that open.
+    floating-point operations of the forward pass per item, a multiply-add counting two, of
+    products and convolutions alone; flops_once: those of a batch beside them, however many items
+    it has. reads, writes: numbers that go in (rows looked up included) and come out per item;
+    reads_once: rows that are looked up once for all items. kept: numbers per item that training
+    keeps for the backward pass. states: numbers per parameter that the optimiser remembers. note:
+    what it is where its table leaves that open.
     """
 
     name: str
@@ -34,7 +36,9 @@ class NetworkSize:
     parameters: int
     dense: int
     flops: int
+    flops_once: int
     reads: int
+    reads_once: int
     writes: int
     kept: int
     states: int
@@ -75,7 +79,7 @@ class Model(Problem):
     @property
     def flops(self) -> int:
         """Those of the network's products and convolutions, forward, over all batches at once."""
-        return self.network.flops * self.items
+        return self.network.flops_once * self.threads + self.network.flops * self.items
 
     @property
     def items(self) -> int:
@@ -89,7 +93,8 @@ class Model(Problem):
     def traffic(self) -> tuple[int, int]:
         """Weights once, what is given and looked up once; what comes out once."""
         size = self.network
-        return size.dense + size.reads * self.items, size.writes * self.items
+        read = size.dense + size.reads_once + size.reads * self.items
+        return read, size.writes * self.items
 
     def bytes_of(self, name: str, operation: str) -> float:
         """A training step moves weights, gradients and what the optimiser remembers as well.
@@ -127,9 +132,9 @@ def network_sizes() -> Mapping[str, NetworkSize]:
 
 
 def _from_line(line: Mapping[str, str]) -> NetworkSize:
-    numbers = ("parameters", "dense", "flops", "reads", "writes", "kept", "states")
     texts = ("name", "item", "note")
+    numbers = {name: int(value) for name, value in line.items() if name not in texts}
     return NetworkSize(
-        **{name: int(line[name]) for name in numbers},  # type: ignore[arg-type]
+        **numbers,  # type: ignore[arg-type]
         **{name: line[name] for name in texts},  # type: ignore[arg-type]
     )

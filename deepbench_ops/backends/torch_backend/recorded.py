@@ -1,7 +1,7 @@
 """What a step calls: every operation below torch's gradients, with its shapes, FLOPs and bytes."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -9,14 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map
+from torch.utils._pytree import tree_map
 
+from deepbench_ops.backends.torch_backend import work
 from deepbench_ops.errors import DeepbenchError
-
-try:
-    from torch.utils.flop_counter import flop_registry
-except ImportError:  # before torch 2.1, where nobody counts any
-    flop_registry = {}
 
 KINDS = {
     "gemm": ("mm", "addmm", "bmm", "baddbmm", "_addmm_activation"),
@@ -34,11 +30,11 @@ KINDS = {
 class Operation:
     """One operation with operands of these shapes, however often a step calls it.
 
-    flops: floating-point operations of a call, 0 where nobody counts any. bytes: what a call reads
-    and writes at least, 0 for one that only looks at its operand in another way. key: what tells
-    it from others. places: which of the step's calls of this name they are. again: returns what
-    does it once more, each time with new copies of the operands that it changes. What it changes
-    without saying so, a normalisation's running statistics, is the step's own.
+    flops: floating-point operations of a call, 0 where nobody counts any; bytes: what a call reads
+    and writes at least; see `work` for both. key: what tells it from others. places: which of the
+    step's calls of this name they are. again: returns what does it once more, each time with new
+    copies of the operands that it changes. What it changes without saying so, a normalisation's
+    running statistics, is the step's own.
     """
 
     key: object
@@ -144,19 +140,9 @@ class _Doer(_Watcher):
             raise DeepbenchError(f"a step leaves out {left[0]}, which is among its operations")
 
 
-def _flops(func: Any, args: Any, kwargs: Any, made: object) -> float:
-    """Return torch's own count; not for a convolution's gradients, whose groups it forgets."""
-    if func.overloadpacket.__name__ == "convolution_backward":
-        gradient, _, filters, *_, wanted = args
-        each = 2 * gradient.numel() * filters[0].numel()
-        return float(each * sum(wanted[:2]))
-    counter = flop_registry.get(func.overloadpacket)
-    return float(counter(*args, **kwargs, out_val=made)) if counter else 0.0
-
-
 def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> Operation:
     name = func.overloadpacket.__name__
-    given, out = _tensors((args, kwargs)), _tensors(made)
+    given, out = work.tensors((args, kwargs)), work.tensors(made)
     real = [each for each in given if each.is_floating_point()] or given or out
     return Operation(
         key=key,
@@ -164,8 +150,8 @@ def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> 
         kind=_kind(name),
         operands=" ".join(map(_shape, given)) or "none",
         dtype=str(real[0].dtype).removeprefix("torch.") if real else "",
-        flops=_flops(func, args, kwargs, made),
-        bytes=0.0 if _only_looks(func) else float(sum(map(_bytes, given + out))),
+        flops=work.flops(func, args, kwargs, made),
+        bytes=work.moved(func, args, kwargs, made),
         again=partial(_again, func, args, kwargs),
     )
 
@@ -183,16 +169,6 @@ def _again(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callabl
         for name, value in kwargs.items()
     }
     return partial(func, *own, **others)
-
-
-def _only_looks(func: Any) -> bool:
-    """Whether what it returns is its operand seen in another way."""
-    aliases = [one.alias_info for one in func._schema.arguments if one.alias_info is not None]
-    return bool(aliases) and not any(alias.is_write for alias in aliases)
-
-
-def _tensors(values: object) -> list[Tensor]:
-    return [each for each in tree_flatten(values)[0] if isinstance(each, Tensor)]
 
 
 def _cloned(value: object) -> object:
@@ -219,14 +195,3 @@ def _kind(name: str) -> str:
 
 def _shape(tensor: Tensor) -> str:
     return "x".join(map(str, tensor.shape)) or "scalar"
-
-
-def _bytes(tensor: Tensor) -> int:
-    if tensor.layout is not torch.strided:
-        return sum(map(_bytes, _parts(tensor)))
-    return tensor.numel() * tensor.element_size()
-
-
-def _parts(tensor: Tensor) -> Iterator[Tensor]:
-    yield tensor._indices()
-    yield tensor._values()

@@ -1,0 +1,171 @@
+"""The work of one call that torch hands over: its floating-point operations and its bytes.
+
+Counted are products, convolutions, attention and recurrent layers, a multiply-add as two, as the
+FLOPs of a whole model are. Everything else counts 0: normalisation, pooling, lookups, losses,
+optimisers and all that goes element by element.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten
+
+try:
+    from torch.utils.flop_counter import flop_registry
+except ImportError:  # before torch 2.1, which counts none itself
+    flop_registry = {}
+
+
+def flops(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: object) -> float:
+    """Return the floating-point operations of a call: by our own count where torch has none or a
+    wrong one, else by torch's, 0 where nobody counts."""
+    own = OWN.get(_name(func))
+    if own is not None:
+        return float(own(*args))
+    counter = flop_registry.get(func.overloadpacket)
+    return float(counter(*args, **kwargs, out_val=made)) if counter else 0.0
+
+
+def moved(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: object) -> float:
+    """Return the bytes that a call reads and writes at least.
+
+    What it changes is read and written, but for what it overwrites. Of a table it reads the rows
+    that are looked up, or all of it where they would be more. Numbers that are repeated without
+    lying in memory again count once. What looks at its operand in another way, or makes room for
+    something, moves nothing.
+    """
+    if _moves_nothing(func):
+        return 0.0
+    read, changed = _operands(func, args, kwargs)
+    written = list({id(each): each for each in [*changed, *tensors(made)]}.values())
+    sparse = [each for each in read if each.layout is not torch.strided]
+    if changed and sparse and changed[0].layout is torch.strided:  # the rows of a sparse gradient
+        rows = min(_bytes(changed[0]), sum(_bytes(each._values()) for each in sparse))
+        return float(sum(map(_bytes, sparse)) + 2 * rows)
+    first = _first_read(_name(func), args, made)
+    if first is not None:
+        read = read[1:]
+    return float((first or 0) + sum(map(_bytes, read)) + sum(map(_bytes, written)))
+
+
+def tensors(values: object) -> list[Tensor]:
+    """Return all tensors of a call's arguments or of what it has made."""
+    return [each for each in tree_flatten(values)[0] if isinstance(each, Tensor)]
+
+
+def _convolution_gradients(gradient: Tensor, given: Tensor, filters: Tensor, *others: Any) -> int:
+    """Those of what goes in and of the filters, as far as wanted; torch forgets their groups."""
+    wanted = others[-1]
+    return 2 * gradient.numel() * filters[0].numel() * sum(wanted[:2])
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any) -> int:
+    """Two products: of query and key (n, heads, length, width), and of that and the value."""
+    return 2 * _pairs(query, key) * (query.shape[-1] + value.shape[-1])
+
+
+def _attention_gradients(
+    gradient: Tensor, query: Tensor, key: Tensor, value: Tensor, *_: Any
+) -> int:
+    """Five products, as torch counts them on GPUs: the first of the forward pass is made again."""
+    return 2 * _pairs(query, key) * (3 * query.shape[-1] + 2 * value.shape[-1])
+
+
+def _pairs(query: Tensor, key: Tensor) -> int:
+    return query.shape[:-1].numel() * key.shape[-2]
+
+
+def _layer(given: Tensor, weights: Tensor, recurrent: Tensor, *_: Any) -> int:
+    """One layer in one direction: its two matrices, with every step of every item."""
+    return _layers(given, [weights, recurrent])
+
+
+def _layer_gradients(given: Tensor, weights: Tensor, recurrent: Tensor, *_: Any) -> int:
+    """Those of what goes in, wanted or not, and of the weights."""
+    return 2 * _layers(given, [weights, recurrent])
+
+
+def _layers(given: Tensor, weights: Sequence[Tensor], *_: Any) -> int:
+    """All layers in all directions: each matrix, with every step of every item."""
+    return 2 * given.shape[:-1].numel() * sum(each.numel() for each in weights if each.dim() == 2)
+
+
+def _layers_gradients(given: Tensor, weights: Sequence[Tensor], *others: Any) -> int:
+    """Those of what goes in, and of the weights where they are wanted, as the last mask says."""
+    return _layers(given, weights) * (1 + others[-1][3])
+
+
+OWN: Mapping[str, Callable[..., int]] = {
+    "convolution_backward": _convolution_gradients,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_gradients,
+    "mkldnn_rnn_layer": _layer,
+    "mkldnn_rnn_layer_backward": _layer_gradients,
+    "_cudnn_rnn": _layers,
+    "_cudnn_rnn_backward": _layers_gradients,
+}
+"""By name; each is called with the operation's own arguments."""
+
+BAGS = ("_embedding_bag", "_embedding_bag_forward_only")
+PICKING = ("embedding", "index", "index_select", "gather")
+"""Lookups that return every number which they read."""
+OVERWRITING = ("copy_", "fill_", "zero_", "bernoulli_", "normal_", "uniform_")
+SHAPED = ("empty_like", "ones_like", "zeros_like", "full_like", "rand_like", "randn_like")
+"""What asks its operand for its shape alone; so does all whose name begins with new_."""
+ROOM = ("empty", "new_empty", "_unsafe_view")
+"""Beginnings of the names of what makes room and of what torch does not call a view but is one."""
+
+
+def _first_read(name: str, args: Sequence[Any], made: object) -> int | None:
+    """Return the bytes that a call reads of its first operand, None for all of them."""
+    if name in OVERWRITING + SHAPED or name.startswith("new_"):
+        return 0
+    if name in BAGS:
+        table, indices = args[:2]
+        return min(_bytes(table), indices.numel() * table.shape[1] * table.element_size())
+    if name in PICKING:
+        return min(_bytes(args[0]), tensors(made)[0].numel() * args[0].element_size())
+    return None
+
+
+def _moves_nothing(func: Any) -> bool:
+    """Whether it returns its operand seen in another way, or memory as it finds it."""
+    if _name(func).startswith(ROOM) or torch.Tag.inplace_view in func.tags:
+        return True
+    aliases = [one.alias_info for one in func._schema.arguments if one.alias_info is not None]
+    return bool(aliases) and not any(alias.is_write for alias in aliases)
+
+
+def _operands(
+    func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Return all tensors that go into a call, and those of them that it changes."""
+    named = func._schema.arguments
+    given = [*zip(named, args, strict=False)]
+    given += [(one, kwargs[one.name]) for one in named if one.name in kwargs]
+    changed = [
+        tensor
+        for one, value in given
+        if one.alias_info is not None and one.alias_info.is_write
+        for tensor in tensors(value)
+    ]
+    return tensors([value for _, value in given]), changed
+
+
+def _bytes(tensor: Tensor) -> int:
+    if tensor.layout is not torch.strided:
+        return sum(map(_bytes, _parts(tensor)))
+    lies = zip(tensor.shape, tensor.stride(), strict=True)
+    return prod(size for size, stride in lies if stride or not size) * tensor.element_size()
+
+
+def _parts(tensor: Tensor) -> Iterator[Tensor]:
+    yield tensor._indices()
+    yield tensor._values()
+
+
+def _name(func: Any) -> str:
+    return str(func.overloadpacket.__name__)
