@@ -427,7 +427,7 @@ def test_another_address_in_the_same_tab_is_another_page(page: Any, site: str) -
     assert ["date", "seconds", ""] == chosen
     open_page(page, site, "release.html#release=numpy-2.2.6&show=all")
     page.evaluate("address => { location.hash = address; }", "release=numpy-2.0.2")
-    page.wait_for_function("document.querySelector('#told').textContent.startsWith('numpy-2.0.2')")
+    page.wait_for_function("document.querySelector('#told')?.textContent.startsWith('numpy-2.0.2')")
     assert "" == page.input_value("#which")
 
 
