@@ -48,7 +48,7 @@ def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str
         assert width >= page.evaluate("document.documentElement.scrollWidth")
         page.wait_for_function(
             """Array.from(document.querySelectorAll('.plot .main-svg'))
-                .every(chart => chart.clientWidth <= innerWidth)"""
+                .every(chart => chart.clientWidth <= innerWidth || chart.closest('[tabindex]'))"""
         )
         page.screenshot(path=ARTEFACTS / f"{name}-{width}.png")
     open_all(page)
@@ -217,12 +217,18 @@ def test_a_table_is_filtered_and_sorted(page: Any, site: str, width: int) -> Non
 
 
 def test_a_table_can_be_taken_along(page: Any, site: str) -> None:
-    """As CSV with plain numbers, and as Markdown as it is shown."""
+    """As CSV with plain numbers and their units, and as Markdown as it is shown; with what the page
+    tells of all rows, under the kernel's name."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     with page.expect_download() as found:
         page.click("#table button:text-is('Download CSV')")
     lines = Path(found.value.path()).read_text().splitlines()
-    assert lines[0].startswith("machine,release,released,time")
+    heads = lines[0].split(",")
+    assert ["machine", "release", "released", "time (seconds)"] == heads[:4]
+    assert {"99 % interval: high (seconds)", "rate (FLOP/s)", "of the roof (share)"} < set(heads)
+    assert len(heads) == len(set(heads))
+    assert {"gemm", "float32", "cpu", KERNEL} < set(lines[1].split(","))
+    assert f"timeline-gemm-training-forward-float32-{KERNEL}.csv" == found.value.suggested_filename
     assert "lab-1,numpy-2.2.6,2025-05-17,0.0015" in "\n".join(lines)
     page.evaluate(
         """Object.defineProperty(navigator, 'clipboard', {value: {
@@ -251,12 +257,14 @@ def test_written_tables_hold_numbers_and_their_commands(page: Any, site: str) ->
     """Seconds are plain in CSV, headings and rows have their scope, and each framework of a row
     its command; of verdicts it is the one that confirms them."""
     page.goto(f"{site}frameworks.html")
-    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    page.locator("details[data-machine=lab-1] summary").click()
     with page.expect_download() as found:
         page.click("main details button:text-is('Download CSV')")
+    assert "frameworks-lab-1-gemm-forward-float32.csv" == found.value.suggested_filename
     head, *lines = Path(found.value.path()).read_text().splitlines()
-    assert head.startswith("problem,numpy 2.2.6,torch 2.5.1,")
-    assert f"{KERNEL} training,0.0015,0.00031," in "\n".join(lines)
+    assert head.startswith("problem,set,numpy 2.2.6 (seconds),torch 2.5.1 (seconds),")
+    assert f"{KERNEL},training,0.0015,0.00031," in "\n".join(lines)
+    assert lines[0].endswith(",lab-1,gemm,forward,float32")
     assert 0 == page.locator("thead th:not([scope=col]), tbody td:first-child").count()
     page.click("main details button.open")
     assert [
