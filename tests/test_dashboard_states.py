@@ -7,7 +7,7 @@ from typing import Any
 
 import published_site
 import pytest
-from browsing import rows, traces
+from browsing import READ_LIBRARY, WATCH, rows, traces
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.local_data import packed
@@ -19,15 +19,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.parametrize("site", ["file"], indirect=True),
 ]
-WATCH = """window.busy = [];
-new PerformanceObserver(list => list.getEntries().forEach(task =>
-    busy.push([task.startTime, task.duration]))).observe({type: 'longtask', buffered: true});"""
-READ_LIBRARY = """file => new Promise(done => {
-    const script = document.createElement('script');
-    script.src = file;
-    script.onload = () => setTimeout(() => done(Math.max(...busy.map(task => task[1]))), 200);
-    document.head.append(script);
-})"""
 ROOM = 1.6
 """A task of ours may take so many times as long as reading the library of the charts."""
 
