@@ -11,6 +11,17 @@ import published_site
 import pytest
 from screenshot import ARGUMENTS, chromium
 
+WATCH = """window.busy = [];
+new PerformanceObserver(list => list.getEntries().forEach(task =>
+    busy.push([task.startTime, task.duration]))).observe({type: 'longtask', buffered: true});"""
+READ_LIBRARY = """file => new Promise(done => {
+    const script = document.createElement('script');
+    script.src = file;
+    script.onload = () => setTimeout(() => done(Math.max(...busy.map(task => task[1]))), 200);
+    document.head.append(script);
+})"""
+"""How many milliseconds the library of the charts takes, which says how fast a machine is."""
+
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:

@@ -93,13 +93,17 @@ def test_the_command_prints_recorded_results():
 
 
 def test_the_page_names_machines_releases_and_the_fastest():
-    """A word and not a colour says who is fastest; a machine's name is text."""
+    """A machine's name is text, and its data say of each kernel who is fastest with what."""
     random = np.random.default_rng(0)
     points = [
         replace(measured(name, GEMMS[0], seconds, 0.01, random), machine="<b>")
         for name, seconds in (("numpy", 1e-3), ("torch", 2e-3))
     ]
-    page = framework_page.page("deepbench", points)
+    found = framework_page.contested(points)
+    page = framework_page.page("deepbench", found)
     assert "<h2>&lt;b&gt;</h2>" in page and "<h2><b></h2>" not in page
-    assert "ms</strong>" in page and NEWEST["torch"].version in page
-    assert "No machine" in framework_page.page("deepbench", [])
+    (row,) = framework_page.told(found["<b>"])
+    assert "numpy" == row["fastest"]
+    assert ["numpy", "torch"] == [time[0] for time in row["times"]]
+    assert NEWEST["torch"].version == row["times"][1][2]
+    assert "No machine" in framework_page.page("deepbench", {})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from string import Template
 
 START = "index.html"
@@ -55,18 +56,26 @@ def framed(
     )
 
 
-def scrolling(heads: Sequence[str], rows: Iterable[str], label: str) -> str:
-    """A table that scrolls within itself where it is wider than the page; `label` alone is text."""
+def scrolling(
+    heads: Sequence[str], rows: Iterable[str], label: str, taken: Mapping[str, str] | None = None
+) -> str:
+    """A table that scrolls within itself where it is wider than the page; `label` alone is text.
+
+    taken: what the page tells of the whole table, by its title: who takes it along gets it too.
+    """
+    along = f' data-taken="{html.escape(json.dumps(taken))}"' if taken else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">\n'
+        '<div class="scroll" tabindex="0" role="region"'
+        f' aria-label="{html.escape(label)}"{along}>\n'
         f"<table>\n<thead><tr>{''.join(heads)}</tr></thead>\n"
         "<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table>\n</div>"
     )
 
 
-def head(content: str, number: bool = False) -> str:
-    """A column's heading; `content` is HTML. number: its cells give their values."""
-    return f'<th scope="col"{_NUMBER if number else ""}>{content}</th>'
+def head(content: str, number: bool = False, unit: str = "") -> str:
+    """A column's heading; `content` is HTML. number: its cells give their values, in `unit`."""
+    told = f' data-unit="{html.escape(unit)}"' if unit else ""
+    return f'<th scope="col"{_NUMBER if number else ""}{told}>{content}</th>'
 
 
 def cell(content: str, value: object = None, name: bool = False) -> str:

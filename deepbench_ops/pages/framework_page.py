@@ -3,56 +3,113 @@
 from __future__ import annotations
 
 import html
-import json
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.pages.frame import TABLES, cell, framed, head, scrolling
+from deepbench_ops.pages.site_data import FOLDER, key, put
 
 PAGE = "frameworks.html"
+SCRIPTS = (*TABLES, "site/frameworks.js")
 
 
 def write(html_dir: Path, project: str, lines: Iterable[Line]) -> None:
-    """Write html_dir/frameworks.html from the lines of all machines."""
+    """Write html_dir/frameworks.html, and beside it what its sections hold, from the lines of all
+    machines."""
     points = [point for line in lines for point in line.points]
-    (html_dir / PAGE).write_text(page(project, points), "utf-8")
+    found = contested(points)
+    for machine, some in found.items():
+        put(html_dir / FOLDER / "contests" / key(machine), told(some))
+    (html_dir / PAGE).write_text(page(project, found), "utf-8")
 
 
-def page(project: str, points: Sequence[Point]) -> str:
-    """The whole of frameworks.html."""
+def contested(points: Sequence[Point]) -> dict[str, list[Contest]]:
+    """By machine the kernels that several frameworks have, in the order of their sections."""
+    machines = sorted({point.machine for point in points})
+    found = {
+        machine: contests(point for point in points if point.machine == machine)
+        for machine in machines
+    }
+    return {machine: sorted(some, key=_section) for machine, some in found.items() if some}
+
+
+def page(project: str, found: Mapping[str, Sequence[Contest]]) -> str:
+    """The whole of frameworks.html: sections are filled when they are opened."""
     parts = []
-    for machine in sorted({point.machine for point in points}):
-        found = contests(point for point in points if point.machine == machine)
-        if found:
-            parts.append(f"<h2>{html.escape(machine)}</h2>")
-            parts += _machine(found)
-    told = "\n".join(parts) or "<p>No machine has results of two frameworks.</p>"
-    return framed(project, "Frameworks side by side", _CONTENT + told, PAGE, TABLES)
+    for machine, some in found.items():
+        parts.append(f"<h2>{html.escape(machine)}</h2>")
+        parts += _machine(machine, some)
+    shown = _FIND + "\n".join(parts) if parts else _NOTHING
+    return framed(project, "Frameworks side by side", _CONTENT + shown, PAGE, SCRIPTS)
 
 
-def _machine(found: Sequence[Contest]) -> list[str]:
-    """A summary, and a table for each family, operation and precision, opened on request."""
-    names = sorted({point.release.framework for contest in found for point in contest.points})
+def told(found: Sequence[Contest]) -> list[dict[str, Any]]:
+    """A machine's kernels as the page reads them: each with the newest time of its frameworks,
+    fastest first."""
+    return [
+        {
+            "kernel": {
+                "benchmark": contest.kernel.benchmark,
+                "problem": {"id": contest.kernel.problem_id},
+                "precision": contest.kernel.precision,
+                "ranks": contest.kernel.ranks,
+                **contest.kernel.unusual,
+            },
+            "section": list(_section(contest)),
+            "name": contest.kernel.name,
+            "set": contest.kernel.set,
+            "times": [_time(point) for point in contest.points],
+            "ahead": _short(contest.ahead),
+            "fastest": contest.fastest,
+        }
+        for contest in found
+    ]
 
-    def group(contest: Contest) -> tuple[str, str, str]:
-        return contest.kernel.family, contest.kernel.operation, contest.kernel.precision
 
-    parts = [_summary(found, names)]
-    for kind, some in groupby(sorted(found, key=group), group):
-        contested = list(some)
-        summary = f"{' '.join(kind)}: {len(contested)} kernels"
-        table = _table(contested, names)
-        parts.append(f"<details><summary>{html.escape(summary)}</summary>{table}</details>")
+def _time(point: Point) -> list[Any]:
+    """Framework, release, version, day, seconds, and the interval or why there is none."""
+    release = point.release
+    known = [release.framework, release.name, release.version, release.date.isoformat()]
+    interval = map(_short, point.interval) if point.interval else [point.without_interval]
+    return [*known, _short(point.seconds), *interval]
+
+
+def _section(contest: Contest) -> tuple[str, str, str]:
+    return contest.kernel.family, contest.kernel.operation, contest.kernel.precision
+
+
+def _machine(machine: str, found: Sequence[Contest]) -> list[str]:
+    """A summary, and a section for each family, operation and precision."""
+    parts = [_summary(machine, found)]
+    counted = Counter(map(_section, found))
+    for (family, operation, precision), count in counted.items():
+        where = {
+            "machine": machine,
+            "key": key(machine),
+            "family": family,
+            "operation": operation,
+            "precision": precision,
+        }
+        named = "".join(f' data-{name}="{html.escape(text)}"' for name, text in where.items())
+        summary = html.escape(f"{family} {operation} {precision}: ")
+        parts.append(
+            f"<details{named}><summary>{summary}<span>{count} kernels</span></summary></details>"
+        )
     return parts
 
 
-def _summary(found: Sequence[Contest], names: Sequence[str]) -> str:
+def _summary(machine: str, found: Sequence[Contest]) -> str:
     counted = wins(found)
-    heads = [head("family"), *(head(html.escape(name), number=True) for name in (*names, "nobody"))]
+    names = sorted({point.release.framework for contest in found for point in contest.points})
+    heads = [
+        head("family"),
+        *(head(html.escape(name), True, "kernels") for name in (*names, "nobody")),
+    ]
     rows = [
         "<tr>"
         + cell(html.escape(family), name=True)
@@ -63,74 +120,18 @@ def _summary(found: Sequence[Contest], names: Sequence[str]) -> str:
     return (
         "<p>On how many kernels each is the fastest, counted in the tables below, whose rows tell"
         " how they are measured:</p>"
-    ) + scrolling(heads, rows, "Who is the fastest")
+    ) + scrolling(heads, rows, f"Who is the fastest on {machine}", {"machine": machine})
 
 
-def _table(found: Sequence[Contest], names: Sequence[str]) -> str:
-    shown = [name for name in names if any(name in _by(contest) for contest in found)]
-    releases = {name: _releases(found, name) for name in shown}
-    heads = [
-        head("problem"),
-        *(
-            head(
-                f"{html.escape(name)}<br><small>{html.escape(releases[name])}</small>", number=True
-            )
-            for name in shown
-        ),
-        head("second / first", number=True),
-        head("fastest"),
-    ]
-    rows = [_row(contest, shown) for contest in found]
-    return scrolling(heads, rows, "Frameworks side by side")
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")
 
 
-def _row(contest: Contest, names: Sequence[str]) -> str:
-    by, kernel = _by(contest), contest.kernel
-    where = f"{html.escape(kernel.name)} <small>{kernel.set.replace('_', ' ')}</small>"
-    cells = [
-        cell(where, name=True),
-        *(_time(by.get(name), name == contest.fastest) for name in names),
-        cell(f"{contest.ahead:.3g}", contest.ahead),
-        cell(html.escape(contest.fastest or "nobody")),
-    ]
-    measured = {
-        "benchmark": kernel.benchmark,
-        "problem": {"id": kernel.problem_id},
-        "precision": kernel.precision,
-        "ranks": kernel.ranks,
-        **kernel.unusual,
-    }
-    releases = [point.release.name for point in contest.points]
-    told = "".join(
-        f' data-{what}="{html.escape(json.dumps(value))}"'
-        for what, value in (("kernel", measured), ("releases", releases))
-    )
-    return f"<tr{told}>{''.join(cells)}</tr>"
-
-
-def _time(point: Point | None, fastest: bool) -> str:
-    if point is None:
-        return cell("", "")
-    text = f"{point.seconds * 1e3:.4g} ms"
-    text = f"<strong>{text}</strong>" if fastest else text
-    if point.interval:
-        low, high = point.interval
-        told = f"{low * 1e3:.3g} to {high * 1e3:.3g}"
-    else:
-        told = point.without_interval
-    return cell(f"{text}<br><small>{told}</small>", point.seconds)
-
-
-def _by(contest: Contest) -> dict[str, Point]:
-    return {point.release.framework: point for point in contest.points}
-
-
-def _releases(found: Sequence[Contest], name: str) -> str:
-    """The versions that the times of a framework are of, oldest first."""
-    releases = {_by(contest)[name].release for contest in found if name in _by(contest)}
-    return ", ".join(r.version for r in sorted(releases, key=lambda release: release.date))
-
-
+_NOTHING = "<p>No machine has results of two frameworks.</p>"
+_FIND = """    <form class="controls"><label>Find kernels, by words
+      <input type="search" id="find"></label></form>
+    <p id="found" role="status"></p>
+"""
 _CONTENT = """    <ul>
       <li>The same kernels, checked and measured in the same way; of each framework the newest
         release that measured a kernel.</li>

@@ -88,12 +88,15 @@ def extended(page: str, project: str, named: bool) -> str:
     `named` tells the script that tags are releases, whose names replace hashes.
     """
     head = (
+        '    <meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '    <script src="site/theme.js"></script>\n'
         '    <link href="deepbench.css" rel="stylesheet" type="text/css"/>\n'
         '    <script src="data.js"></script>\n'
         f'    <script src="deepbench.js" data-releases="{"yes" if named else "no"}"></script>\n'
     )
     footer = (
-        '    <footer id="deepbench-footer"><strong>'
+        '    <footer id="deepbench-footer">'
+        '<button type="button" id="theme" hidden>Dark</button> <strong>'
         f"{html.escape(project)}</strong>: lower is faster, one point is one release, "
         'hover over it for its time. <a href="releases.html">How to read these pages, and the '
         "releases</a></footer>\n"

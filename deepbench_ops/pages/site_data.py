@@ -7,6 +7,7 @@
   new under each release.
 - data/start: what the first page tells of all machines.
 - data/models: the published tables of whole models beside the measured ones.
+- data/contests/MACHINE: its frameworks side by side, from `framework_page`.
 
 A release is told by its place in the catalogue's list. Only seconds, FLOPs, bytes and items are
 written; the pages derive the rest.
@@ -71,7 +72,12 @@ class Machine:
     @property
     def key(self) -> str:
         """Its name in addresses."""
-        return hashlib.sha1(self.name.encode()).hexdigest()[:10]
+        return key(self.name)
+
+
+def key(machine: str) -> str:
+    """A machine's name in addresses."""
+    return hashlib.sha1(machine.encode()).hexdigest()[:10]
 
 
 def write(
@@ -95,15 +101,16 @@ def write(
     known = {machine.name: machine for machine in machines}
     for (name, family), members in grouped.items():
         machine = known[name]
-        _put(folder / "lines" / machine.key / family, _lines(members, machine.profile, places))
+        put(folder / "lines" / machine.key / family, _lines(members, machine.profile, places))
     for machine in machines:
-        _put(folder / "stacks" / machine.key, _stacks(machine.stacks, places))
-    _put(folder / "catalogue", _catalogue(project, machines, places, grouped, torn))
-    _put(folder / "start", _start(machines, lines, changed, places))
-    _put(folder / "models", _models(machines, lines))
+        put(folder / "stacks" / machine.key, _stacks(machine.stacks, places))
+    put(folder / "catalogue", _catalogue(project, machines, places, grouped, torn))
+    put(folder / "start", _start(machines, lines, changed, places))
+    put(folder / "models", _models(machines, lines))
 
 
-def _put(path: Path, content: Any) -> None:
+def put(path: Path, content: Any) -> None:
+    """Write the data file that a page loads as `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     path.with_name(f"{path.name}.js").write_text(packed(text), "utf-8")

@@ -18,6 +18,7 @@ from deepbench_ops.pages.frame import BENCHMARKS, TABLES, cell, framed, head, sc
 from deepbench_ops.releases.table import Release
 
 PAGE = "verdicts.html"
+UNITS = {"ratio": "after / before", "noise": "share"}
 COLUMNS = ("release", "released", "after", "verdict", "ratio", "what", "noise", "also on")
 
 
@@ -41,14 +42,15 @@ def page(
     for machine in dict.fromkeys(line.points[0].machine for line in judged):
         mine = [cause for cause in changed if cause.machine == machine]
         parts.append(f"<h2>{html.escape(machine)}</h2>")
-        parts.append(_table(mine) if mine else "<p>Nothing changed.</p>")
+        parts.append(_table(machine, mine) if mine else "<p>Nothing changed.</p>")
     content = _CONTENT.substitute(judged=len(judged), lines=len(lines), machines="\n".join(parts))
     return framed(project, "What became slower or faster", content, PAGE, TABLES)
 
 
-def _table(found: Sequence[Cause]) -> str:
-    heads = [head(name, number=name in ("ratio", "noise")) for name in COLUMNS]
-    return scrolling(heads, [_row(cause) for cause in found], "What changed")
+def _table(machine: str, found: Sequence[Cause]) -> str:
+    heads = [head(name, name in UNITS, UNITS.get(name, "")) for name in COLUMNS]
+    rows = [_row(cause) for cause in found]
+    return scrolling(heads, rows, f"What changed on {machine}", {"machine": machine})
 
 
 def _row(cause: Cause) -> str:

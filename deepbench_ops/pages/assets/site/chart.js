@@ -46,9 +46,31 @@
         }, asked, {xaxis: axis(asked.xaxis), yaxis: axis(asked.yaxis)});
     }
 
-    /* The library is large: a page is there before it, and only what is looked at is drawn. */
+    /* The library is large, and a chart takes a while: a page is there before them, only what is looked at is drawn, and
+       it comes in steps, between which the page answers. */
 
-    var library = null;
+    var library = null, steps = Promise.resolve();
+
+    function idle() {
+        return new Promise(function (resolve) { (window.requestIdleCallback || setTimeout)(resolve, {timeout: 200}); });
+    }
+
+    /* Do `step` when those before it are done and there is nothing else to do. */
+    function later(step) {
+        var done = steps.then(idle).then(step);
+        steps = done.catch(function () { /* told by whoever asked for it */ });
+        return done;
+    }
+
+    /* Once what is in view is drawn. */
+    function settled() {
+        var known = steps;
+        return known.then(next_frame).then(next_frame).then(function () { return known === steps ? null : settled(); });
+    }
+
+    function next_frame() {
+        return new Promise(function (resolve) { requestAnimationFrame(function () { setTimeout(resolve); }); });
+    }
 
     function loaded() {
         library = library || new Promise(function (resolve, reject) {
@@ -68,23 +90,25 @@
     }, {rootMargin: '300px'});
 
     /* Fill `place` with a chart. `described` says in words what it shows; `build()` gives Plotly's
-       traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks. */
+       traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks; `room` is the
+       least width and the height in pixels, for what does not fit into any: it is panned where a page is narrower. */
     function chart(place, options) {
         var plot = place.querySelector('.plot');
         if (!plot) {
             plot = el('div', {class: 'plot', role: 'img'});
             var tools = el('div', {class: 'tools'}, ['png', 'svg'].map(function (format) {
                 return el('button', {type: 'button', click: function () {
-                    draw(plot).then(function () {
+                    Promise.resolve(drawn.includes(plot) || draw(plot)).then(function () {
                         Plotly.downloadImage(plot, {format: format, filename: plot.dataset.name,
                             width: plot.clientWidth, height: plot.clientHeight, scale: format === 'png' ? 2 : 1});
                     });
                 }}, 'Download ' + format.toUpperCase());
             }));
-            place.replaceChildren(plot, tools);
+            place.replaceChildren(el('div', {class: 'pan'}, plot), tools);
             place.classList.add('chart');
         }
         plot.deepbench = options;
+        if (options.room) { take_room(plot, options.room); }
         plot.dataset.name = options.name;
         plot.setAttribute('aria-label', options.described);
         if (drawn.includes(plot)) {
@@ -94,12 +118,27 @@
         }
     }
 
+    var LOWEST = 300, HIGHEST = 1400;
+
+    function take_room(plot, room) {
+        plot.style.height = Math.min(HIGHEST, Math.max(LOWEST, room.height)) + 'px';
+        if (!room.width) { return; }
+        plot.style.minWidth = room.width + 'px';
+        Object.entries({tabindex: 0, role: 'region', 'aria-label': plot.deepbench.described}).forEach(function (pair) {
+            plot.parentNode.setAttribute(pair[0], pair[1]);
+        });
+    }
+
     function draw(plot) {
-        return loaded().then(function () {
-            var built = plot.deepbench.build();
-            return Plotly.react(plot, built.traces, layout(built.layout),
-                {responsive: true, displaylogo: false, displayModeBar: false});
-        }).then(function () {
+        return later(function () {
+            return loaded().then(idle).then(function () { return put(plot); });
+        });
+    }
+
+    function put(plot) {
+        var built = plot.deepbench.build();
+        return Plotly.react(plot, built.traces, layout(built.layout),
+            {responsive: true, displaylogo: false, displayModeBar: false}).then(function () {
             if (drawn.includes(plot)) { return; }
             drawn.push(plot);
             plot.on('plotly_click', function (event) {
@@ -110,5 +149,5 @@
 
     document.addEventListener('deepbench-theme', function () { drawn.forEach(draw); });
 
-    Object.assign(deepbench, {chart: chart, log_axis: log_axis, colour: colour, faded: faded, looks: looks});
+    Object.assign(deepbench, {chart: chart, settled: settled, log_axis: log_axis, colour: colour, faded: faded, looks: looks});
 })();

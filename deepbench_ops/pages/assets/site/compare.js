@@ -73,7 +73,7 @@
             });
         });
         d.table(at('groups'), {
-            name: 'compare',
+            name: ['compare'].concat(sides.map(name)).join('-'),
             title: 'By family',
             rows: rows,
             detail: function (row) {
@@ -82,13 +82,14 @@
                 }).map(function (side) { return d.quoted(name(side)); }).join(' ') +
                     (at('device').value ? ' --device ' + at('device').value : ''));
             },
+            taken: [d.same('first', name(sides[0]))].concat(at('device').value ? [d.same('device', at('device').value)] : []),
             columns: [
                 {title: 'family', value: function (row) { return d.words(row.family); }},
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'other', value: function (row) { return name(row.other); }},
-                {title: 'other / first', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
-                {title: '95 % interval: low', number: true, value: function (row) { return row.low; }, text: d.ratio},
-                {title: 'high', number: true, value: function (row) { return row.high; }, text: d.ratio},
+                {title: 'other / first', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
+                {title: '95 % interval: low', unit: 'ratio', number: true, value: function (row) { return row.low; }, text: d.ratio},
+                {title: '95 % interval: high', head: 'high', unit: 'ratio', number: true, value: function (row) { return row.high; }, text: d.ratio},
                 {title: 'faster', value: function (row) {
                     if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'not told apart'; }
                     return name(row.ratio < 1 ? row.other : sides[0]);
@@ -117,8 +118,11 @@
         var own = changes(first, other).filter(function (change) {
             return change.first.line.family === family && change.first.line.precision === precision;
         });
+        var of = [family, precision, name(first), name(other)].join('-');
+        at('shared').hidden = !own.length;
+        if (!own.length) { return; }
         d.chart(at('bars'), {
-            name: 'wins-' + family + '-' + precision,
+            name: 'wins-' + of,
             described: 'Seconds of ' + name(other) + ' over those of ' + name(first) +
                 ', of each kernel from the largest gain to the largest loss, as in the table below',
             build: function () {
@@ -138,7 +142,7 @@
             }
         });
         d.chart(at('scatter'), {
-            name: 'scatter-' + family + '-' + precision,
+            name: 'scatter-' + of,
             described: 'Seconds of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table below',
             build: function () {
                 var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
@@ -158,9 +162,13 @@
             }
         });
         d.table(at('kernels'), {
-            name: 'kernels-' + family + '-' + precision,
+            name: 'kernels-' + of,
             title: 'Kernels that both have',
             rows: own,
+            taken: [d.same('family', d.words(family)), d.same('precision', precision),
+                {title: 'devices', value: function (change) {
+                    return d.distinct([change.first.line.device || d.DEVICE, change.other.line.device || d.DEVICE]).join(' and ');
+                }}],
             detail: function (change) {
                 return el('div', {}, d.detail(change.first.line, change.first.i), d.detail(change.other.line, change.other.i));
             },
@@ -168,12 +176,12 @@
                 {title: 'problem', value: function (change) { return d.kernel_name(change.first.line); }},
                 {title: 'set', value: function (change) { return d.words(change.first.line.set); }},
                 {title: 'pass', value: function (change) { return d.words(change.first.line.operation); }},
-                {title: name(first), number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
-                {title: name(other), number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
-                {title: 'other / first', number: true, value: function (change) { return change.ratio; }, text: d.ratio},
-                {title: name(first) + ', of its roof', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
+                {title: name(first), unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
+                {title: name(other), unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
+                {title: 'other / first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.ratio},
+                {title: name(first) + ', of its roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
                     text: function (value) { return d.percent(value); }},
-                {title: name(other) + ', of its roof', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
+                {title: name(other) + ', of its roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
                     text: function (value) { return d.percent(value); }}
             ]
         });
@@ -189,7 +197,19 @@
         })};
     }
 
-    function heat(catalogue, lines, family, precision, asked) {
+    /* Which kernels the sides have none of in common, in words; '' where each has some. */
+    function apart(sides, family, precision) {
+        function kernels_of(side) { return count(side, family, precision) + ' kernels of ' + name(side); }
+        return sides.slice(1).filter(function (other) {
+            return !changes(sides[0], other).some(function (change) {
+                return change.first.line.family === family && change.first.line.precision === precision;
+            });
+        }).map(function (other) {
+            return 'None of the ' + kernels_of(sides[0]) + ' is among the ' + kernels_of(other) + ' (' + d.words(family) + ', ' + precision + ').';
+        }).join(' ');
+    }
+
+    function heat(catalogue, machine, lines, family, precision, asked) {
         var some = lines.filter(function (line) {
             return line.family === family && line.precision === precision && line.releases.length > 1;
         });
@@ -197,12 +217,15 @@
         some = some.filter(function (line) { return line.framework === at('heat-framework').value; });
         d.offer(at('heat-operation'), d.distinct(some.map(function (line) { return line.operation; })), null, asked.get('operation'));
         some = some.filter(function (line) { return line.operation === at('heat-operation').value; });
-        at('heat').hidden = !some.length;
-        at('heat-told').textContent = some.length ? '' : 'No problem was measured at two releases or more.';
+        at('heat').hidden = at('heat-choices').hidden = !some.length;
+        at('heat-told').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + d.words(family) + ' at ' + precision +
+            ' was measured at two releases or more.';
         if (!some.length) { return; }
         var places = d.distinct(some.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
+        var labels = some.map(function (line) { return [d.kernel_name(line), d.words(line.set), line.device].filter(Boolean).join(', '); });
         d.chart(at('heat'), {
-            name: 'releases-' + family + '-' + precision,
+            name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
+            room: {width: 6 * longest(labels) + 22 * places.length + 110, height: 14 * some.length + 90},
             described: 'Seconds of each problem at each release against its first; the timeline page has the numbers',
             build: function () {
                 var z = some.map(function (line) {
@@ -215,7 +238,7 @@
                 reach = Math.min(reach, 2);
                 return {
                     traces: [{type: 'heatmap', z: z, x: places.map(function (p) { return d.plain(catalogue.releases[p].version); }),
-                        y: some.map(function (line) { return d.plain([d.kernel_name(line), d.words(line.set), line.device].filter(Boolean).join(', ')); }),
+                        y: labels.map(d.plain),
                         text: some.map(function (line) {
                             return places.map(function (place) {
                                 var i = line.at.indexOf(place);
@@ -230,6 +253,10 @@
                 };
             }
         });
+    }
+
+    function longest(texts) {
+        return Math.max.apply(null, texts.map(function (text) { return text.length; }));
     }
 
     d.page(function (catalogue) {
@@ -274,7 +301,12 @@
                 function chosen() { wanted[place] = {machine: machine.value, of: of.value}; draw(); }
                 side.of = of.value;
                 if (place > 1) {
-                    parts.push(el('button', {type: 'button', click: function () { wanted.splice(place, 1); controls(); draw(); }}, 'Remove ' + place));
+                    parts.push(el('button', {type: 'button', click: function () {
+                        wanted.splice(place, 1);
+                        controls();
+                        at('add').focus();
+                        draw();
+                    }}, 'Remove ' + place));
                 }
                 return parts;
             }));
@@ -298,23 +330,25 @@
                 d.offer(at('device'), d.distinct(several.flat()).sort(), d.DEVICE, asked.get('device'));
                 sides.forEach(function (side) { side.times = times(side.lines, side.of, at('device').value); });
                 var rows = groups(catalogue, sides);
-                d.offer(at('family'), d.distinct(rows.map(function (row) { return row.family; })), null, asked.get('family'));
+                /* Without any kernel that two have, what the first has over its releases can still be chosen. */
+                var choices = rows.length ? rows : sides[0].lines;
+                at('by-family').hidden = !rows.length;
+                d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })), null, asked.get('family'));
                 d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), name(side)]; }), null, asked.get('other'));
                 family_chosen();
 
                 function family_chosen() {
-                    d.offer(at('precision'), d.distinct(rows.filter(function (row) { return row.family === at('family').value; })
+                    d.offer(at('precision'), d.distinct(choices.filter(function (row) { return row.family === at('family').value; })
                         .map(function (row) { return row.precision; })).sort(), 'float32', asked.get('precision'));
                     shown();
                 }
                 function shown() {
-                    var some = rows.length > 0;
-                    ['bars', 'scatter', 'kernels'].forEach(function (id) { at(id).hidden = !some; });
-                    if (some) { kernels(sides[0], sides[Number(at('other').value)], at('family').value, at('precision').value); }
+                    at('apart').textContent = apart(sides, at('family').value, at('precision').value);
+                    kernels(sides[0], sides[Number(at('other').value)], at('family').value, at('precision').value);
                     heated();
                 }
                 function heated() {
-                    heat(catalogue, sides[0].lines, at('family').value, at('precision').value, asked);
+                    heat(catalogue, sides[0].machine, sides[0].lines, at('family').value, at('precision').value, asked);
                     asked = new URLSearchParams();
                     d.remember({side: wanted.map(name), family: at('family').value, precision: at('precision').value,
                         other: at('other').value, device: at('device').value, framework: at('heat-framework').value, operation: at('heat-operation').value});

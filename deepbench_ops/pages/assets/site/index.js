@@ -74,7 +74,7 @@
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
                 {title: 'device', value: function (row) { return row.device; }}
             ].concat(families.map(function (family) {
-                return {title: d.words(family), number: true, note: 'median share of the roofline', value: function (row) {
+                return {title: d.words(family), unit: 'share', number: true, note: 'median share of the roofline', value: function (row) {
                     return row.families[family] ? row.families[family].of_roof : null;
                 }, text: function (value) { return d.percent(value, 2); }};
             }), [

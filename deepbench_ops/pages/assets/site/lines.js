@@ -2,6 +2,8 @@
 'use strict';
 
 (function () {
+    var SHOWN = ['problem', 'set', 'pass'];
+
     /* All lines of a family on a machine; none where it has none. */
     function lines(catalogue, machine, family) {
         if (!machine.families[family]) { return Promise.resolve([]); }
@@ -30,6 +32,26 @@
 
     function told_rate(line, place) {
         return deepbench.scaled(rate(line, place), line.flops ? 'FLOP/s' : 'B/s');
+    }
+
+    /* The unit of the rates of a family's kernels, as CSV names it. */
+    function unit_of_rate(lines) {
+        return lines.some(function (line) { return line.flops; }) ? 'FLOP/s' : 'bytes/s';
+    }
+
+    /* What a table's page tells of all its kernels, for who takes the table along; less what it shows. */
+    function of_lines(line_of, shown) {
+        return [
+            {title: 'machine', value: function (row) { return line_of(row).machine.name; }},
+            {title: 'device', value: function (row) { return line_of(row).device || deepbench.DEVICE; }},
+            {title: 'framework', value: function (row) { return line_of(row).framework; }},
+            {title: 'family', value: function (row) { return deepbench.words(line_of(row).family); }},
+            {title: 'set', value: function (row) { return deepbench.words(line_of(row).set); }},
+            {title: 'pass', value: function (row) { return deepbench.words(line_of(row).operation); }},
+            {title: 'precision', value: function (row) { return line_of(row).precision; }},
+            {title: 'problem', value: function (row) { return problem_name(line_of(row)); }},
+            {title: 'conditions', value: function (row) { return conditions(line_of(row), 'device') || 'usual'; }}
+        ].filter(function (column) { return !(shown || SHOWN).includes(column.title); });
     }
 
     function bandwidth(line, place) {
@@ -92,11 +114,11 @@
             };
         }
         return [
-            {title: '99 % interval: low', number: true, value: end('low'), text: deepbench.seconds, cell: function (row) {
+            {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, cell: function (row) {
                 var low = end('low')(row), time = read(row);
                 return low ? deepbench.seconds(low) : deepbench.el('small', {}, told_interval(time.line, time.place));
             }},
-            {title: 'high', number: true, value: end('high'), text: deepbench.seconds}
+            {title: '99 % interval: high', head: 'high', unit: 'seconds', number: true, value: end('high'), text: deepbench.seconds}
         ];
     }
 
@@ -121,7 +143,7 @@
     }
 
     Object.assign(deepbench, {
-        lines: lines, last: last, rate: rate, told_rate: told_rate, bandwidth: bandwidth, of_roof: of_roof,
+        lines: lines, last: last, rate: rate, told_rate: told_rate, unit_of_rate: unit_of_rate, of_lines: of_lines, bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
         told_interval: told_interval, interval_columns: interval_columns, detail: detail
     });
@@ -134,24 +156,26 @@ deepbench.kernel_table = function (place, family, lines) {
     function newest(read) {
         return function (line) { return read(line, d.last(line)); };
     }
+    var first = lines[0];
     d.table(place, {
-        name: family + (lines.length ? '-' + lines[0].machine.name : ''),
+        name: [family, first.machine.name, first.framework, first.precision, d.conditions(first)].filter(Boolean).join('-'),
         title: d.words(family),
         rows: lines,
+        taken: d.of_lines(function (line) { return line; }),
         detail: newest(d.detail),
         columns: [
             {title: 'problem', value: d.kernel_name},
             {title: 'set', value: function (line) { return d.words(line.set); }},
             {title: 'pass', value: function (line) { return d.words(line.operation); }},
-            {title: 'time', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds}
+            {title: 'time', unit: 'seconds', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds}
         ].concat(d.interval_columns(function (line) { return {line: line, place: d.last(line)}; }), [
-            {title: 'noise', number: true, value: function (line) { return line.noise; },
+            {title: 'noise', unit: 'share', number: true, value: function (line) { return line.noise; },
                 text: function (value) { return d.percent(value, 2); }},
-            {title: 'rate', number: true, value: newest(d.rate), text: function (value, line) {
+            {title: 'rate', unit: d.unit_of_rate(lines), number: true, value: newest(d.rate), text: function (value, line) {
                 return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s');
             }},
-            {title: 'memory', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
-            {title: 'of the roof', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
+            {title: 'memory', unit: 'bytes/s', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
+            {title: 'of the roof', unit: 'share', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
             {title: 'release', value: newest(function (line, i) { return line.releases[i].name; })},
             {title: 'application', long: true, value: function (line) { return line.problem.application; }}
         ])

@@ -16,6 +16,7 @@
             name: 'peaks-' + machine.name,
             title: 'Peaks',
             rows: machine.peaks,
+            taken: [{title: 'unit', value: function (row) { return row.unit; }}, d.same('machine', machine.name)],
             detail: function (row) {
                 return row.how.startsWith('data sheet') ? el('p', {}, row.how) : d.told_command('deepbench machine');
             },

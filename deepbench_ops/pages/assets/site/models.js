@@ -20,6 +20,34 @@
             (row.devices > 1 ? ', ' + row.devices + ' devices' : '');
     }
 
+    /* A text for each row that no other has: what `base` says, and as much of `more` as it takes to tell rows of
+       the same text apart, at last their places. */
+    function told_apart(rows, base, more) {
+        var texts = rows.map(base);
+        function twice(text) { return texts.indexOf(text) !== texts.lastIndexOf(text); }
+        more.forEach(function (read) {
+            var alike = texts.map(function (text) {
+                return twice(text) && d.distinct(rows.filter(function (row, i) { return texts[i] === text; }).map(read)).length > 1;
+            });
+            texts = texts.map(function (text, i) { return alike[i] ? text + ', ' + read(rows[i]) : text; });
+        });
+        return texts.map(function (text, i) {
+            return twice(text) ? text + ', ' + (texts.slice(0, i).filter(function (other) { return other === text; }).length + 1) : text;
+        });
+    }
+
+    var APART = ['precision', 'operation', 'machine', 'framework', 'conditions'].map(function (key) {
+        return function (row) { return d.words(row[key] || 'not told'); };
+    });
+
+    /* Rows as categories beside each other take as much height as they need; a label's parts may take lines. */
+    function by_row(labels, lines) {
+        return {
+            room: {height: (8 + 14 * lines) * labels.length + 130},
+            layout: {yaxis: {type: 'category', autorange: 'reversed', tickfont: {size: 10}, categoryorder: 'array', categoryarray: labels}}
+        };
+    }
+
     function per_second(row) {
         return /\/sec$/.test(row.unit) ? row.published : null;
     }
@@ -58,13 +86,13 @@
                 {title: 'framework', value: function (row) { return row.framework; }},
                 {title: 'published', number: true, value: function (row) { return row.published; }},
                 {title: 'unit', value: function (row) { return row.unit; }},
-                {title: 'ms a step', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
+                {title: 'ms a step', unit: 'milliseconds', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
                     text: function (value) { return d.digits(value, 4); }}
             ].concat(data.machines.flatMap(function (machine) {
                 return [
-                    {title: machine, number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
+                    {title: machine, unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
                         text: function (value) { return d.digits(value, 4) + '/s'; }},
-                    {title: 'measured otherwise', long: true, value: function (row) {
+                    {title: machine + ': measured otherwise', head: 'measured otherwise', long: true, value: function (row) {
                         var here = row.here[machine] || {};
                         return cell(row, machine) && here.differs.length ? here.differs.join(', ') : here.why_not || '';
                     }}
@@ -77,11 +105,12 @@
     }
 
     function throughput(data, name, rows) {
+        var labels = told_apart(rows, label, APART).map(d.plain), shape = by_row(labels, 1);
         d.chart(at('chart'), {
             name: 'models-' + name,
+            room: shape.room,
             described: 'Items a second of each model, as published and as measured, as in the table below',
             build: function () {
-                var labels = rows.map(function (row) { return d.plain(label(row)); });
                 var series = [['as published', per_second, function () { return ''; }]].concat(data.machines.map(function (machine) {
                     return [machine, function (row) { return (cell(row, machine) || {}).per_second || null; },
                         function (row) { return ((row.here[machine] || {}).differs || []).join(', '); }];
@@ -89,11 +118,12 @@
                 return {
                     traces: series.map(function (one, place) {
                         var looks = d.looks(place);
-                        return {type: 'scatter', mode: 'markers', name: d.plain(one[0]), x: labels, y: rows.map(one[1]),
-                            text: rows.map(one[2]), hovertemplate: '%{x}: %{y:.4g} a second<br>%{text}',
+                        return {type: 'scatter', mode: 'markers', name: d.plain(one[0]), y: labels, x: rows.map(one[1]),
+                            text: rows.map(one[2]), hovertemplate: '%{y}: %{x:.4g} a second<br>%{text}',
                             marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
                     }),
-                    layout: {xaxis: {type: 'category', tickfont: {size: 10}}, yaxis: d.log_axis(series.flatMap(function (one) { return rows.map(one[1]).filter(Boolean); }), {title: 'items a second'})}
+                    layout: Object.assign({xaxis: d.log_axis(series.flatMap(function (one) { return rows.map(one[1]).filter(Boolean); }),
+                        {title: 'items a second', tickformat: '~r'})}, shape.layout)
                 };
             }
         });
@@ -107,21 +137,25 @@
             return;
         }
         var PARTS = [['median', 'median_seconds'], ['90 %', 'p90_seconds'], ['99 %', 'p99_seconds']];
+        var labels = told_apart(rows, function (row) {
+            return row.model + ', batch ' + row.batch + ' x ' + row.threads + '\n' + row.by + ', ' + row.machine;
+        }, ['precision', 'release', 'device'].map(function (key) { return function (row) { return row[key]; }; }))
+            .map(function (text) { return d.plain(text).replace('\n', '<br>'); });
+        var shape = by_row(labels, 2);
         d.chart(at('latency-chart'), {
             name: 'latency',
+            room: shape.room,
             described: 'Latency of a batch, median and percentiles, as in the table below',
             build: function () {
                 return {
                     traces: PARTS.map(function (part, place) {
                         var looks = d.looks(place);
                         return {type: 'scatter', mode: 'markers', name: part[0],
-                            x: rows.map(function (row) {
-                                return d.plain([row.model, 'batch ' + row.batch + ' x ' + row.threads, row.by, row.machine].join(', '));
-                            }),
-                            y: rows.map(function (row) { return row[part[1]]; }),
-                            hovertemplate: '%{x}: %{y:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
+                            y: labels, x: rows.map(function (row) { return row[part[1]]; }),
+                            hovertemplate: '%{y}: %{x:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
                     }),
-                    layout: {xaxis: {type: 'category', tickfont: {size: 10}}, yaxis: d.log_axis(rows.flatMap(function (row) { return [row.median_seconds, row.p99_seconds]; }), {title: 'seconds'})}
+                    layout: Object.assign({xaxis: d.log_axis(rows.flatMap(function (row) { return [row.median_seconds, row.p99_seconds]; }),
+                        {title: 'seconds'})}, shape.layout)
                 };
             }
         });
@@ -142,10 +176,10 @@
                 {title: 'by', value: function (row) { return row.by; }},
                 {title: 'release', value: function (row) { return row.release; }}
             ].concat(PARTS.map(function (part) {
-                return {title: part[0], number: true, value: function (row) { return row[part[1]]; }, text: d.seconds};
+                return {title: part[0], unit: 'seconds', number: true, value: function (row) { return row[part[1]]; }, text: d.seconds};
             }), [
                 {title: 'batches', number: true, value: function (row) { return row.batches; }},
-                {title: 'items a second', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
+                {title: 'items a second', unit: 'items/s', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
                     text: function (value) { return d.digits(value, 4); }}
             ])
         });
@@ -178,11 +212,11 @@
                 {title: 'conditions', value: d.conditions},
                 {title: 'machine', value: function (row) { return row.machine; }},
                 {title: 'release', value: function (row) { return row.release; }},
-                {title: 'step', number: true, value: function (row) { return row.seconds; }, text: d.seconds},
-                {title: 'operations alone', number: true, value: function (row) { return row.operations; }, text: d.seconds},
-                {title: 'overhead', number: true, value: function (row) { return 1 - row.operations / row.seconds; }, text: percent},
-                {title: 'from', number: true, value: end(0), text: percent},
-                {title: 'to', number: true, value: end(1), text: percent}
+                {title: 'step', unit: 'seconds', number: true, value: function (row) { return row.seconds; }, text: d.seconds},
+                {title: 'operations alone', unit: 'seconds', number: true, value: function (row) { return row.operations; }, text: d.seconds},
+                {title: 'overhead', unit: 'share', number: true, value: function (row) { return 1 - row.operations / row.seconds; }, text: percent},
+                {title: 'overhead, from', head: 'from', unit: 'share', number: true, value: end(0), text: percent},
+                {title: 'overhead, to', head: 'to', unit: 'share', number: true, value: end(1), text: percent}
             ]
         });
     }
@@ -196,14 +230,14 @@
         }
         Object.entries(data.tables).forEach(function (pair) {
             pair[1].filter(per_second).forEach(function (row) {
-                var told = {model: row.printed, machine: row.machine, precision: row.precision, of: row.framework,
-                    how: row.conditions, command: 'deepbench table ' + pair[0]};
-                add(JSON.stringify(told) + row.batch + row.operation, told, row.devices, row.published);
+                var told = {model: row.printed, pass: row.operation, machine: row.machine, precision: row.precision, of: row.framework,
+                    batch: row.batch, how: row.conditions, command: 'deepbench table ' + pair[0]};
+                add(JSON.stringify(told), told, row.devices, row.published);
             });
         });
         data.scaling.forEach(function (row) {
-            var told = {model: row.model, machine: row.machine, precision: row.precision, of: row.release,
-                how: row.split ? 'tables over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
+            var told = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
+                batch: row.batch, how: row.split ? 'tables over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
                     (row.split ? ' --split' : '')};
             add(JSON.stringify(told), told, row.ranks, row.batch * row.ranks / row.step_seconds);
         });
@@ -221,6 +255,11 @@
             return;
         }
         var lines = d.distinct(rows.map(function (row) { return row.group; }));
+        var names = told_apart(lines, function (group) {
+            return [group.told.model, group.told.machine, group.told.how].filter(Boolean).join(', ');
+        }, ['precision', 'pass', 'of', 'batch'].map(function (key) {
+            return function (group) { return (key === 'batch' ? 'batch ' : '') + d.words(group.told[key] || 'not told'); };
+        }));
         d.chart(at('scaling-chart'), {
             name: 'scaling',
             described: 'Efficiency of training on more and more devices, as in the table below',
@@ -228,8 +267,7 @@
                 return {
                     traces: lines.map(function (group, place) {
                         var own = rows.filter(function (row) { return row.group === group; }), looks = d.looks(place);
-                        var told = group.told;
-                        return {type: 'scatter', mode: 'lines+markers', name: d.plain([told.model, told.machine, told.how].filter(Boolean).join(', ')),
+                        return {type: 'scatter', mode: 'lines+markers', name: d.plain(names[place]),
                             x: own.map(function (row) { return row.devices; }), y: own.map(function (row) { return 100 * row.efficiency; }),
                             hovertemplate: '%{x} devices: %{y:.3g} %', line: {color: looks.colour, dash: looks.dash},
                             marker: {color: looks.colour, symbol: looks.symbol, size: 8}};
@@ -248,11 +286,13 @@
                 {title: 'model', value: function (row) { return row.group.told.model; }},
                 {title: 'machine', value: function (row) { return row.group.told.machine; }},
                 {title: 'precision', value: function (row) { return row.group.told.precision || 'not told'; }},
+                {title: 'pass', value: function (row) { return d.words(row.group.told.pass); }},
+                {title: 'batch', number: true, value: function (row) { return row.group.told.batch; }},
                 {title: 'with', value: function (row) { return row.group.told.of; }},
                 {title: 'how', long: true, value: function (row) { return row.group.told.how; }},
                 {title: 'devices', number: true, value: function (row) { return row.devices; }},
-                {title: 'items a second', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
-                {title: 'efficiency', number: true, value: function (row) { return row.efficiency; },
+                {title: 'items a second', unit: 'items/s', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
+                {title: 'efficiency', unit: 'share', number: true, value: function (row) { return row.efficiency; },
                     text: function (value) { return d.percent(value); }}
             ]
         });

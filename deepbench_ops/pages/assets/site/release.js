@@ -46,12 +46,12 @@
                     {title: 'verdict', value: verdict, cell: function (row) {
                         return row.change ? el('strong', {class: verdict(row)}, verdict(row)) : verdict(row);
                     }},
-                    {title: 'level', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.ratio},
-                    {title: '99 % interval: low', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
-                    {title: 'high', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio},
+                    {title: 'level', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.ratio},
+                    {title: '99 % interval: low', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
+                    {title: '99 % interval: high', head: 'high', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio},
                     {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
-                    {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                    {title: 'vs previous release', number: true, value: function (row) { return row.ratio; }, text: d.ratio}
+                    {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
+                    {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio}
                 ]
             });
             parts.push(place);

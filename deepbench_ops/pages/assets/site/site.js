@@ -57,9 +57,9 @@
         return String(name).replace(/_/g, ' ');
     }
 
-    /* Plotly reads its own small markup in texts, so what comes from files must not hold any. */
+    /* Plotly reads its own small markup in texts, so what comes from files is escaped for it. */
     function plain(text) {
-        return String(text).replace(/[<>&]/g, ' ');
+        return String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
     }
 
     /* THE ADDRESS holds what a page shows, so that it can be sent to others. */
@@ -68,12 +68,12 @@
         return new URLSearchParams(location.hash.slice(1));
     }
 
-    /* `wanted`: names with a text or several; what is empty is left out. */
+    /* `wanted`: names with a text, which is left out where it is empty, or with a list of them. */
     function address(wanted) {
         var found = new URLSearchParams();
         Object.entries(wanted).forEach(function (pair) {
             [].concat(pair[1]).forEach(function (value) {
-                if (value !== '' && value !== null && value !== undefined) { found.append(pair[0], value); }
+                if ((value !== '' || Array.isArray(pair[1])) && value !== null && value !== undefined) { found.append(pair[0], value); }
             });
         });
         return '#' + found.toString();
@@ -107,9 +107,10 @@
     }
 
     /* What the address asks for and the page does not have is told, until something else is chosen. */
-    function not_here(what, name) {
+    function not_here(what, name, why) {
         document.getElementById('content').prepend(el('p', {class: 'torn missing', role: 'alert'},
-            'The address asks for the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, which is not here. Something else is shown.'));
+            'The address asks for the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, ' +
+            (why || 'which is not here') + '. Something else is shown.'));
     }
 
     function distinct(values) {
@@ -236,7 +237,8 @@
         return promise.then(function (found) { return own === questions ? show(found) : null; });
     }
 
-    /* Run a page: `draw(catalogue)` once the catalogue is there. Another address is another page. */
+    /* Run a page: `draw(catalogue)` once the catalogue is there. Another address is another page. `data-ready` tells
+       after how many milliseconds it had nothing left to do. */
     function page(draw) {
         window.addEventListener('hashchange', function () { location.reload(); });
         document.getElementById('content').addEventListener('change', function () {
@@ -252,7 +254,9 @@
             instead('This page could not be drawn: ' + reason.message);
             console.error(reason);
         }
-        drawn.catch(failed).then(function () { document.body.dataset.ready = Math.round(performance.now()); });
+        drawn.catch(failed).then(deepbench.settled).then(function () {
+            document.body.dataset.ready = Math.round(performance.now());
+        });
     }
 
     Object.assign(deepbench, {

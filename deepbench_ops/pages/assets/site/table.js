@@ -1,16 +1,18 @@
 /* A table that can be filtered, sorted and taken along as Markdown or CSV.
 
    deepbench.table(place, {name, columns, rows, detail}): `place` is filled with it. A column has a
-   title and `value(row)`, a number or text, which is what is sorted by and what CSV holds; `text(value,
-   row)` is how it is shown, `cell(row)` an element in its place; `number` says that it is one, `long`
-   that its text may take several lines.
+   title and `value(row)`, a number or text, which is what is sorted by and what CSV holds, in `unit`, which
+   its heading there names; `text(value, row)` is how it is shown, `cell(row)` an element in its place, `head`
+   what the heading holds on the page; `number` says that it is one, `long` that its text may take several
+   lines. `taken` are columns that the page tells elsewhere: they are only taken along.
    `detail(row)` is an element that opens below a row. Of a table that is in the page already `line(row)` is
-   the row's element, `head` what a column's heading holds. */
+   the row's element. */
 'use strict';
 
 (function () {
     var el = deepbench.el;
     var AT_ONCE = 100;  /* rows; the others on request */
+    var UNSEEN = 30;  /* rows of a table that nobody looks at yet */
     var FEW = 5;  /* so many need no filter */
 
     function shown(column, row) {
@@ -38,6 +40,27 @@
             })).join('\n') + '\n';
     }
 
+    /* Cells of CSV are plain numbers, so the heading tells their unit. */
+    function titled(column) {
+        return column.title + (column.unit ? ' (' + column.unit + ')' : '');
+    }
+
+    function file_name(name) {
+        return name.replace(/[^\w.@+-]+/g, '_');
+    }
+
+    /* A column of a text that is the same in every row. */
+    function same(title, text) {
+        return {title: title, value: function () { return text; }};
+    }
+
+    var looked_at = new IntersectionObserver(function (entries) {
+        entries.filter(function (entry) { return entry.isIntersecting; }).forEach(function (entry) {
+            looked_at.unobserve(entry.target);
+            entry.target.dispatchEvent(new Event('deepbench-seen'));
+        });
+    }, {rootMargin: '300px'});
+
     /* A text that a spreadsheet would take for a formula is given an apostrophe. */
     function csv(columns, rows) {
         function line(cells) {
@@ -47,13 +70,14 @@
                 return /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
             }).join(',');
         }
-        return [line(columns.map(function (column) { return column.title; }))].concat(rows.map(function (row) {
+        return [line(columns.map(titled))].concat(rows.map(function (row) {
             return line(columns.map(function (column) { return column.value(row); }));
         })).join('\n') + '\n';
     }
 
     function table(place, options) {
-        var columns = options.columns;
+        var columns = options.columns, taken = columns.concat(options.taken || []);
+        var seen = options.rows.length <= UNSEEN || options.limit === Infinity;
         var sorted_by = null, down = false, filter = '', limit = options.limit || AT_ONCE, rows = [];
         var count = el('span', {role: 'status'});
         var body = el('tbody');
@@ -105,7 +129,7 @@
                     if (is_open) {
                         line.nextSibling.remove();
                     } else {
-                        line.after(el('tr', {class: 'detail'}, el('td', {colspan: columns.length}, options.detail(row))));
+                        line.after(el('tr', {class: 'detail'}, el('td', {colspan: columns.length}, el('div', {class: 'told'}, options.detail(row)))));
                     }
                 });
                 first.append(' ', open);
@@ -123,7 +147,7 @@
                 }
             });
             body.querySelectorAll('.open[aria-expanded=true]').forEach(function (open) { open.click(); });
-            body.replaceChildren.apply(body, rows.slice(0, limit).map(drawn));
+            body.replaceChildren.apply(body, rows.slice(0, seen ? limit : UNSEEN).map(drawn));
             var all = options.rows.length;
             count.textContent = (rows.length === all ? '' : rows.length + ' of ') + all + (all === 1 ? ' row' : ' rows');
             more.hidden = rows.length <= limit;
@@ -139,14 +163,19 @@
             }})));
         }
         tools.append(count,
-            deepbench.copy_button('Copy as Markdown', function () { return markdown(columns, rows); }),
+            deepbench.copy_button('Copy as Markdown', function () { return markdown(taken, rows); }),
             el('button', {type: 'button', click: function () {
-                deepbench.save(options.name + '.csv', csv(columns, rows), 'text/csv');
+                deepbench.save(file_name(options.name) + '.csv', csv(taken, rows), 'text/csv');
             }}, 'Download CSV'));
-        place.replaceChildren(el('div', {class: 'table'}, tools,
+        var whole = el('div', {class: 'table'}, tools,
             el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': options.title || options.name},
-                el('table', {}, el('thead', {}, el('tr', {}, heads)), body)), more));
+                el('table', {}, el('thead', {}, el('tr', {}, heads)), body)), more);
+        place.replaceChildren(whole);
         draw();
+        if (!seen) {
+            whole.addEventListener('deepbench-seen', function () { seen = true; draw(); });
+            looked_at.observe(whole);
+        }
     }
 
     /* A table that is in the page already gets the same tools. A cell's value is its data-value where it
@@ -155,7 +184,7 @@
         var columns = Array.from(box.querySelectorAll('thead th'), function (head, place) {
             var number = head.classList.contains('number');
             return {
-                title: read(head), head: Array.from(head.childNodes), number: number,
+                title: read(head), unit: head.dataset.unit, head: Array.from(head.childNodes), number: number,
                 value: function (row) {
                     var text = row.cells[place].dataset.value;
                     return text === undefined ? read(row.cells[place]) : number && text ? Number(text) : text;
@@ -166,8 +195,10 @@
         var rows = Array.from(box.querySelectorAll('tbody tr'));
         var place = el('div');
         box.replaceWith(place);
-        table(place, {name: name, title: box.getAttribute('aria-label'), columns: columns, rows: rows, limit: Infinity,
-            line: function (row) { return row; },
+        var taken = Object.entries(JSON.parse(box.dataset.taken || '{}'));
+        table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
+            taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
+            limit: Infinity, line: function (row) { return row; },
             detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
     }
 
@@ -189,7 +220,7 @@
         return told.machine && deepbench.told_command(deepbench.confirm_command(told.machine, told.release));
     }
 
-    deepbench.table = table;
+    Object.assign(deepbench, {table: table, same: same});
     document.querySelectorAll('main .scroll').forEach(function (box, place) {
         var page = location.pathname.split('/').pop().replace('.html', '');
         adopt(box, page + (place ? '-' + place : ''));

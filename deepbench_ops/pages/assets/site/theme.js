@@ -33,9 +33,12 @@
         name_other();
 
         /* The address behind # holds what a page shows, so the way past the ways leaves it alone. */
-        document.querySelector('.skip').addEventListener('click', function (event) {
-            event.preventDefault();
-            document.getElementById('main').focus();
-        });
+        var skip = document.querySelector('.skip');  /* asv's pages have none */
+        if (skip) {
+            skip.addEventListener('click', function (event) {
+                event.preventDefault();
+                document.getElementById('main').focus();
+            });
+        }
     });
 })();

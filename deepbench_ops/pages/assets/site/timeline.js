@@ -15,21 +15,46 @@
     var WIDE = 5;  /* Lines that lie so many times apart are drawn on a logarithmic scale. */
     var USUAL = {set: 'training', operation: 'forward', precision: 'float32'};
 
-    /* A box for each value; `chosen` are ticked. */
+    /* A box for each value; `chosen` are ticked. Those that are there already stay, with the focus that they may
+       have. */
     function boxes(fieldset, values, chosen, changed) {
-        var legend = fieldset.querySelector('legend');
-        fieldset.replaceChildren.apply(fieldset, [legend].concat(values.map(function (value) {
-            return el('label', {}, el('input', {type: 'checkbox', value: value, checked: chosen.includes(value),
-                change: changed}), ' ' + value);
-        })));
+        var there = new Map(Array.from(fieldset.querySelectorAll('input'), function (box) { return [box.value, box.parentNode]; }));
+        there.forEach(function (label, value) {
+            if (!values.includes(value)) { label.remove(); }
+        });
+        values.forEach(function (value, place) {
+            var label = there.get(value) || el('label', {}, el('input', {type: 'checkbox', value: value}), ' ' + value);
+            label.firstChild.checked = chosen.includes(value);
+            if (fieldset.children[place + 1] !== label) { fieldset.insertBefore(label, fieldset.children[place + 1] || null); }
+        });
+        fieldset.onchange = changed;
     }
 
-    /* Those of the names that are there; what the address has asked for beside them is told. */
-    function present(what, names, known, wanted) {
+    /* Those of the names that are there; what the address has asked for beside them is told: `why` says what an
+       other one lacks, where that is known. */
+    function present(what, names, known, wanted, why) {
         return names.filter(function (name) {
-            if (!known.includes(name) && wanted.has(what)) { d.not_here(what, name); }
+            if (name && !known.includes(name) && wanted.has(what)) { d.not_here(what, name, why && why(name)); }
             return known.includes(name);
         });
+    }
+
+    /* In the address: an empty name says that nothing is ticked. */
+    function told_names(names) {
+        return names.length ? names : [''];
+    }
+
+    /* In words which of the ticked machines are not drawn, and why. */
+    function left_out(lines, names, shown) {
+        function of(name, some) {
+            return some.some(function (line) { return line.machine.name === name; });
+        }
+        var drawn = lines.filter(function (line) { return shown.includes(line.framework); });
+        return [
+            ['not measured on ', names.filter(function (name) { return !of(name, lines); })],
+            ['measured with other frameworks on ', names.filter(function (name) { return of(name, lines) && !of(name, drawn); })]
+        ].filter(function (pair) { return pair[1].length; })
+            .map(function (pair) { return pair[0] + pair[1].join(', '); }).join('; ');
     }
 
     /* A problem by its id and the application that it is from, which is what people look for. */
@@ -43,9 +68,9 @@
     }
 
     var UP = {
-        seconds: {title: 'seconds', of: function (line, seconds) { return seconds; }},
-        rate: {title: 'FLOP/s', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; }},
-        relative: {title: 'times as long as at its first release',
+        seconds: {title: 'seconds', format: '~s', of: function (line, seconds) { return seconds; }},
+        rate: {title: 'FLOP/s', format: '~s', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; }},
+        relative: {title: 'times as long as at its first release', format: '~r',
             of: function (line, seconds) { return seconds && seconds / line.seconds[0]; }}
     };
 
@@ -80,7 +105,7 @@
             }
             edges.forEach(function (edge, second) {
                 found.push(Object.assign({}, shared, {x: x.slice(run[0], run[1]), y: edge,
-                    line: {width: 0, color: looks.colour}, fill: second ? 'tonexty' : 'none',
+                    line: {width: 1, color: d.faded(looks.colour, 0.6)}, fill: second ? 'tonexty' : 'none',
                     fillcolor: d.faded(looks.colour, 0.2)}));
             });
         });
@@ -112,24 +137,26 @@
         });
     }
 
-    function draw(catalogue, lines, settings) {
+    function draw(catalogue, lines, settings, missing) {
         at('chart').hidden = !lines.length;
         if (!lines.length) {
-            at('told').textContent = 'None of the chosen machines and frameworks has measured this kernel.';
+            at('told').textContent = missing;
             at('table').replaceChildren();
             return;
         }
         var first = lines[0];
         at('told').textContent = d.words(first.family) + ' ' + d.problem_name(first) + ', ' + d.words(first.set) + ', ' +
             d.words(first.operation) + ', ' + first.precision + (first.problem.application ? ': ' + first.problem.application : '') +
-            (first.problem.note ? '. ' + first.problem.note : '');
+            (first.problem.note ? '. ' + first.problem.note : '') + (missing ? '. ' + missing : '');
+        var name = ['timeline', first.family, first.set, first.operation, first.precision, d.problem_name(first)].join('-');
+        var unusual = lines.some(d.conditions);
         var values = values_of(lines, settings);
         var wide = Math.max.apply(null, values) > WIDE * Math.min.apply(null, values);
         var log = settings.scale ? settings.scale === 'log' : wide;
-        var title = settings.y === 'rate' && !first.flops ? 'B/s' : UP[settings.y].title;
+        var up = UP[settings.y], title = settings.y === 'rate' && !first.flops ? 'B/s' : up.title;
         var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
         d.chart(at('chart'), {
-            name: ['timeline', first.family, first.problem.id, first.operation, first.precision].join('-'),
+            name: name,
             described: 'Timeline of ' + d.problem_name(first) + ', as in the table below',
             build: function () {
                 return {
@@ -137,8 +164,8 @@
                     layout: {
                         xaxis: settings.x === 'date' ? {type: 'date'} : {type: 'category', categoryorder: 'array',
                             categoryarray: releases.map(function (p) { return d.plain(catalogue.releases[p].name); })},
-                        yaxis: log ? d.log_axis(values, {title: title})
-                            : {type: 'linear', rangemode: 'tozero', tickformat: '~s', title: title}
+                        yaxis: log ? d.log_axis(values, {title: title, tickformat: up.format})
+                            : {type: 'linear', rangemode: 'tozero', tickformat: up.format, title: title}
                     }
                 };
             }
@@ -147,25 +174,26 @@
             return line.seconds.map(function (seconds, i) { return {line: line, i: i}; });
         });
         d.table(at('table'), {
-            name: 'timeline-' + first.problem.id,
+            name: name,
             title: 'Times of ' + d.problem_name(first),
             rows: rows,
+            taken: d.of_lines(function (row) { return row.line; }, ['machine'].concat(unusual ? ['device', 'conditions'] : [])),
             detail: function (row) { return d.detail(row.line, row.i); },
             columns: [
                 {title: 'machine', value: function (row) { return row.line.machine.name; }},
                 {title: 'release', value: function (row) { return row.line.releases[row.i].name; }},
                 {title: 'released', value: function (row) { return row.line.releases[row.i].date; }},
-                {title: 'time', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds}
+                {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds}
             ].concat(d.interval_columns(function (row) { return {line: row.line, place: row.i}; }), [
-                {title: 'rate', number: true, value: function (row) { return d.rate(row.line, row.i); },
+                {title: 'rate', unit: d.unit_of_rate(lines), number: true, value: function (row) { return d.rate(row.line, row.i); },
                     text: function (value, row) { return d.told_rate(row.line, row.i); }},
-                {title: 'of the roof', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
+                {title: 'of the roof', unit: 'share', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
                     text: function (value) { return d.percent(value); }},
-                {title: 'vs previous release', number: true, value: function (row) {
+                {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) {
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
                 }, text: d.ratio},
                 {title: 'verdict', value: verdict}
-            ], lines.some(d.conditions) ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
+            ], unusual ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });
     }
 
@@ -191,19 +219,26 @@
         at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
         return family_chosen(wanted.getAll('machine'), wanted);
 
+        function having() {
+            return machines.filter(function (machine) { return machine.families[at('family').value]; });
+        }
+
         function family_chosen(names, wanted) {
-            var having = machines.filter(function (machine) { return machine.families[at('family').value]; });
-            var known = having.map(function (machine) { return machine.name; });
-            var some = present('machine', names, known, wanted);
-            boxes(at('machines'), known, some.length ? some : [known.includes(first.name) ? first.name : known[0]],
+            var known = having().map(function (machine) { return machine.name; });
+            var some = present('machine', names, known, wanted, function (name) {
+                return machines.some(function (machine) { return machine.name === name; }) &&
+                    'which has no results of ' + d.words(at('family').value);
+            });
+            var none = wanted.get('machine') === '';
+            boxes(at('machines'), known, some.length || none ? some : [known.includes(first.name) ? first.name : known[0]],
                 function () { chosen(new URLSearchParams()); });
             return chosen(wanted);
         }
 
-        /* Lines of the machines that are ticked; then what there is to choose from among them. */
+        /* Lines of the machines that are ticked, of all where none is; then what there is to choose from among them. */
         function chosen(wanted) {
             var names = ticked(at('machines'));
-            var some = machines.filter(function (machine) { return names.includes(machine.name); });
+            var some = having().filter(function (machine) { return !names.length || names.includes(machine.name); });
             return d.answer(Promise.all(some.map(function (machine) {
                 return d.lines(catalogue, machine, at('family').value);
             })), function (found) { narrowed(found.flat(), names, wanted); });
@@ -226,16 +261,21 @@
             var unticked = Array.from(at('frameworks').querySelectorAll('input:not(:checked)'))
                 .map(function (box) { return box.value; });
             var kept = frameworks.filter(function (name) { return !unticked.includes(name); });
-            boxes(at('frameworks'), frameworks, asked.length ? asked : kept.length ? kept : frameworks,
+            var none = wanted.get('framework') === '' || unticked.length && !ticked(at('frameworks')).length;
+            boxes(at('frameworks'), frameworks, none ? [] : asked.length ? asked : kept.length ? kept : frameworks,
                 function () { narrowed(lines, names, new URLSearchParams()); });
             var shown = ticked(at('frameworks'));
             var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value};
             d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
-                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: names,
-                framework: shown.length < frameworks.length ? shown : []},
+                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: told_names(names),
+                framework: shown.length < frameworks.length ? told_names(shown) : []},
                 settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
                 settings.scale ? {scale: settings.scale} : {}));
-            draw(catalogue, left.filter(function (line) { return shown.includes(line.framework); }), settings);
+            var missing = !names.length ? 'No machine is ticked.' : !shown.length ? 'No framework is ticked.'
+                : left_out(left, names, shown).replace(/^./, function (letter) { return letter.toUpperCase(); });
+            draw(catalogue, left.filter(function (line) {
+                return names.includes(line.machine.name) && shown.includes(line.framework);
+            }), settings, missing);
         }
     });
 })();

@@ -1,0 +1,143 @@
+/* Frameworks side by side: the sections of the page, each filled when it is opened, and found by words. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var find = document.getElementById('find');
+    if (!find) { return; }
+    var WHERE = ['machine', 'family', 'operation', 'precision'];
+    var sections = Array.from(document.querySelectorAll('details[data-key]'));
+
+    function load(section) {
+        return d.load('data/contests/' + section.dataset.key);
+    }
+
+    function kernels(all, section) {
+        var own = section.dataset;
+        return all.filter(function (row) {
+            return row.section[0] === own.family && row.section[1] === own.operation && row.section[2] === own.precision;
+        });
+    }
+
+    function words() {
+        return find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    }
+
+    function matching(rows, section) {
+        var own = WHERE.map(function (key) { return section.dataset[key]; }).join(' ');
+        return rows.filter(function (row) {
+            var text = [row.name, d.words(row.set), own].join(' ').toLowerCase();
+            return words().every(function (word) { return text.includes(word); });
+        });
+    }
+
+    function fill(section) {
+        return load(section).then(function (all) {
+            var place = section.querySelector('div') || section.appendChild(el('div'));
+            show(place, section.dataset, matching(kernels(all, section), section));
+        });
+    }
+
+    /* A time of a row: [framework, release, version, day, seconds, low, high], or why no interval in
+       the place of the last two. */
+    function time(row, framework) {
+        return row.times.find(function (one) { return one[0] === framework; });
+    }
+
+    function versions(rows, framework) {
+        var known = new Map(rows.map(function (row) { return time(row, framework); }).filter(Boolean)
+            .map(function (one) { return [one[2], one[3]]; }));
+        return Array.from(known).sort(function (a, b) { return a[1].localeCompare(b[1]); })
+            .map(function (pair) { return pair[0]; }).join(', ');
+    }
+
+    function time_column(rows, framework) {
+        var of = versions(rows, framework);
+        return {
+            title: framework + ' ' + of, head: el('span', {}, framework, el('br'), el('small', {}, of)),
+            unit: 'seconds', number: true,
+            value: function (row) { return (time(row, framework) || [])[4]; },
+            text: d.seconds,
+            cell: function (row) { return told_time(row, time(row, framework)); }
+        };
+    }
+
+    function told_time(row, one) {
+        if (!one) { return ''; }
+        var text = d.seconds(one[4]);
+        return el('span', {}, row.fastest === one[0] ? el('strong', {}, text) : text,
+            one[5] ? [el('br'), el('small', {}, one.length > 6 ? d.interval(one[5], one[6]) : one[5])] : []);
+    }
+
+    function show(place, own, rows) {
+        var frameworks = d.distinct(rows.flatMap(function (row) {
+            return row.times.map(function (one) { return one[0]; });
+        })).sort();
+        d.table(place, {
+            name: ['frameworks', own.machine, own.family, own.operation, own.precision].join('-'),
+            title: [own.family, d.words(own.operation), own.precision, 'on', own.machine].join(' '),
+            rows: rows,
+            taken: WHERE.map(function (key) { return d.same(key === 'operation' ? 'pass' : key, d.words(own[key])); }),
+            detail: function (row) {
+                return el('div', {}, row.times.map(function (one) { return d.told_command(d.command(row.kernel, {name: one[1]})); }));
+            },
+            columns: [
+                {title: 'problem', value: function (row) { return row.name; }},
+                {title: 'set', value: function (row) { return d.words(row.set); }}
+            ].concat(frameworks.map(function (name) { return time_column(rows, name); }), [
+                {title: 'second / first', unit: 'ratio', number: true, value: function (row) { return row.ahead; }, text: d.ratio},
+                {title: 'fastest', value: function (row) { return row.fastest || 'nobody'; }}
+            ])
+        });
+    }
+
+    function remember() {
+        var last = sections.filter(function (section) { return section.open && !section.hidden; }).pop();
+        var told = {find: find.value.trim()};
+        WHERE.forEach(function (key) { told[key] = last ? last.dataset[key] : ''; });
+        d.remember(told);
+    }
+
+    /* Only sections that have a kernel of all words stay, and how many they have is told. */
+    function searched() {
+        return d.answer(Promise.all(sections.map(function (section) {
+            return load(section).then(function (all) {
+                var own = kernels(all, section);
+                return [own.length, matching(own, section).length];
+            });
+        })), function (counts) {
+            var total = 0;
+            sections.forEach(function (section, i) {
+                total += counts[i][1];
+                section.hidden = !counts[i][1];
+                section.querySelector('summary span').textContent =
+                    (counts[i][1] < counts[i][0] ? counts[i][1] + ' of ' : '') + counts[i][0] + ' kernels';
+                if (section.open) { fill(section); }
+            });
+            document.getElementById('found').textContent = words().length ? total + ' kernels found.' : '';
+            remember();
+        });
+    }
+
+    sections.forEach(function (section) {
+        section.addEventListener('toggle', function () {
+            if (section.open) { fill(section); }
+            remember();
+        });
+    });
+    find.form.addEventListener('submit', function (event) { event.preventDefault(); });
+    find.addEventListener('input', searched);
+    window.addEventListener('hashchange', function () { location.reload(); });
+
+    var asked = d.asked(), named = asked.has('machine') && sections.find(function (section) {
+        return WHERE.every(function (key) { return section.dataset[key] === asked.get(key); });
+    });
+    find.value = asked.get('find') || '';
+    if (named) {
+        named.open = true;
+        named.scrollIntoView();
+    } else if (asked.has('machine')) {
+        document.getElementById('found').textContent = 'What the address asks for is not here.';
+    }
+    if (find.value) { searched(); }
+})();
