@@ -2,8 +2,8 @@
 
    deepbench.table(place, {name, columns, rows, detail}): `place` is filled with it. A column has a
    title and `value(row)`, a number or text, which is what is sorted by and what CSV holds; `text(value,
-   row)` is how it is shown, `cell(row)` an element in its place; `number` says that it is one, `long`
-   that its text may take several lines.
+   row)` is how it is shown, `missing(row)` why there is none, `cell(row)` an element in its place;
+   `number` says that it is one, `long` that its text may take several lines.
    `detail(row)` is an element that opens below a row. Of a table that is in the page already `line(row)` is
    the row's element, `head` what a column's heading holds. */
 'use strict';
@@ -15,7 +15,7 @@
 
     function shown(column, row) {
         var value = column.value(row);
-        if (value === null || value === undefined) { return ''; }
+        if (value === null || value === undefined) { return column.missing ? column.missing(row) : ''; }
         return column.text ? column.text(value, row) : String(value);
     }
 
