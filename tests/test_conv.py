@@ -590,8 +590,8 @@ def test_torch_without_a_quantised_convolution_says_so(monkeypatch):
         def __getattr__(self, name):
             raise AttributeError(f"'_OpNamespace' 'onednn' object has no attribute '{name}'")
 
-    conv_int8 = pytest.importorskip("deepbench_ops.backends.torch_backend.conv_int8")
-    monkeypatch.setattr(conv_int8, "_adds_in_32_bits", lambda: True)
+    vnni = pytest.importorskip("deepbench_ops.backends.torch_backend.vnni")
+    monkeypatch.setattr(vnni, "adds_in_32_bits", lambda: True)
     monkeypatch.setattr(torch.ops, "onednn", Old())
     with pytest.raises(Unsupported, match=r"^torch \S+ has no int8 convolution"):
         loaded("torch").build(ODD, "int8")

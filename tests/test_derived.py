@@ -141,6 +141,15 @@ def test_a_run_of_a_model_replaces_the_one_that_asked_the_same(tmp_path):
     assert {8: 2.0, 16: 1.0} == kept
 
 
+def test_another_layout_or_number_of_threads_is_another_question(tmp_path):
+    """And a run from before either was recorded was in the usual layout, with torch's own."""
+    asked = {**RUN, "layout": "published", "inter_op": None}
+    others = [{**asked, "layout": "channels_last"}, {**asked, "inter_op": 1}]
+    model_runs.add(tmp_path / "box", [RUN, *others, {**asked, "median_seconds": 2.0}])
+    kept = model_runs.load(tmp_path / "box")
+    assert [2.0, 1.0, 1.0] == [run["median_seconds"] for run in kept]
+
+
 @pytest.mark.parametrize("line", ["{", '{"kind": "speed"}', '{"kind": "latency"}', "[]"])
 def test_a_broken_run_is_named_and_nothing_is_lost(tmp_path, line):
     path = model_runs.add(tmp_path / "box", [RUN])

@@ -12,13 +12,17 @@ from points import point
 
 from deepbench_ops.analysis.nearest_run import Wanted, nearest
 from deepbench_ops.cli import cli
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import entry
+from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
 from deepbench_ops.published.models import TABLES, load
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
 from deepbench_ops.scaling.request import Request, parsed
+
+LENGTHS = ("inf", "nan", 0, -1)
+"""Of a run, in seconds, that none can have."""
 
 RESULTS = ["--results", "results", "--machine", "epyc-9004-2core"]
 
@@ -191,12 +195,41 @@ def test_every_line_of_operations_as_csv_tells_the_whole_step():
 def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():
     pytest.importorskip("torch")
     said = deepbench(
-        "latency", "mmoe", "--batch", 64, "--threads", 2, "--seconds", 0.3, "--format", "json"
+        *("latency", "mmoe", "--batch", 64, "--threads", 2, "--seconds", 0.01, "--batches", 100),
+        *("--format", "json"),
     )
     assert said.exit_code == 0, said.output
     found = json.loads(said.output[said.output.index("{") :])
     assert found["median_seconds"] <= found["p90_seconds"] <= found["p99_seconds"]
     assert 2 * 64 / found["median_seconds"] == pytest.approx(found["items_per_second"])
+    assert found["batches"] >= 100 and {} == found["why_not"]
+
+
+def test_few_batches_have_no_percentiles_and_say_so():
+    """However short the time, there is one batch."""
+    pytest.importorskip("torch")
+    said = deepbench("latency", "mmoe", "--batch", 64, "--seconds", 1e-9)
+    assert said.exit_code == 0, said.output
+    assert "90 % none of 1 batches (--batches 10), 99 % none of 1 batches" in said.output
+
+
+def test_layout_and_threads_between_operations_are_run_options(monkeypatch):
+    """torch takes their number once in a process, which this stands in for."""
+    torch = pytest.importorskip("torch")
+    between = torch.get_num_interop_threads()
+    asked = ["--layout", "channels_last", "--inter-op", between, "--seconds", 0.1]
+    said = deepbench("latency", "mobilenet_v2", *asked, "--format", "json")
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.output[said.output.index("{") :])
+    assert ("channels_last", between) == (found["layout"], found["inter_op"])
+    assert (threads.wanted(), between) == (found["intra_op_threads"], found["inter_op_threads"])
+    monkeypatch.setattr(torch, "set_num_interop_threads", _too_late)
+    late = deepbench("latency", "mobilenet_v2", "--inter-op", between + 1)
+    assert "set once, in a new process" in str(late.exception)
+
+
+def _too_late(count):
+    raise RuntimeError("cannot set number of interop threads after parallel work has started")
 
 
 def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
@@ -221,7 +254,11 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
         (("latency", "resnet51"), "unknown model 'resnet51'"),
         (("latency", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
         (("latency", "resnet50", "--threads", 0), "--threads is 0: give 1 or more"),
-        (("latency", "resnet50", "--seconds", 0), "--seconds is 0"),
+        *((("latency", "resnet50", "--seconds", each), f"--seconds is {each}") for each in LENGTHS),
+        (("latency", "resnet50", "--batches", 0), "--batches is 0: give 1 or more"),
+        (("latency", "resnet50", "--inter-op", 0), "--inter-op is 0: give 1 or more"),
+        (("latency", "mmoe", "--by", "onnxruntime", "--inter-op", 2), "one after the other"),
+        (("latency", "mmoe", "--layout", "channels_last"), "no pictures"),
         (("ops", "resnet51"), "unknown model 'resnet51'"),
         (("ops", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
         (("ops", "bert_large_128", "--batch", 100000), "give a smaller --batch"),
@@ -236,7 +273,7 @@ def test_bad_input_gets_one_clear_line(arguments, line):
     if arguments[0] != "scaling":
         pytest.importorskip("torch")
     said = deepbench(*arguments)
-    assert isinstance(said.exception, DeepbenchError)
+    assert isinstance(said.exception, (DeepbenchError, Unsupported))
     assert line in str(said.exception)
 
 

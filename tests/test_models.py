@@ -22,7 +22,12 @@ torch = pytest.importorskip("torch")
 from torch._dynamo.utils import counters  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from deepbench_ops.backends.torch_backend import TorchBackend, needed  # noqa: E402
+from deepbench_ops.backends.torch_backend import TorchBackend, execution, needed  # noqa: E402
+from deepbench_ops.backends.torch_backend.model import (  # noqa: E402
+    TOLERANCE,
+    InferenceJudge,
+    Serving,
+)
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
 from deepbench_ops.models.training import RECIPES, TrainingStep, mixed_type  # noqa: E402
 from deepbench_ops.models.weights import filled  # noqa: E402
@@ -167,16 +172,45 @@ def test_bfloat16_would_not_pass_for_float32(name):
 
 @pytest.mark.parametrize("name", ["resnet50", "bert_large_128", "wide_deep"])
 def test_a_network_that_loses_a_layer_fails_its_check(name, monkeypatch):
-    backend, twin = TorchBackend(), families.small(Model(name=name, batch=2))
-    kernel = backend.build(twin, "float32")
-    scores = [m for m in kernel.reference.module.modules() if isinstance(m, torch.nn.Linear)]
-    truth = kernel.reference.everywhere()
+    serving = Serving(TorchBackend(), families.small(Model(name=name, batch=2)), "float32")
+    scores = [m for m in serving.module.modules() if isinstance(m, torch.nn.Linear)]
     with torch.no_grad():
         scores[0].weight[0] *= 0.5
-    kernel.reset()
-    kernel.run()
-    expected, allowed = truth
-    assert np.any(np.abs(kernel.result() - expected) > allowed)
+    serving.one(0)
+    assert np.any(serving.errors() > serving.judge.everywhere()[1])
+
+
+@pytest.mark.parametrize("precision", TOLERANCE)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_no_output_and_another_items_fail_the_check(name, precision):
+    """Of every network's twin, in every precision, both by what the worst entry may be off."""
+    twin = families.small(Model(name=name, batch=4))
+    expected, allowed = InferenceJudge(precision, TorchBackend(), twin).everywhere()
+    assert np.any(np.abs(expected) > allowed)
+    assert np.any(np.abs(expected[::-1] - expected) > 1.2 * allowed)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16", "int8"])
+def test_the_truth_is_of_numbers_before_they_are_rounded(precision):
+    """To 16 bits or to 8: what is lost there counts as well."""
+    twin = Model(name="dlrm", batch=2, whole=False)
+    judges = (InferenceJudge(each, TorchBackend(), twin) for each in (precision, "float32"))
+    rounded, exact = (judge.everywhere()[0] for judge in judges)
+    assert np.array_equal(rounded, exact)
+
+
+def test_drift_is_a_part_of_outputs_however_small_they_are():
+    """The LSTM's are a hundredth, and off by more than half a percent of that in bfloat16."""
+    try:
+        serving = Serving(TorchBackend(), Model(name="lstm", batch=4, whole=False), "bfloat16")
+        serving.one(0)
+    except RuntimeError as lacking:
+        pytest.skip(str(lacking))
+    expected = serving.judge.everywhere()[0]
+    assert np.abs(expected).max() < 0.1
+    furthest, drift = serving.off()
+    assert 0.002 < drift <= furthest < 0.15
+    assert furthest == pytest.approx(serving.errors().max() / np.sqrt((expected**2).mean()))
 
 
 def test_a_step_that_forgets_the_backward_pass_of_a_layer_fails_its_check():
@@ -274,7 +308,7 @@ def test_a_precision_that_an_execution_does_not_have_is_refused(precision, execu
 
 
 @pytest.mark.parametrize("execution", ROUTES)
-@pytest.mark.parametrize("name", ["resnet34", "mmoe"])
+@pytest.mark.parametrize("name", ["resnet34", "dssm"])
 def test_int8_is_near_float64_and_not_float32(name, execution):
     """A network of convolutions and one of products alone, cut down: the judge finds it right, and
     it is off by more than float32 ever is, which its record tells."""
@@ -326,6 +360,56 @@ def test_versions_name_what_else_runs_a_network():
     pytest.importorskip("onnxruntime")
     assert {"onnxruntime", "onnx"} <= set(run_by("onnxruntime").versions())
     assert "onnxruntime" not in TorchBackend().versions()
+
+
+def test_batches_at_once_have_a_session_of_onnx_runtime_each(monkeypatch):
+    """Whose pool, the caller among its threads, is the batch's share of the processors; calls of
+    one session would share one such pool."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    made = []
+
+    class Session(onnxruntime.InferenceSession):
+        def __init__(self, path, options, **other):
+            super().__init__(path, options, **other)
+            made.append(self)
+            self.pool, self.calls = options.intra_op_num_threads, 0
+
+        def run(self, *given):
+            self.calls += 1
+            return super().run(*given)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Session)
+    backend = run_by("onnxruntime")
+    backend.set_threads(2)
+    kernel = backend.build(Model(name="mmoe", batch=4, threads=2, whole=False), "float32")
+    assert [1, 1] == [session.pool for session in made]
+    kernel.clock(3)
+    assert [3, 3] == [session.calls for session in made]
+    expected, allowed = kernel.reference.everywhere()
+    assert np.all(np.abs(kernel.result() - expected) <= allowed)
+    assert ("1", "1") == (kernel.notes["intra_op"], kernel.notes["inter_op"])
+
+
+def test_sessions_that_do_not_fit_in_memory_are_refused(monkeypatch):
+    pytest.importorskip("onnxruntime")
+    monkeypatch.setattr(execution, "available", lambda: 1000.0)
+    with pytest.raises(Unsupported, match="2 sessions of ONNX Runtime"):
+        Serving(run_by("onnxruntime"), Model(name="mmoe", batch=2, threads=2), "float32")
+
+
+def test_pictures_in_onnx_have_their_channels_outside():
+    backend = run_by("onnxruntime")
+    backend.layout = "channels_last"
+    with pytest.raises(Unsupported, match="channels lie outside"):
+        backend.build(Model(name="resnet50", batch=2, whole=False), "float32")
+
+
+def test_an_inference_tells_its_threads():
+    """Within an operation those of the processors, physical cores; between them torch's own."""
+    backend = TorchBackend()
+    backend.set_threads(2)
+    notes = backend.build(Model(name="mmoe", batch=8), "float32").notes
+    assert ("2", str(torch.get_num_interop_threads())) == (notes["intra_op"], notes["inter_op"])
 
 
 def test_channels_last_is_refused_where_no_pictures_go_in():

@@ -1,27 +1,27 @@
 """`deepbench latency`: a whole model in inference, on one thread or several at once."""
 
 import json
+import math
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from deepbench_ops.analysis.percentiles import PERCENTILES, fewest, percentiles, shown
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands.options import results_folder
 from deepbench_ops.commands.whole_model import demand, keeper, ready
-from deepbench_ops.conditions import EXECUTION
+from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
+    from deepbench_ops.backends.torch_backend.device import TorchDevice
     from deepbench_ops.backends.torch_backend.model import Serving
 
 WARM_UP = 0.2
 """Of the time measured, before it."""
-
-FEWEST = 20
-"""Batches below which a 99th percentile is only the longest."""
 
 
 @click.command()
@@ -38,7 +38,23 @@ FEWEST = 20
     help="What runs it.",
 )
 @click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUT.values),
+    default=LAYOUT.usual,
+    show_default=True,
+    help="Pictures' channels outside (as published) or inside.",
+)
+@click.option("--inter-op", metavar="N", type=int, help="torch's threads between operations.")
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="How long.")
+@click.option(
+    "--batches",
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="How many at least, however long they take: of 10 there is a 90th percentile, of 100 a"
+    " 99th.",
+)
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
 @results_folder
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
@@ -49,7 +65,10 @@ def latency(
     precision: str,
     execution: str,
     device: str,
+    layout: str,
+    inter_op: int | None,
     seconds: float,
+    batches: int,
     save: bool,
     results: Path,
     form: str,
@@ -57,12 +76,16 @@ def latency(
     """Run MODEL on T batches of B items at once, again and again, each on a thread of its own.
 
     Prints how long a batch takes (median, 90th and 99th percentile) and how many items are done in
-    a second, which is B x T / the median. Outputs are compared with float64 beforehand.
+    a second, which is B x T / the median. A percentile of too few batches is left out. Outputs are
+    compared with float64 beforehand.
     """
     demand("--batch", batch)
     demand("--threads", threads)
-    if not seconds > 0:
-        raise DeepbenchError(f"--seconds is {seconds:g}: give more than 0")
+    demand("--batches", batches)
+    if inter_op is not None:
+        demand("--inter-op", inter_op)
+    if not 0 < seconds < math.inf:
+        raise DeepbenchError(f"--seconds is {seconds:g}: give a number above 0 that has an end")
     backend, problem = ready(name, batch, precision, "forward", device, threads)
     from deepbench_ops.backends.torch_backend import TorchBackend
     from deepbench_ops.backends.torch_backend.model import Crew, Serving
@@ -73,13 +96,15 @@ def latency(
         click.echo(
             f"warning: {threads} batches at once on {count} threads wait for each other", err=True
         )
-    backend.execution = execution
+    backend.execution, backend.layout = execution, layout
+    if inter_op is not None:
+        _set_inter_op(backend, inter_op)
     keep = keeper(results, backend.versions(), count) if save else None
     serving = Serving(backend, problem, precision)
-    crew = Crew(threads, count, serving.served)
+    crew = Crew(threads, serving.threads["intra_op"], serving.served)
     crew.latencies(WARM_UP * seconds)
-    off, drift = _off(serving, precision)
-    taken = sorted(crew.latencies(seconds))
+    off, drift = _off(serving)
+    taken = crew.latencies(seconds, math.ceil(batches / threads))
     found = {
         "model": name,
         "batch": batch,
@@ -87,52 +112,63 @@ def latency(
         "precision": precision,
         "framework": backend.versions()["framework"],
         "by": execution,
+        "layout": layout,
+        "inter_op": inter_op,
+        **{f"{name}_threads": count for name, count in serving.threads.items()},
         "off": off,
         "drift": drift,
         "batches": len(taken),
         "median_seconds": statistics.median(taken),
-        "p90_seconds": _percentile(taken, 0.90),
-        "p99_seconds": _percentile(taken, 0.99),
+        **percentiles(taken),
         "items_per_second": problem.items / statistics.median(taken),
     }
     if keep is not None:
         kept = {key: value for key, value in found.items() if key != "items_per_second"}
         keep([{"kind": "latency", "device": device, **kept}])
-    click.echo(json.dumps(found, indent=1) if form == "json" else _as_text(found))
+    click.echo(json.dumps(shown(found), indent=1) if form == "json" else _as_text(shown(found)))
 
 
-def _off(serving: "Serving", precision: str) -> tuple[float, float]:
+def _set_inter_op(backend: "TorchDevice", count: int) -> None:
+    """Give torch so many threads between operations. ONNX Runtime has one, and is not asked."""
+    from deepbench_ops.backends.torch_backend.execution import ONNX_INTER_OP
+
+    if backend.execution != "onnxruntime":
+        backend.set_inter_op(count)
+    elif count != ONNX_INTER_OP:
+        raise DeepbenchError(
+            f"--inter-op is {count}: ONNX Runtime does operations one after the other here, on"
+            f" {ONNX_INTER_OP}"
+        )
+
+
+def _off(serving: "Serving") -> tuple[float, float]:
     """Return how far the outputs are from float64; see Serving.off.
 
     DeepbenchError where one is further than the precision explains.
     """
-    judge = serving.judge(precision)
-    errors, (_, allowed) = serving.errors(judge), judge.everywhere()
+    errors, (_, allowed) = serving.errors(), serving.judge.everywhere()
     if not (errors <= allowed).all():
         raise DeepbenchError(
             f"the outputs are off by {errors.max():.3g} where {allowed.max():.3g} is allowed, and"
             " are not timed"
         )
-    return serving.off(judge)
+    return serving.off()
 
 
-def _percentile(ordered: list[float], part: float) -> float:
-    """Return the smallest value that so large a part of all does not exceed."""
-    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
-
-
-def _as_text(found: dict[str, object]) -> str:
-    times = [f"{float(str(found[key])) * 1e3:.4g}" for key in TIMES]
-    few = "" if int(str(found["batches"])) >= FEWEST else ", too few for percentiles"
+def _as_text(found: dict[str, Any]) -> str:
+    times = [f"median {found['median_seconds'] * 1e3:.4g}"]
+    for name, percent in PERCENTILES.items():
+        why = found["why_not"].get(name)
+        none = f"none {why} (--batches {fewest(percent)})"
+        told = none if why else f"{found[name] * 1e3:.4g}"
+        times.append(f"{percent} % {told}")
     return (
         f"{found['model']}, {found['precision']}, batch {found['batch']}, {found['threads']} at"
-        f" once, {found['framework']}, {found['by']}\n"
-        f"outputs off by {float(str(found['off'])):.1e} of the typical one at most,"
-        f" {float(str(found['drift'])):.1e} in root mean square, beside float64\n"
-        f"latency ms: median {times[0]}, 90 % {times[1]}, 99 % {times[2]}"
-        f" ({found['batches']} batches{few})\n"
-        f"throughput: {float(str(found['items_per_second'])):.4g} a second"
+        f" once, {found['framework']}, {found['by']}, {found['layout']} layout\n"
+        f"threads: {found['intra_op_threads']} within an operation,"
+        f" {found['inter_op_threads']} between operations\n"
+        f"outputs off by {found['off']:.1e} of the typical one at most,"
+        f" {found['drift']:.1e} in root mean square, beside float64\n"
+        f"latency ms: {', '.join(times)} ({found['batches']} batches)\n"
+        f"throughput: {found['items_per_second']:.4g} a second"
     )
-
-
-TIMES = ("median_seconds", "p90_seconds", "p99_seconds")

@@ -5,11 +5,16 @@ numbers stay the same from release to release of numpy.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deepbench_ops import inputs
+
+PICTURE = 3
+"""Dimensions of a picture: channels, height, width."""
+
+DIM = np.float32(0.25)
 
 
 @dataclass(frozen=True)
@@ -17,12 +22,14 @@ class Field:
     """One array: `shape` of an item, uniform in [-1, 1), or integers from 0 to below `below`.
 
     below: 0 for real numbers. real: integers as floating-point numbers, which is what losses of
-    two classes ask for.
+    two classes ask for. dimmed: every other item is DIM times as bright, since to a network that
+    averages over places all noise is the same.
     """
 
     shape: tuple[int, ...] = ()
     below: int = 0
     real: bool = False
+    dimmed: bool = False
 
     @property
     def size(self) -> int:
@@ -33,7 +40,10 @@ class Field:
         """Return (batch, *shape): float32, or int64 for integers."""
         shape = (batch, *self.shape)
         if not self.below:
-            return inputs.floats(shape, "float32", 1.0, seed, stream)
+            noise = inputs.floats(shape, "float32", 1.0, seed, stream)
+            if self.dimmed:
+                noise[1::2] *= DIM
+            return noise
         bits = inputs.random_bits(4 * batch * self.size, seed, stream).view(np.uint32)
         drawn = (bits % np.uint32(self.below)).reshape(shape)
         return drawn.astype(np.float32 if self.real else np.int64)
@@ -50,7 +60,7 @@ class Form:
     @property
     def pictures(self) -> bool:
         """Whether pictures go in, which have channels that can lie inside or outside."""
-        return any(len(field.shape) == 3 for field in self.given)
+        return any(len(field.shape) == PICTURE for field in self.given)
 
     def inputs(self, batch: int, seed: int = 0) -> list[np.ndarray]:
         """Return the network's arguments for `batch` items."""
@@ -68,6 +78,12 @@ def _drawn(fields: Sequence[Field], batch: int, seed: int, first: int) -> list[n
 def images(size: int, classes: int, **options: object) -> Form:
     """Return the form of a network that tells what a size x size picture of three colours shows."""
     return Form(options | {"classes": classes}, (Field((3, size, size)),), (Field((), classes),))
+
+
+def dimmed(form: Form) -> Form:
+    """Return the form with pictures, where it has any, that differ by more than their noise."""
+    given = (replace(field, dimmed=len(field.shape) == PICTURE) for field in form.given)
+    return replace(form, given=tuple(given))
 
 
 def words(length: int, vocabulary: int, **options: object) -> Form:

@@ -32,6 +32,7 @@ from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.model_tables import rows
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.percentiles import shown
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.analysis.speed import speeds
@@ -398,7 +399,7 @@ def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any
         ],
         **{
             kind: [
-                {**{k: v for k, v in run.items() if k != "conditions"}, "machine": machine.name}
+                {**_told(run), "machine": machine.name}
                 for machine in machines
                 for run in machine.runs
                 if run["kind"] == kind
@@ -406,6 +407,12 @@ def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any
             for kind in model_runs.ASKED
         },
     }
+
+
+def _told(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the page shows of a run: of a latency, no percentile of too few batches."""
+    told = shown(run) if run["kind"] == "latency" else run
+    return {key: value for key, value in told.items() if key != "conditions"}
 
 
 def _short(value: float, digits: int) -> float:

@@ -9,14 +9,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
 
 FILE = "model_runs.jsonl"
 ASKED = {
-    "latency": ("model", "batch", "threads", "precision", "by", "device", "release"),
+    "latency": (
+        *("model", "batch", "threads", "precision", "by", "layout", "inter_op"),
+        *("device", "release"),
+    ),
     "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
 }
 """By kind of run, what it was asked."""
+
+FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
+"""What runs were asked before they said so: the usual layout, torch's own threads."""
 
 Run = dict[str, Any]
 
@@ -54,4 +61,5 @@ def add(machine: Path, runs: Iterable[Run]) -> Path:
 
 
 def _key(run: Run) -> tuple[Any, ...]:
-    return run["kind"], *(run[name] for name in ASKED[run["kind"]])
+    asked = FORMERLY | run
+    return run["kind"], *(asked[name] for name in ASKED[run["kind"]])

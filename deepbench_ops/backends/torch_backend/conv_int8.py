@@ -7,17 +7,12 @@ operands do not come near. It takes images in unsigned bytes only: signed ones a
 128, which the operation is told and takes off again.
 """
 
-import platform
-import re
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import torch
 
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
-from deepbench_ops.backends.torch_backend import primitive
+from deepbench_ops.backends.torch_backend import primitive, vnni
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.inputs import aligned_empty
@@ -26,8 +21,6 @@ from deepbench_ops.problems.conv import Conv
 SHIFT = 128
 DILATION = (1, 1)
 GROUPS = 1
-VNNI = re.compile(r"\bavx(512)?_vnni\b")
-"""What processors call the instruction that adds 8-bit products up in 32 bits."""
 
 
 def prepared(
@@ -39,7 +32,7 @@ def prepared(
             "torch has no int8 convolution that hands out 32-bit sums on"
             f" {backend.device}: the quantised one there returns 8 bits"
         )
-    if not _adds_in_32_bits():
+    if not vnni.adds_in_32_bits():
         raise Unsupported(
             "oneDNN adds pairs of 8-bit products in 16 bits on x86 processors without VNNI, where"
             " they overflow"
@@ -85,13 +78,3 @@ def _operations() -> tuple[primitive.Operation, primitive.Operation]:
             " onednn::qconv2d_pointwise is missing or returns 8 bits"
         )
     return prepack, convolve
-
-
-@cache
-def _adds_in_32_bits() -> bool:
-    """Whether this processor adds 8-bit products up without loss, as far as it tells."""
-    try:
-        told = Path("/proc/cpuinfo").read_text("utf-8")
-    except OSError:
-        return True
-    return platform.machine() not in ("x86_64", "AMD64") or bool(VNNI.search(told))

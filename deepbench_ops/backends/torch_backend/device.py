@@ -15,7 +15,7 @@ import torch
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.memory import available
 from deepbench_ops.backends.torch_backend import needed
-from deepbench_ops.errors import Unsupported
+from deepbench_ops.errors import DeepbenchError, Unsupported
 
 DRIVER = Path("/proc/driver/nvidia/version")
 
@@ -69,6 +69,25 @@ class TorchDevice(Backend):
     def set_threads(self, count: int) -> None:
         """Set the size of torch's own pool, which MKL and oneDNN use as well."""
         torch.set_num_threads(count)
+
+    def inter_op(self) -> int:
+        """Return the number of threads that torch has for operations beside each other."""
+        return int(torch.get_num_interop_threads())
+
+    def set_inter_op(self, count: int) -> None:
+        """Set it, which torch allows once, before anything has run beside anything else.
+
+        Raises DeepbenchError afterwards.
+        """
+        if count == self.inter_op():
+            return
+        try:
+            torch.set_num_interop_threads(count)
+        except RuntimeError:
+            raise DeepbenchError(
+                f"torch has {self.inter_op()} threads between operations already: their number is"
+                " set once, in a new process"
+            ) from None
 
     def versions(self) -> dict[str, str]:
         """Return torch, numpy, mkl, onednn, cpu_capability, on CUDA cuda, cudnn, driver, and what

@@ -10,15 +10,20 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from deepbench_ops.backends.memory import available
 from deepbench_ops.backends.torch_backend import quantised
 from deepbench_ops.backends.torch_backend.needed import BESIDE, needed
+from deepbench_ops.backends.torch_backend.quantised import Batches
 from deepbench_ops.errors import Unsupported
+
+ONNX_INTER_OP = 1
+"""Threads between operations of a session of ONNX Runtime, which does them one after the other."""
 
 
 class Served(NamedTuple):
-    """What is called with inputs, and what that runs, in words."""
+    """What is called with each of the batches at once, and what that runs, in words."""
 
-    call: Callable[..., Any]
+    calls: Sequence[Callable[..., Any]]
     route: str
 
 
@@ -27,24 +32,27 @@ def prepared(
     inputs: Sequence[Tensor],
     execution: str,
     threads: int,
-    calibrating: Sequence[Tensor] | None = None,
+    at_once: int = 1,
+    calibrating: Batches | None = None,
 ) -> Served:
-    """Return what is called with inputs like these on so many threads, compiled and run once.
+    """Return what is called with inputs like these, compiled and run once, for so many at once.
 
-    execution: one of conditions.EXECUTION's. calibrating: for int8, what shows how large numbers
-    become on the way. Raises Unsupported where the execution asks for what is not there.
+    execution: one of conditions.EXECUTION's. threads: of each call. at_once: calls beside each
+    other. calibrating: for int8, batches that show how large numbers become on the way. Raises
+    Unsupported where the execution asks for what is not there.
     """
     if execution == "compiled":
         with _on(threads):
-            return _compiled(module, inputs, calibrating)
+            called, route = _compiled(module, inputs, calibrating)
+        return Served([called] * at_once, route)
     if execution == "onnxruntime":
-        return _exported(module, inputs, threads, calibrating)
+        return _exported(module, inputs, threads, at_once, calibrating)
     if calibrating is not None:
         raise Unsupported(
             "int8 needs a network compiled, or exported to ONNX Runtime"
             " (DEEPBENCH_EXECUTION, --by): torch runs nothing quantised eagerly"
         )
-    return Served(module, "eager, inference_mode")
+    return Served([module] * at_once, "eager, inference_mode")
 
 
 @contextmanager
@@ -59,14 +67,14 @@ def _on(threads: int) -> Iterator[None]:
 
 
 def _compiled(
-    module: nn.Module, inputs: Sequence[Tensor], calibrating: Sequence[Tensor] | None
-) -> Served:
+    module: nn.Module, inputs: Sequence[Tensor], calibrating: Batches | None
+) -> tuple[Callable[..., Any], str]:
     """Compile for these very sizes: after a smaller twin, torch would leave them open."""
     weights: Any = nullcontext()
     route = "torch.compile"
     if calibrating is not None:
         module, weights = quantised.for_compiling(module, calibrating), quantised.packed()
-        route = "quantised by torchao (PT2E, x86), torch.compile"
+        route = f"quantised by torchao (PT2E, x86, {quantised.bits()}), torch.compile"
     torch.compiler.reset()  # what was compiled before counts against a limit, then all is eager
     before = _graphs()
     compiled = torch.compile(module, dynamic=False)
@@ -80,7 +88,7 @@ def _compiled(
     if not made:
         raise Unsupported("torch.compile leaves all of the network eager")
     parts = "one graph" if made == 1 else f"{made} graphs, eager between them"
-    return Served(compiled, f"{route} in {parts}, inference_mode")
+    return compiled, f"{route} in {parts}, inference_mode"
 
 
 def _graphs() -> int:
@@ -94,8 +102,14 @@ def _exported(
     module: nn.Module,
     inputs: Sequence[Tensor],
     threads: int,
-    calibrating: Sequence[Tensor] | None,
+    at_once: int,
+    calibrating: Batches | None,
 ) -> Served:
+    """Export to ONNX Runtime, with a session for each of the calls at once.
+
+    Calls of one session share its pool, which is of `threads` threads in all, the caller's among
+    them. A session has weights of its own, for it lays them out as its kernels want them.
+    """
     weights = next(module.parameters())
     if weights.device.type != "cpu" or weights.dtype is torch.bfloat16:
         raise Unsupported("exported networks run on the cpu alone, in float32, float16 or int8")
@@ -105,7 +119,7 @@ def _exported(
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, ONNX_INTER_OP
     options.log_severity_level = 3
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.onnx"  # weights beside it: a model holds 2 GB at most
@@ -115,17 +129,39 @@ def _exported(
         program.save(str(path), external_data=True)
         if calibrating is not None:
             path = quantised.of_file(path, calibrating)
-        session = onnxruntime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"]
-        )
-    names = [each.name for each in session.get_inputs()]
-    route = f"exported (dynamo), onnxruntime on {session.get_providers()[0]}"
+        _demand_room(path, at_once)
+        sessions = [
+            onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            for _ in range(at_once)
+        ]
+    route = f"exported (dynamo), onnxruntime on {sessions[0].get_providers()[0]}"
+    if at_once > 1:
+        route += f", {at_once} sessions"
     if calibrating is not None:
-        route = f"quantised by onnxruntime ({quantised.kind(calibrating)}), {route}"
+        how = f"{quantised.kind(calibrating[0])}, {quantised.bits()}"
+        route = f"quantised by onnxruntime ({how}), {route}"
+    return Served([_of(session) for session in sessions], route)
+
+
+def _demand_room(network: Path, sessions: int) -> None:
+    """Raise Unsupported where the weights of all sessions but one do not fit in memory: the first
+    one's are counted before anything is made."""
+    beside = network.with_name(f"{network.name}.data")
+    size = sum(file.stat().st_size for file in (network, beside) if file.exists())
+    if (sessions - 1) * size > available():
+        raise Unsupported(
+            f"{sessions} sessions of ONNX Runtime, of {size:.3g} bytes of weights each, do not fit"
+            f" in memory: {available():.3g} bytes are available"
+        )
+
+
+def _of(session: Any) -> Callable[..., Any]:
+    """Return what is called with tensors and runs them in a session of ONNX Runtime."""
+    names = [each.name for each in session.get_inputs()]
 
     def run(*given: Tensor) -> object:
         feeds = {name: each.numpy() for name, each in zip(names, given, strict=True)}
         made = [torch.from_numpy(each) for each in session.run(None, feeds)]
         return made[0] if len(made) == 1 else tuple(made)
 
-    return Served(run, route)
+    return run

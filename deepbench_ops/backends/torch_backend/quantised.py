@@ -3,7 +3,9 @@
 torch: quantised where it is exported, for compiling (PT2E of torchao, its quantiser for x86);
 convolutions and linear layers take int8, and what lies between them that can. ONNX Runtime: its own
 quantisation, static for pictures and dynamic for all else, as its documentation recommends. What is
-static is calibrated on inputs of the same kind, which are not those that are timed.
+static is calibrated on inputs of the same kind, which are not those that are timed. Both tools
+recommend 7 bits instead of 8, of activations here and of weights there, for processors that would
+otherwise cut sums off (`vnni`), and are told so on these.
 """
 
 import logging
@@ -16,8 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from deepbench_ops.backends.torch_backend import vnni
 from deepbench_ops.backends.torch_backend.needed import BESIDE, needed
 from deepbench_ops.errors import Unsupported
+
+Batches = Sequence[Sequence[Tensor]]
+
+CALIBRATING = 16
+"""Items that are enough to show how large numbers become on the way."""
 
 ONE_PIECE = 2**31
 """Bytes of weights from which a file of ONNX cannot hold them itself."""
@@ -26,12 +34,12 @@ PICTURES = 4
 """Dimensions of an input that is a batch of pictures."""
 
 
-def for_compiling(module: nn.Module, inputs: Sequence[Tensor]) -> nn.Module:
-    """Return a quantised network that torch.compile turns into int8 kernels.
+def for_compiling(module: nn.Module, batches: Batches) -> nn.Module:
+    """Return a network, calibrated on batches, that torch.compile turns into int8 kernels.
 
     Raises Unsupported where there are none: without torchao, on a GPU, or on other processors.
     """
-    if inputs[0].device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
+    if batches[0][0].device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
         raise Unsupported("compiled networks have int8 kernels on x86 processors alone")
     logging.getLogger("torchao").setLevel(logging.CRITICAL)  # of kernels for other processors
     needed(*BESIDE["compiled"])
@@ -42,12 +50,15 @@ def for_compiling(module: nn.Module, inputs: Sequence[Tensor]) -> nn.Module:
         raise Unsupported(f"this torchao cannot quantise for x86: {missing}") from None
 
     quantiser = x86.X86InductorQuantizer()
-    quantiser.set_global(x86.get_default_x86_inductor_quantization_config())
+    quantiser.set_global(
+        x86.get_default_x86_inductor_quantization_config(reduce_range=not vnni.adds_in_32_bits())
+    )
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the tool to itself
-        exported = torch.export.export(module, tuple(inputs)).module()
+        exported = torch.export.export(module, tuple(batches[0])).module()
         observed = quantize_pt2e.prepare_pt2e(exported, quantiser)
-        observed(*inputs)
+        for batch in batches:
+            observed(*batch)
         return quantize_pt2e.convert_pt2e(observed)  # type: ignore[no-any-return]
 
 
@@ -58,8 +69,8 @@ def packed() -> Any:
     return config.patch(freezing=True)
 
 
-def of_file(network: Path, inputs: Sequence[Tensor]) -> Path:
-    """Return the file of the quantised network, beside that of an ONNX one.
+def of_file(network: Path, batches: Batches) -> Path:
+    """Return the file of the quantised network, calibrated on batches, beside that of an ONNX one.
 
     Raises Unsupported for one that the tool cannot take in one piece.
     """
@@ -76,12 +87,15 @@ def of_file(network: Path, inputs: Sequence[Tensor]) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quant_pre_process(whole, ready, skip_symbolic_shape=True)
-        if kind(inputs) == "static":
+        weights = {"per_channel": True, "reduce_range": not vnni.adds_in_32_bits()}
+        if kind(batches[0]) == "static":
             names = [each.name for each in model.graph.input]
-            reader = Once(dict(zip(names, (each.numpy() for each in inputs), strict=True)))
-            quantize_static(ready, result, reader, per_channel=True)
+            feeds = [
+                dict(zip(names, (each.numpy() for each in batch), strict=True)) for batch in batches
+            ]
+            quantize_static(ready, result, Feeds(feeds), **weights)
         else:
-            quantize_dynamic(ready, result, per_channel=True)
+            quantize_dynamic(ready, result, **weights)
     return result
 
 
@@ -90,11 +104,16 @@ def kind(inputs: Sequence[Tensor]) -> str:
     return "static" if any(each.dim() == PICTURES for each in inputs) else "dynamic"
 
 
-class Once:
-    """What ONNX Runtime calibrates with: a batch, and then None."""
+def bits() -> str:
+    """Return in how many bits either tool is told to hold what it quantises, in words."""
+    return "8 bits" if vnni.adds_in_32_bits() else "7 of 8 bits, for want of VNNI"
 
-    def __init__(self, feeds: dict[str, Any]) -> None:
-        self._left = [feeds]
+
+class Feeds:
+    """What ONNX Runtime calibrates with: one batch after the other, and then None."""
+
+    def __init__(self, feeds: Sequence[dict[str, Any]]) -> None:
+        self._left = iter(feeds)
 
     def get_next(self) -> dict[str, Any] | None:
-        return self._left.pop() if self._left else None
+        return next(self._left, None)

@@ -154,7 +154,7 @@
                             y: labels, x: rows.map(function (row) { return row[part[1]]; }),
                             hovertemplate: '%{y}: %{x:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
                     }),
-                    layout: Object.assign({xaxis: d.log_axis(rows.flatMap(function (row) { return [row.median_seconds, row.p99_seconds]; }),
+                    layout: Object.assign({xaxis: d.log_axis(rows.flatMap(function (row) { return [row.median_seconds, row.p90_seconds, row.p99_seconds].filter(Boolean); }),
                         {title: 'seconds'})}, shape.layout)
                 };
             }
@@ -165,7 +165,8 @@
             rows: rows,
             detail: function (row) {
                 return d.told_command('deepbench latency ' + row.model + ' --batch ' + row.batch + ' --threads ' + row.threads +
-                    ' --precision ' + row.precision + ' --by ' + row.by);
+                    ' --precision ' + row.precision + ' --by ' + row.by + (row.layout ? ' --layout ' + row.layout : '') +
+                    (row.inter_op ? ' --inter-op ' + row.inter_op : ''));
             },
             columns: [
                 {title: 'model', value: function (row) { return row.model; }},
@@ -174,9 +175,12 @@
                 {title: 'threads', number: true, value: function (row) { return row.threads; }},
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'by', value: function (row) { return row.by; }},
+                {title: 'layout', value: function (row) { return d.words(row.layout || 'published'); }},
+                {title: 'inter-op', number: true, value: function (row) { return row.inter_op_threads; }},
                 {title: 'release', value: function (row) { return row.release; }}
             ].concat(PARTS.map(function (part) {
-                return {title: part[0], unit: 'seconds', number: true, value: function (row) { return row[part[1]]; }, text: d.seconds};
+                return {title: part[0], unit: 'seconds', number: true, value: function (row) { return row[part[1]]; }, text: d.seconds,
+                    missing: function (row) { return row.why_not[part[1]] || ''; }};
             }), [
                 {title: 'batches', number: true, value: function (row) { return row.batches; }},
                 {title: 'items a second', unit: 'items/s', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },

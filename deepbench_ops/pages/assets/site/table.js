@@ -2,9 +2,9 @@
 
    deepbench.table(place, {name, columns, rows, detail}): `place` is filled with it. A column has a
    title and `value(row)`, a number or text, which is what is sorted by and what CSV holds, in `unit`, which
-   its heading there names; `text(value, row)` is how it is shown, `cell(row)` an element in its place, `head`
-   what the heading holds on the page; `number` says that it is one, `long` that its text may take several
-   lines. `taken` are columns that the page tells elsewhere: they are only taken along.
+   its heading there names; `text(value, row)` is how it is shown, `missing(row)` why there is none,
+   `cell(row)` an element in its place, `head` what the heading holds on the page; `number` says that it is one,
+   `long` that its text may take several lines. `taken` are columns that the page tells elsewhere: they are only taken along.
    `detail(row)` is an element that opens below a row. Of a table that is in the page already `line(row)` is
    the row's element. */
 'use strict';
@@ -17,7 +17,7 @@
 
     function shown(column, row) {
         var value = column.value(row);
-        if (value === null || value === undefined) { return ''; }
+        if (value === null || value === undefined) { return column.missing ? column.missing(row) : ''; }
         return column.text ? column.text(value, row) : String(value);
     }
 
