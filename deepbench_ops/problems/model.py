@@ -26,7 +26,10 @@ class NetworkSize:
     products and convolutions alone. reads, writes: numbers that go in (rows looked up included)
     and come out per item. kept: numbers per item that training keeps for the backward pass.
     states: numbers per parameter that the optimiser remembers. note: what it is where its table
-    leaves that open.
+    leaves that open. trained: parameters that training makes a whole gradient of, tables included
+    unless their gradients are sparse. sparse: numbers per item of such a gradient. live: numbers
+    per item that inference has at once at most, with what goes in; integers of eight bytes count
+    two.
     """
 
     name: str
@@ -39,6 +42,9 @@ class NetworkSize:
     kept: int
     states: int
     note: str
+    trained: int
+    sparse: int
+    live: int
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,8 @@ def network_sizes() -> Mapping[str, NetworkSize]:
 
 
 def _from_line(line: Mapping[str, str]) -> NetworkSize:
-    numbers = ("parameters", "dense", "flops", "reads", "writes", "kept", "states")
+    counted = ("parameters", "dense", "flops", "reads", "writes", "kept", "states")
+    numbers = (*counted, "trained", "sparse", "live")
     texts = ("name", "item", "note")
     return NetworkSize(
         **{name: int(line[name]) for name in numbers},  # type: ignore[arg-type]
