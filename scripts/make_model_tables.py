@@ -21,7 +21,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from deepbench_ops.backends.torch_backend import TorchBackend
+from deepbench_ops.backends.torch_backend import TorchBackend, living
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
@@ -55,8 +55,14 @@ SPELT = {
     "GoogLeNet": "googlenet",
     "LSTM": "lstm",
     "BERT": "bert_pretraining_128",
-    "ResNet-50": "resnet50",
+    "ResNet-50": "resnet50_v1p5",
 }
+VERSION = (
+    "version 1.5, as which MindSpore's own table has the Ascend 910's 2115 images/sec; the paper"
+    " does not tell which"
+)
+"""Why the paper's ResNet-50 is of that network."""
+
 OWN_THREADS = (1, 2)
 OWN_TRAINING = {
     "resnet34": (32, 8),
@@ -83,6 +89,9 @@ OWN_TRAINING = {
 }
 """Batches beside the tables', for machines that these are too large for, and for the networks
 that a table shows in inference alone."""
+
+LIVE_BATCHES = (4, 8)
+"""Batches between which the memory of inference is taken to grow by as much for each item."""
 
 COMPARED = ("googlenet", "lstm", "bert_pretraining_128")
 """Networks that the paper trains in both of its frameworks."""
@@ -119,7 +128,7 @@ def _sizes(network: Network) -> dict[str, object]:
     if network.builder == "Pretraining":  # whose last layer is the words' vectors, all of them
         looked_up -= module.encoder.words.weight.numel()
     one, two = (_forward(network, module, batch) for batch in (1, 2))
-    (flops, flops_once), (reads, reads_once), (writes, _) = (
+    (flops, flops_once), (reads, reads_once), (writes, _), (sparse, _) = (
         (more - least, 2 * least - more) for least, more in zip(one, two, strict=True)
     )
     return {
@@ -135,16 +144,22 @@ def _sizes(network: Network) -> dict[str, object]:
         "kept": _kept(network, module, 2) - _kept(network, module, 1),
         "states": STATES[network.recipe],
         "note": network.note,
+        "trained": sum(_trained(each) for each in module.modules()),
+        "sparse": sparse,
+        "live": _live(network, module),
     }
 
 
-def _forward(network: Network, module: nn.Module, batch: int) -> tuple[int, int, int]:
-    """Return FLOPs, numbers that go in or are looked up, and those that come out, of a batch."""
-    rows = 0
+def _forward(network: Network, module: nn.Module, batch: int) -> tuple[int, int, int, int]:
+    """Return FLOPs, numbers that go in or are looked up, those that come out, and those of
+    sparse gradients, of a batch."""
+    rows = sparse = 0
 
     def count_rows(table: nn.Module, given: tuple[torch.Tensor], made: torch.Tensor) -> None:
-        nonlocal rows
-        rows += given[0].numel() * table.weight.shape[1]
+        nonlocal rows, sparse
+        numbers = given[0].numel() * table.weight.shape[1]
+        rows += numbers
+        sparse += numbers * table.sparse
 
     hooks = [table.register_forward_hook(count_rows) for table in _tables(module)]
     given = _meta(network.whole.inputs(batch))
@@ -154,11 +169,33 @@ def _forward(network: Network, module: nn.Module, batch: int) -> tuple[int, int,
         hook.remove()
     real = sum(each.numel() for each in given if each.is_floating_point())
     outputs = made if isinstance(made, tuple) else (made,)
-    return counter.get_total_flops(), real + rows, sum(each.numel() for each in outputs)
+    made_numbers = sum(each.numel() for each in outputs)
+    return counter.get_total_flops(), real + rows, made_numbers, sparse
 
 
 def _tables(module: nn.Module) -> list[nn.Embedding | nn.EmbeddingBag]:
     return [each for each in module.modules() if isinstance(each, nn.Embedding | nn.EmbeddingBag)]
+
+
+def _trained(layer: nn.Module) -> int:
+    """Return how many numbers of a layer's own parameters have a gradient, whole and not sparse."""
+    if getattr(layer, "sparse", False):
+        return 0
+    own = layer.parameters(recurse=False)
+    return sum(each.numel() for each in own if each.requires_grad)
+
+
+def _live(network: Network, module: nn.Module) -> int:
+    """Return how many numbers of four bytes an item adds to those that inference has at once."""
+
+    def run(batch: int) -> int:
+        given = [torch.empty_like(each) for each in _meta(network.whole.inputs(batch))]
+        return sum(each.nbytes for each in given) + living.most(lambda: module(*given))
+
+    module.eval()
+    few, more = LIVE_BATCHES
+    with torch.inference_mode():
+        return -(-(run(more) - run(few)) // (4 * (more - few)))
 
 
 def _twin(name: str) -> Iterable[dict[str, object]]:
@@ -247,7 +284,9 @@ def _figure(table: str, name: str, **known: object) -> dict[str, object]:
     empty |= dict.fromkeys(("operation", "precision", "layout"))
     line = {"table": table, "network": SPELT.get(name, name), **empty, "batch": "", "threads": 1}
     line |= dict(zip(("day", "basis"), DAYS[table], strict=True))
-    line |= {"value": "", "unit": "", "seconds": "", "conditions": ""} | {"printed": name} | known
+    line |= dict.fromkeys(("value", "unit", "seconds", "conditions", "efficiency", "platform"))
+    line |= dict.fromkeys(("cores", "latency_ms", "loss", "accuracy", "note"))
+    line |= {"printed": name} | known
     return {key: "" if value is None else value for key, value in line.items()}
 
 
@@ -268,6 +307,9 @@ def _mindspore(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]
             unit=line["unit"],
             seconds=_seconds(batch * int(devices), float(line["throughput"])),
             conditions=SPLIT if hybrid else "",
+            efficiency=line["published_speedup"],
+            platform=line["platform"],
+            cores=line["cpu_cores"],
         )
 
 
@@ -311,12 +353,13 @@ def _stcp920(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
             value=line["throughput_samples_per_sec"],
             unit="samples/sec",
             seconds=float(line["latency_ms"]) / 1000,
+            latency_ms=line["latency_ms"],
         )
 
 
 def _paper(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
     for line in lines:
-        conditions = f"loss {line['loss']}, accuracy {line['accuracy_percent']} %"
+        *devices, batch = line["batch_size"].split("*")  # 8*256 is 256 on each of eight
         yield _figure(
             PAPER,
             line["model"],
@@ -324,11 +367,14 @@ def _paper(lines: Iterable[Mapping[str, str]]) -> Iterable[dict[str, object]]:
             machine={"NVIDIA V100": "nvidia-v100", "Ascend 910": "huawei-ascend-910"}[
                 line["hardware"]
             ],
+            devices=devices[0] if devices else 1,
             operation="training_step",
-            batch=line["batch_size"].split("*")[-1],
+            batch=batch,
             value=line["value"],
             unit=line["unit"],
-            conditions=conditions if line["loss"] else "",
+            loss=line["loss"],
+            accuracy=line["accuracy_percent"],
+            note=VERSION if line["model"] == "ResNet-50" else "",
         )
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -76,7 +77,76 @@ def test_a_table_says_why_a_cell_is_empty():
     said = deepbench("table", "mindspore", *RESULTS)
     assert said.exit_code == 0, said.output
     assert "2,115 images/sec" in said.output
-    assert "several devices" in said.output
+    assert "8 devices, and a point is of one; as ranks they want 8 processors" in said.output
+
+
+HERE = ["--results", "results", "--machine", "epyc-7003-2core"]
+
+
+def cells(name):
+    """What the committed results of a machine of two cores put into a table, by figure."""
+    said = deepbench("table", name, *HERE, "--format", "json")
+    assert said.exit_code == 0, said.output
+    return [(row, row["here"]["epyc-7003-2core"]) for row in json.loads(said.output)]
+
+
+def why(cell):
+    return "; ".join(cell["why_not"])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_cell_that_is_not_as_published_has_a_reason(name):
+    for row, cell in cells(name):
+        assert cell["why_not"] or not cell["differs"], row["printed"]
+
+
+def test_reasons_name_what_the_machine_lacks_for_this_very_figure():
+    """Cores, memory, time for a call, the precision, devices; or the command that would do."""
+    served = {(row["printed"], row["precision"]): why(cell) for row, cell in cells("stcp920")}
+    assert "float16 was not measured; 12 batches at once on 2" in served["resnet50", "float16"]
+    trained = {(row["network"], row["devices"]): why(cell) for row, cell in cells("mindspore")}
+    bert = trained["bert_large_128", 1]
+    assert "bfloat16 was not measured, and the machine's profile has no peak of it" in bert
+    assert "e+10 bytes of memory needed by the estimate, 2.53e+10 there" in bert
+    assert "s for a call even at the machine's peak" in bert
+    assert "not measured yet" not in bert
+    assert any("with DEEPBENCH_LAYOUT channels_last" in why(cell) for _, cell in cells("qingcloud"))
+
+
+def test_a_cell_that_could_be_measured_has_the_command():
+    """Which picks a benchmark that is there."""
+    reasons = [reason for row, cell in cells("mindspore") for reason in cell["why_not"]]
+    (told,) = {each for each in reasons if "wide_deep_b16000" in each}
+    place = r"^model\.Training\.kernel_training_step\(.wide_deep_b16000., .bfloat16.\)"
+    assert f"not measured yet: asv run --bench '{place}' torch" == told
+    assert re.search(place, "model.Training.kernel_training_step('wide_deep_b16000', 'bfloat16')")
+
+
+def test_tables_that_are_not_split_are_marked():
+    split = [cell for row, cell in cells("mindspore") if row["conditions"] and row["devices"] == 1]
+    (cell,) = split
+    assert "tables not split over host and device" in cell["differs"]
+
+
+def test_the_papers_bert_is_of_eight_devices_and_its_resnet_of_version_1_5():
+    papers = load("paper")
+    assert {(8, 256)} == {(f.devices, f.batch) for f in papers if f.printed == "BERT"}
+    (ascend,) = (f for f in papers if f.value == 2115)
+    assert "resnet50_v1p5" == ascend.network
+    assert "MindSpore's own table has the Ascend 910's 2115" in ascend.told
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mindspore", "scaling efficiency 0.98, ModelArts, 192 CPU cores"),
+        ("qingcloud", "CPU (MKL build), 8 cores (Broadwell)"),
+        ("stcp920", "latency 26.53 ms"),
+        ("paper", "loss 0.0016, accuracy 94.68 %"),
+    ],
+)
+def test_what_else_a_table_tells_stands_beside_its_figures(name, told):
+    assert told in deepbench("table", name, *HERE).output
 
 
 def test_a_table_as_csv_has_a_line_for_each_figure_and_machine():
@@ -267,6 +337,10 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
         (("scaling", "resnet50", "--batch", "0"), "batch is 0"),
         (("scaling", "resnet50", "--split"), "resnet50 has no tables to split"),
         (("scaling", "resnet50", "--ranks", "9999"), "9999 ranks on"),
+        (("scaling", "resnet50", "--seconds", "nan"), "seconds is nan: give a number above 0"),
+        (("scaling", "resnet50", "--seconds", "inf"), "seconds is inf: give a number above 0"),
+        (("scaling", "resnet50", "--seconds", "0"), "seconds is 0: give a number above 0"),
+        (("scaling", "resnet50", "--seconds", "-1"), "seconds is -1: give a number above 0"),
     ],
 )
 def test_bad_input_gets_one_clear_line(arguments, line):
@@ -310,6 +384,38 @@ def test_scaling_counts_the_items_of_all_ranks(monkeypatch):
     assert (64, 128) == (one["batch"], two["batch"])
     assert (1, 0.8) == (one["efficiency"], two["efficiency"])
     assert 128 / 2.5 == two["items_per_second"]
+
+
+def test_the_fewest_ranks_come_first_and_are_what_efficiency_is_against(monkeypatch):
+    from deepbench_ops.scaling import launch
+
+    monkeypatch.setenv("DEEPBENCH_THREADS", "4")
+    monkeypatch.setattr(launch, "steps", lambda request, ranks: {"seconds": [float(ranks)]})
+    said = deepbench("scaling", "mmoe", "--ranks", "4,2,4")
+    assert "efficiency against 2 ranks" in said.output
+    assert ["2", "4"] == [line.split()[0] for line in said.output.splitlines()[2:]]
+
+
+def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatch):
+    """Though one alone would fit, which is asked for first."""
+    from deepbench_ops.scaling import launch, memory
+
+    one = memory.of_rank(Request("bert_128", 8), 1)
+    monkeypatch.setenv("DEEPBENCH_THREADS", "2")
+    monkeypatch.setattr(memory.memory, "available", lambda: 1.5 * one)
+    monkeypatch.setattr(launch, "steps", lambda request, ranks: pytest.fail("started"))
+    said = deepbench("scaling", "bert_128", "--batch", 8, "--ranks", "1,2")
+    assert isinstance(said.exception, DeepbenchError)
+    told = f"2 ranks of bert_128 with 8 items each need about {2 * one:.3g} bytes of memory"
+    assert f"{told} on cpu, and {1.5 * one:.3g} are available" in str(said.exception)
+
+
+def test_ranks_that_split_their_tables_need_less_each_the_more_they_are():
+    from deepbench_ops.scaling import memory
+
+    asked = Request("wide_deep", 1000, split=True)
+    assert memory.of_rank(asked, 4) < memory.of_rank(asked, 2)
+    assert memory.of_rank(asked, 2) < memory.of_rank(replace(asked, split=False), 2)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 from torch._dynamo.utils import counters  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from deepbench_ops.backends.torch_backend import TorchBackend, execution, needed  # noqa: E402
+from deepbench_ops.backends.torch_backend import TorchBackend, execution, living, needed  # noqa: E402
 from deepbench_ops.backends.torch_backend.model import (  # noqa: E402
     TOLERANCE,
     InferenceJudge,
@@ -431,6 +431,53 @@ def test_a_model_that_does_not_fit_is_refused_by_its_numbers():
     assert backend.memory_needed(large, "float32", "training_step") > 20e9
     small = replace(large, batch=2)
     assert backend.memory_needed(small, "float32", "training_step") < 12e9
+
+
+TAKEN = {
+    ("mobilenet_v2_b32", "forward"): 577e6,
+    ("resnet50_b16", "forward"): 481e6,
+    ("densenet101_b8", "forward"): 313e6,
+    ("bert_128_b8", "forward"): 1525e6,
+    ("wide_deep_b1200", "forward"): 391e6,
+    ("mobilenet_v2_b8", "training_step"): 943e6,
+    ("resnet50_b8", "training_step"): 1518e6,
+    ("wide_deep_b1200", "training_step"): 656e6,
+    ("dssm_b1024", "training_step"): 367e6,
+    ("dlrm_b1024", "training_step"): 495e6,
+    ("bert_128_b2", "training_step"): 2730e6,
+}
+"""Bytes by which bench/model_memory.py found a process to grow, with torch 2.13.0."""
+
+
+@pytest.mark.parametrize(("id", "operation"), TAKEN)
+def test_memory_is_estimated_above_what_is_taken_and_below_twice_that(id, operation):
+    needed = TorchBackend().memory_needed(problem_of("model", id), "float32", operation)
+    assert 1.1 < needed / TAKEN[id, operation] < 1.9
+
+
+def test_only_tensors_that_live_at_once_are_counted():
+    """Of a chain of six results one is given to the next, and two are there at most."""
+    given = torch.empty(1000, device="meta")
+
+    def chain():
+        passed = given + 1
+        for _ in range(5):
+            passed = passed.relu()
+        return passed[:10]  # the same memory, seen in another way
+
+    assert 2 * 4000 == living.most(chain)
+
+
+@pytest.mark.parametrize("name", ["mobilenet_v2", "wide_deep"])
+def test_inference_has_as_much_at_once_as_the_table_says(name):
+    """Counted on a batch of another size than the table's."""
+    form, size = network(name).whole, network_sizes()[name]
+    with torch.device("meta"):
+        module = network(name).make(form).eval()
+    given = [torch.as_tensor(values).to("meta") for values in form.inputs(3)]
+    with torch.inference_mode():
+        made = living.most(lambda: module(*given))
+    assert 3 * 4 * size.live == made + sum(each.nbytes for each in given)
 
 
 def test_ids_tell_network_batch_and_threads():

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
+from deepbench_ops.analysis.obstacles import Machine, obstacles, several_devices
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.published.models import LAYOUTS, Figure
@@ -12,14 +13,22 @@ FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}
 """How a table writes those that can be measured here."""
 
 WHOLE_TRAINING = "a whole training is not timed here, its epochs not being published"
-SEVERAL_DEVICES = "several devices: one machine's own is measured here"
-NOT_MEASURED = "not measured on this machine"
+SPLIT_NOWHERE = "nothing here splits tables over host and device"
+NOT_SPLIT = "tables not split over host and device"
 
 Row = dict[str, object]
 
 
-def rows(figures: Sequence[Figure], measured: Mapping[str, Sequence[Point]]) -> list[Row]:
-    """Return each figure as published; "here" holds each machine's cell, or why it has none."""
+def rows(
+    figures: Sequence[Figure],
+    measured: Mapping[str, Sequence[Point]],
+    machines: Mapping[str, Machine],
+) -> list[Row]:
+    """Return each figure as published, and in "here" each machine's cell by its name.
+
+    measured: points by machine; machines: what each of them is. A cell's "why_not" holds what
+    stands between it and a run like the published one, [] where nothing does.
+    """
     return [
         {
             "network": figure.network,
@@ -35,20 +44,31 @@ def rows(figures: Sequence[Figure], measured: Mapping[str, Sequence[Point]]) -> 
             "threads": figure.threads,
             "layout": figure.layout,
             "conditions": figure.conditions,
+            "efficiency": figure.efficiency,
+            "platform": figure.platform,
+            "cores": figure.cores,
+            "latency_ms": figure.latency_ms,
+            "loss": figure.loss,
+            "accuracy": figure.accuracy,
+            "note": figure.note,
+            "told": figure.told,
             "published": figure.value,
             "unit": figure.unit,
             "seconds": figure.seconds,
             "no_point": figure.no_point,
-            "here": {name: _cell(figure, points) for name, points in measured.items()},
+            "here": {
+                name: _cell(figure, points, machines[name]) for name, points in measured.items()
+            },
         }
         for figure in figures
     ]
 
 
-def _cell(figure: Figure, points: Sequence[Point]) -> Row:
-    """Return what a machine has for a published figure, or why it has nothing."""
+def _cell(figure: Figure, points: Sequence[Point], here: Machine) -> Row:
+    """Return what a machine has for a published figure, and what it lacks."""
     if figure.devices > 1:
-        return {"why_not": SEVERAL_DEVICES}
+        reason = several_devices(figure.network, figure.batch, figure.devices, here)
+        return {"why_not": [reason]}
     wanted = Wanted(
         figure.network,
         figure.operation,
@@ -59,12 +79,13 @@ def _cell(figure: Figure, points: Sequence[Point]) -> Row:
         framework=FRAMEWORKS.get(figure.framework.partition(" ")[0], ""),
     )
     run = nearest(points, wanted)
+    whole = [] if figure.unit.endswith(PER_SECOND) else [WHOLE_TRAINING]
+    split = [SPLIT_NOWHERE] if figure.split else []
+    cell: Row = {"why_not": [*whole, *split, *obstacles(wanted, run, here)]}
     if run is None:
-        return {"why_not": NOT_MEASURED}
-    cell = _measured(run)
-    if not figure.unit.endswith(PER_SECOND):
-        return cell | {"why_not": WHOLE_TRAINING}
-    return cell
+        return cell
+    differs = [*run.differs, NOT_SPLIT] if figure.split else list(run.differs)
+    return _measured(run) | {"differs": differs} | cell
 
 
 def _measured(run: Run) -> Row:
@@ -80,5 +101,4 @@ def _measured(run: Run) -> Row:
         "low": low,
         "high": high,
         "without_interval": run.point.without_interval,
-        "differs": list(run.differs),
     }

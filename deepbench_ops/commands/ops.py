@@ -11,6 +11,7 @@ from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.whole_model import demand, ready
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.problem import APART
 
 if TYPE_CHECKING:
     from deepbench_ops.anatomy.apart import Anatomy, Part
@@ -50,7 +51,7 @@ def ops(
     of the whole step. MODEL is one of those of "deepbench problems --family model".
     """
     demand("--batch", batch)
-    backend, problem = ready(name, batch, precision, operation, device)
+    backend, problem = ready(name, batch, precision, operation + APART, device)
     from deepbench_ops.anatomy.apart import apart
     from deepbench_ops.backends import check
 

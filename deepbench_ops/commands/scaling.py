@@ -17,7 +17,9 @@ from deepbench_ops.problems import PRECISIONS
 
 @click.command()
 @click.argument("name", metavar="MODEL")
-@click.option("--ranks", metavar="N,N", default="1,2", show_default=True, help="How many, in turn.")
+@click.option(
+    "--ranks", metavar="N,N", default="1,2", show_default=True, help="How many, fewest first."
+)
 @click.option("--batch", metavar="B", default=8, show_default=True, help="Items of each rank.")
 @click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
 @click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
@@ -41,12 +43,13 @@ def scaling(
     """Train MODEL on one rank, on two, ...: data-parallel, each with a batch of its own.
 
     On the cpu every rank has an equal share of the processors, the same however many run, as if
-    each were a device. Efficiency is the throughput over that of one rank times their number.
+    each were a device. Efficiency is the throughput of a rank over that of one of the fewest ranks
+    asked for, the first line. The memory of all ranks here is estimated before any of them starts.
     Several machines: torchrun --nnodes ... -m deepbench_ops.scaling '{"network": ..., ...}'
     """
     counts = _counts(ranks)
     from deepbench_ops.measure import threads
-    from deepbench_ops.scaling import launch
+    from deepbench_ops.scaling import launch, memory
     from deepbench_ops.scaling.request import Request
 
     each = threads.wanted() // max(counts)
@@ -55,6 +58,8 @@ def scaling(
             f"{max(counts)} ranks on {threads.wanted()} threads would wait for each other"
         )
     request = Request(name, batch, precision, device, max(each, 1), split, seconds)
+    for count in counts:
+        memory.demand(request, count)
     versions = {"framework": f"torch {version('torch')}"}
     keep = keeper(results, versions, request.threads) if save else None
     lines: list[dict[str, float]] = []
@@ -96,8 +101,9 @@ def scaling(
 
 
 def _counts(text: str) -> list[int]:
+    """Return each number once, the smallest first: the others are held against it."""
     try:
-        counts = [int(part) for part in text.split(",")]
+        counts = sorted({int(part) for part in text.split(",")})
     except ValueError:
         counts = []
     if not counts or min(counts) < 1:
@@ -124,5 +130,7 @@ def _as_table(lines: list[dict[str, float]]) -> str:
         ]
         for line in lines
     ]
-    headers = ["ranks", "items a step", "threads of each", "step ms", "items/s", "efficiency"]
+    fewest = lines[0]["ranks"]
+    headers = ["ranks", "items a step", "threads of each", "step ms", "items/s"]
+    headers.append(f"efficiency against {fewest} rank{'s' if fewest > 1 else ''}")
     return tabulate(shown, headers, "simple", disable_numparse=True)

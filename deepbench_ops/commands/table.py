@@ -27,11 +27,14 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     """Print a published table of whole models with machines' own figures beside it.
 
     TABLE is mindspore, qingcloud, stcp920 or paper. A cell that was measured otherwise than it was
-    published says how: batch, threads at once, precision. One that cannot be filled says why. Below
-    stand the day of publication with what tells it, and which figures the timeline lacks.
+    published says how: batch, threads at once, precision. The numbers in its round brackets are
+    those of the reasons below the table: what the machine lacks, or the command that would measure
+    it. There stand also the day of publication with what tells it, and which figures the timeline
+    lacks.
     """
-    from deepbench_ops.analysis import model_tables, points
-    from deepbench_ops.machine import entry
+    from deepbench_ops.analysis import model_tables, obstacles, points
+    from deepbench_ops.machine import entry, profile
+    from deepbench_ops.published import filing
     from deepbench_ops.releases import table as release_table
 
     figures = load(name)
@@ -40,7 +43,14 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         machine: points.load(results, machine, releases)
         for machine in machines or (entry.default_name(),)
     }
-    rows = model_tables.rows(figures, measured)
+    known = {
+        machine: obstacles.machine(
+            filing.entry_of(results / machine / "machine.json") or {},
+            profile.read(results, machine),
+        )
+        for machine in measured
+    }
+    rows = model_tables.rows(figures, measured, known)
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
     elif form == "csv":
@@ -58,25 +68,28 @@ def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
         for machine, cell in here.items():
             plain = {key: value for key, value in row.items() if key != "here"}
             differs = ", ".join(cell.get("differs", ()))
-            mine = {f"here_{key}": value for key, value in cell.items() if key != "differs"}
-            lines.append(plain | {"here": machine, "here_differs": differs} | mine)
+            why_not = "; ".join(cell["why_not"])
+            texts = {"here": machine, "here_differs": differs, "here_why_not": why_not}
+            mine = {f"here_{k}": v for k, v in cell.items() if k not in ("differs", "why_not")}
+            lines.append(plain | texts | mine)
     return lines
 
 
 def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
     """The table for a reader, a column for each machine, and below it what is missing and why."""
-    lines, reasons, no_points = [], [], []
+    lines, no_points = [], []
+    reasons: dict[str, int] = {}
     names = list(rows[0]["here"])  # type: ignore[call-overload]
     for row in rows:
         here = row["here"]
         assert isinstance(here, dict)
-        cells = [_shown(cell) for cell in here.values()]
-        reasons += [cell["why_not"] for cell in here.values() if "why_not" in cell]
+        cells = [_shown(cell, reasons) for cell in here.values()]
         no_points += [row["no_point"]] if row["no_point"] else []
-        lines.append([*_published(row), *cells])
-    headers = ["model", "pass", "precision", "batch", "threads", "machine", "published", *names]
+        lines.append([*_published(row), str(row["told"]), *cells])
+    headers = ["model", "pass", "precision", "batch", "threads", "machine", "published", "told"]
+    headers += names
     text = tabulate(lines, headers, style, disable_numparse=True)
-    notes = [f"{reasons.count(reason)} cells: {reason}" for reason in dict.fromkeys(reasons)]
+    notes = [f"({number}) {reason}" for reason, number in reasons.items()]
     notes += [f"published {day}: {basis}" for day, basis in _days(rows)]
     notes += [
         f"{no_points.count(reason)} of {len(rows)} figures are no points of the timeline: {reason}"
@@ -104,15 +117,20 @@ def _published(row: dict[str, object]) -> list[str]:
     ]
 
 
-def _shown(cell: dict[str, object]) -> str:
-    """Items per second with their interval, and how they were measured otherwise."""
-    if "per_second" not in cell:
-        return ""
-    text = f"{cell['per_second']:.4g}/s"
-    if cell["low"] is not None:
-        text += f" ({cell['low']:.4g} to {cell['high']:.4g})"
-    else:
-        text += f" ({cell['without_interval']})"
-    differs = cell["differs"]
+def _shown(cell: dict[str, object], reasons: dict[str, int]) -> str:
+    """Items per second with their interval, how they were measured otherwise, and the numbers of
+    the reasons; `reasons` has each one's number, and new ones are added to it."""
+    why_not, differs = cell["why_not"], cell.get("differs", [])
+    assert isinstance(why_not, list)
     assert isinstance(differs, list)
-    return f"{text} [{', '.join(differs)}]" if differs else text
+    text = ""
+    if "per_second" in cell:
+        text = f"{cell['per_second']:.4g}/s"
+        if cell["low"] is not None:
+            text += f" ({cell['low']:.4g} to {cell['high']:.4g})"
+        else:
+            text += f" ({cell['without_interval']})"
+    numbers = [str(reasons.setdefault(reason, len(reasons) + 1)) for reason in why_not]
+    marks = [f"[{', '.join(differs)}]" if differs else ""]
+    marks.append(f"({', '.join(numbers)})" if numbers else "")
+    return " ".join(filter(None, [text, *marks]))

@@ -25,7 +25,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from deepbench_ops.analysis import stacks
+from deepbench_ops.analysis import obstacles, stacks
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.comparison import CONFIDENCE
 from deepbench_ops.analysis.history import Line
@@ -379,9 +379,10 @@ def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any
         for point in line.points:
             if point.family == "model" and point.release.measurable:
                 measured[point.machine].append(point)
+    what = {machine.name: obstacles.machine(machine.entry, machine.profile) for machine in machines}
     return {
         "machines": list(measured),
-        "tables": {name: rows(load(name), measured) for name in TABLES},
+        "tables": {name: rows(load(name), measured, what) for name in TABLES},
         "apart": [
             {
                 "machine": one.whole.machine,

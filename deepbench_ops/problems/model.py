@@ -28,7 +28,10 @@ class NetworkSize:
     it has. reads, writes: numbers that go in (rows looked up included) and come out per item;
     reads_once: rows that are looked up once for all items. kept: numbers per item that training
     keeps for the backward pass. states: numbers per parameter that the optimiser remembers. note:
-    what it is where its table leaves that open.
+    what it is where its table leaves that open. trained: parameters that training makes a whole
+    gradient of, tables included unless their gradients are sparse. sparse: numbers per item of such
+    a gradient. live: numbers per item that inference has at once at most, with what goes in;
+    integers of eight bytes count two.
     """
 
     name: str
@@ -43,6 +46,9 @@ class NetworkSize:
     kept: int
     states: int
     note: str
+    trained: int
+    sparse: int
+    live: int
 
 
 @dataclass(frozen=True)

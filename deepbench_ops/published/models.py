@@ -50,7 +50,11 @@ class Figure:
     printed: the network as the table spells it. day: of publication, and its basis in words.
     devices: accelerators, 0 where a processor computes. batch: per device; None where it is not
     told. precision: "mixed" where the table says so, "" where it says nothing. seconds: of one
-    step or batch, where the figure tells.
+    step or batch, where the figure tells. conditions: what else was run how, the build and the
+    processors of QingCloud's. efficiency: the rate of a device over that of one alone; MindSpore
+    prints it as speedup. platform, cores: what the accelerators sit in, and its CPU cores.
+    latency_ms: as printed. loss, accuracy: what the training came to, the latter in percent.
+    note: why it is of this network.
     """
 
     table: str
@@ -70,6 +74,33 @@ class Figure:
     unit: str
     seconds: float | None
     conditions: str
+    efficiency: float | None
+    platform: str
+    cores: int | None
+    latency_ms: float | None
+    loss: float | None
+    accuracy: float | None
+    note: str
+
+    @property
+    def split(self) -> bool:
+        """Whether it was run with its tables split over host and devices."""
+        return self.conditions == SPLIT
+
+    @property
+    def told(self) -> str:
+        """All that its table tells beside rate and sizes, in words."""
+        named = (
+            ("scaling efficiency {}", self.efficiency),
+            ("latency {} ms", self.latency_ms),
+            ("loss {:g}", self.loss),
+            ("accuracy {:g} %", self.accuracy),
+            ("{}", self.conditions),
+            ("{}", self.platform),
+            ("{} CPU cores", self.cores),
+            ("{}", self.note),
+        )
+        return ", ".join(words.format(value) for words, value in named if value not in (None, ""))
 
     @property
     def no_point(self) -> str:
@@ -80,7 +111,7 @@ class Figure:
             return "no batch is told, without which a rate gives no seconds of a step"
         if self.seconds is None:
             return "the time of a whole training, whose steps are not told"
-        if self.conditions == SPLIT:
+        if self.split:
             return f"{SPLIT}: another run than its id names"
         if PRECISIONS.get(self.precision, self.precision) not in KNOWN:
             return "no precision is told"
@@ -114,14 +145,16 @@ def _figure(where: str, line: dict[str, str]) -> Figure:
         ) from None
     if not line["basis"]:
         raise DeepbenchError(f"{where}: {day} has no basis: write what tells the day")
-    known = {
+    known: dict[str, object] = {
         "day": day,
         "devices": int(line["devices"] or 1),
         "batch": int(line["batch"]) if line["batch"] else None,
         "threads": int(line["threads"]),
         "value": float(line["value"]),
-        "seconds": float(line["seconds"]) if line["seconds"] else None,
+        "cores": int(line["cores"]) if line["cores"] else None,
     }
+    for name in ("seconds", "efficiency", "latency_ms", "loss", "accuracy"):
+        known[name] = float(line[name]) if line[name] else None
     return Figure(**{**line, **known})  # type: ignore[arg-type]
 
 
@@ -142,6 +175,8 @@ def _publication(figures: Sequence[Figure], layout: str) -> Publication:
     specs = {
         "Day of publication": f"{first.day}: {first.basis}",
         "Framework": ALTERNATIVES.join(sorted({figure.framework for figure in figures})),
+        "Platform": ALTERNATIVES.join(sorted({figure.platform for figure in figures})),
+        "CPU cores": ALTERNATIVES.join(sorted({str(figure.cores or "") for figure in figures})),
         "Conditions": ALTERNATIVES.join(sorted({figure.conditions for figure in figures})),
     }
     one = Publication(

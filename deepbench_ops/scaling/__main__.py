@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.scaling import worker
+from deepbench_ops.scaling import memory, worker
 from deepbench_ops.scaling.request import parsed
 
 
@@ -18,6 +18,8 @@ def main() -> None:
         request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
         if request.device == "cuda":  # before anything is put on a GPU
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        ranks = [int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE")]
+        memory.demand(request, *ranks)  # nobody takes any until all have joined
         dist.init_process_group(worker.BACKENDS[request.device])
         steps = worker.run(request)
         if dist.get_rank() == 0:

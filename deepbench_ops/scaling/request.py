@@ -1,6 +1,7 @@
 """What is asked of all ranks alike, as the text that is handed to each."""
 
 import json
+import math
 from dataclasses import asdict, dataclass
 
 from deepbench_ops.errors import DeepbenchError
@@ -29,6 +30,10 @@ class Request:
         precision(self.precision)
         if self.batch < 1:
             raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
+        if not 0 < self.seconds < math.inf:
+            raise DeepbenchError(
+                f"seconds is {self.seconds:g}: give a number above 0 that is not infinite"
+            )
         if self.split and self.network not in SPLIT:
             raise DeepbenchError(
                 f"{self.network} has no tables to split; those that have: {', '.join(SPLIT)}"

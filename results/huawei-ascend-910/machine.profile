@@ -4,7 +4,9 @@
  "date": "2022-04-28",
  "facts": {
   "Day of publication": "2022-04-28: release of MindSpore 1.7.0 (mindspore-ascend), whose documentation holds the table",
-  "Framework": "MindSpore 0.5.0-beta / MindSpore 0.6.0-beta"
+  "Framework": "MindSpore 0.5.0-beta / MindSpore 0.6.0-beta",
+  "Platform": "Atlas 800 / ModelArts",
+  "CPU cores": "24"
  },
  "peaks": {
   "npu": {

@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from deepbench_ops.backends.kernel import Index
+from deepbench_ops.conditions import EXECUTION
 from deepbench_ops.models import twins
-from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.model import Model, NetworkSize
 from deepbench_ops.problems.problem import compared, computed
 
 SMALL = {"whole": False, "batch": twins.BATCH, "threads": 1}
@@ -22,6 +23,17 @@ GRADIENTS, ENTRIES = 6, 8
 
 PROBE_FLOPS = 16e9
 """Floating-point operations of a forward pass that are enough to show a rate."""
+
+FLOAT_BYTES = 4
+"""Bytes of a number, which the CPU computes in float32 on the way even of 16 bits."""
+
+JUDGED = 4
+"""Items whose numbers as many bytes hold as those of the two that are judged in float64."""
+
+MARGIN, FIXED_BYTES = 1.5, 64e6
+"""Safety over what is counted: what operations take for themselves (a layout of their own), what
+the allocator keeps back; and what a framework takes once. bench/model_memory.py holds it against
+the memory that networks really take."""
 
 
 class Judge(ABC):
@@ -53,17 +65,29 @@ def probe(problem: Model) -> Model:
     return replace(problem, batch=min(problem.batch, enough), threads=1)
 
 
-def memory_needed(problem: Model, operation: str) -> float:
-    """Return about how many bytes preparing, running and checking a model takes.
+def memory_needed(problem: Model, operation: str, execution: str = EXECUTION.usual) -> float:
+    """Return about how many bytes preparing, running and checking a model takes, with the margin.
 
-    Weights are there as drawn and as used, and once more in float64 while an inference is judged.
-    A training step has them as they were at first, their gradients and what the optimiser
-    remembers, and keeps what the backward pass needs. Where its operations are apart, their
-    operands stay, which are gradients of what it keeps as well.
+    An inference has the weights, once more in float64 while it is judged, and the numbers that live
+    at once; compiled or exported, whoever runs it has weights of its own, and packs them. Where its
+    operations are apart, their operands stay. A training step is `step_numbers`.
     """
     size = problem.network
+    numbers = 0 if compared(operation) else size.kept * problem.items
     if computed(operation) == "training_step":
-        weights = 4 * size.parameters + 4 * size.dense * (2 + size.states)
-        kept = 4.0 * size.kept * problem.items * (1 if compared(operation) else 2)
-        return 4.0 * size.parameters + weights + kept
-    return (4 + 4 + 8) * size.parameters + 4.0 * size.kept * problem.items
+        numbers += step_numbers(size, problem.items, size.parameters, size.trained)
+    else:
+        weights = 3 if execution == EXECUTION.usual else 5
+        numbers += weights * size.parameters + size.live * max(problem.items, JUDGED)
+    return FIXED_BYTES + MARGIN * FLOAT_BYTES * numbers
+
+
+def step_numbers(size: NetworkSize, items: int, parameters: int, trained: int) -> int:
+    """Return how many numbers of four bytes are there in a training step of so many parameters.
+
+    Weights are there as they were at first too, beside gradients and what the optimiser remembers;
+    of every item what the backward pass needs, what lives at once on its way there, and of sparse
+    gradients the rows, which are put back as they were.
+    """
+    whole = 2 * parameters + (1 + size.states) * trained
+    return whole + (size.kept + size.live + 2 * size.sparse) * items

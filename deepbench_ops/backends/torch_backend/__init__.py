@@ -32,7 +32,7 @@ class TorchBackend(TorchDevice):
         return super().build(problem, precision, operation, seed)
 
     def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
-        """Return about how many bytes it takes; of a model, by its weights and what it keeps."""
+        """Return about how many bytes it takes; of a model, by what `families.model` counts."""
         if isinstance(problem, Model):
-            return memory_needed(problem, operation)
+            return memory_needed(problem, operation, self.execution)
         return super().memory_needed(problem, precision, operation)

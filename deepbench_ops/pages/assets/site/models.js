@@ -69,10 +69,12 @@
             title: 'Published by ' + source(name)[0],
             rows: rows,
             detail: function (row) {
-                return el('div', {}, el('p', {}, row.conditions || ''), el('p', {}, row.no_point &&
+                return el('div', {}, el('p', {}, row.told), el('p', {}, row.no_point &&
                     'No point of the timeline: ' + row.no_point + '.'), data.machines.map(function (machine) {
                     var told = command(row, machine), why = (row.here[machine] || {}).why_not;
-                    return el('div', {}, machine, told ? d.told_command(told) : el('p', {}, why || ''));
+                    return el('div', {}, machine, told ? d.told_command(told) : '', (why || []).map(function (each) {
+                        return el('p', {}, each);
+                    }));
                 }), d.told_command('deepbench table ' + name));
             },
             columns: [
@@ -86,6 +88,7 @@
                 {title: 'framework', value: function (row) { return row.framework; }},
                 {title: 'published', number: true, value: function (row) { return row.published; }},
                 {title: 'unit', value: function (row) { return row.unit; }},
+                {title: 'also told', long: true, value: function (row) { return row.told; }},
                 {title: 'ms a step', unit: 'milliseconds', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
                     text: function (value) { return d.digits(value, 4); }}
             ].concat(data.machines.flatMap(function (machine) {
@@ -93,8 +96,10 @@
                     {title: machine, unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
                         text: function (value) { return d.digits(value, 4) + '/s'; }},
                     {title: machine + ': measured otherwise', head: 'measured otherwise', long: true, value: function (row) {
-                        var here = row.here[machine] || {};
-                        return cell(row, machine) && here.differs.length ? here.differs.join(', ') : here.why_not || '';
+                        return cell(row, machine) ? row.here[machine].differs.join(', ') : '';
+                    }},
+                    {title: machine + ': why', head: 'why', long: true, value: function (row) {
+                        return ((row.here[machine] || {}).why_not || []).join('; ');
                     }}
                 ];
             }))

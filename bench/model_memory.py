@@ -1,0 +1,66 @@
+"""Memory that whole models really take, beside what is asked for before one is built.
+
+    python bench/model_memory.py [--pass forward] [MODEL_bBATCH ...]
+
+Each is prepared, run twice and judged in a process of its own, as under asv. Measured is how far
+its resident set has grown at most, from when torch was loaded and had multiplied two matrices.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.model import Model
+
+NETWORKS = ("mobilenet_v2_b32", "resnet50_b16", "densenet101_b8", "bert_128_b8", "wide_deep_b1200")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*", default=NETWORKS, metavar="MODEL_bBATCH")
+    parser.add_argument("--pass", dest="operation", choices=Model.operations, default="forward")
+    parser.add_argument("--here", action="store_true", help="the one model, in this process")
+    asked = parser.parse_args()
+    if asked.here:
+        print(*_taken(asked.models[0], asked.operation))
+        return
+    print("| model | pass | estimated, MB | taken, MB | estimated / taken |\n|---|---|---|---|---|")
+    for name in asked.models:
+        command = [sys.executable, __file__, name, "--pass", asked.operation, "--here"]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        needed, taken = map(float, said)
+        figures = f"{needed / 1e6:.0f} | {taken / 1e6:.0f} | {needed / taken:.2f}"
+        print(f"| {name} | {asked.operation} | {figures} |", flush=True)
+
+
+def _taken(name: str, operation: str) -> tuple[float, float]:
+    """Return the bytes that are asked for, and by how many the resident set has grown at most."""
+    import torch
+
+    from deepbench_ops.backends import check
+    from deepbench_ops.backends.torch_backend import TorchBackend
+
+    backend, problem = TorchBackend(), problem_of("model", name)
+    torch.ones(256, 256) @ torch.ones(256, 256)
+    needed = backend.memory_needed(problem, "float32", operation)
+    Path("/proc/self/clear_refs").write_text("5")  # the highest so far is what there is now
+    before = _resident("VmRSS:")
+    kernel = backend.build(problem, "float32", operation)
+    for _ in range(2):
+        kernel.reset()
+        kernel.run()
+    check.verify_output(kernel, run=False)
+    return needed, _resident("VmHWM:") - before
+
+
+def _resident(which: str) -> float:
+    """Return bytes of the resident set: now (VmRSS:), or at most (VmHWM:)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (kilobytes,) = (line.split()[1] for line in lines if line.startswith(which))
+    return float(kilobytes) * 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Why a machine has no figure that was run as a published one was: what stands in the way."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from deepbench_ops.analysis.nearest_run import MIXED, Run, Wanted
+from deepbench_ops.backends.families.model import memory_needed
+from deepbench_ops.conditions import EXECUTION, LAYOUT
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.measure.kernel_run import CALL_LIMIT_SECONDS
+from deepbench_ops.models import twins
+from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.selections import CLASSES
+
+COMPILED = "compiled"
+"""The execution that an int8 network is asked for in: there is none that is eager."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What decides what can be measured on a machine's processors, each None where nobody told.
+
+    memory: bytes of main memory. peak: FLOP/s, the highest of its profile. without: precisions of
+    which the profile has no peak.
+    """
+
+    processors: int | None = None
+    memory: float | None = None
+    peak: float | None = None
+    without: frozenset[str] = field(default=frozenset())
+
+
+def machine(entry: Mapping[str, str], profile: Profile | None) -> Machine:
+    """Return what asv's entry of a machine and its profile tell; nothing of a GPU's memory."""
+    count = entry.get("num_cpu", "")
+    processors = int(count) if count.isdigit() else None
+    if profile is None or set(profile.peaks) - {"cpu"}:
+        return Machine(processors)
+    memory = profile.facts.get("memory_bytes", "")
+    peaks = {name: figure.value for name, figure in profile.peaks.get("cpu", {}).items()}
+    return Machine(
+        processors,
+        float(memory) if memory.isdigit() else None,
+        max((value for value in peaks.values() if value), default=None),
+        frozenset(name for name, value in peaks.items() if value is None),
+    )
+
+
+def several_devices(network: str, batch: int | None, devices: int, here: Machine) -> str:
+    """Return why a machine's own figure cannot stand beside that of several devices."""
+    told = f"{devices} devices, and a point is of one"
+    if here.processors is not None and devices > here.processors:
+        return f"{told}; as ranks they want {devices} processors, and there are {here.processors}"
+    each = f" --batch {batch}" if batch else ""
+    return f"{told}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
+
+
+def obstacles(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:
+    """Return what stands between a published figure and one of here that was run like it.
+
+    run: the nearest there is. Where nothing does but that nobody measured it yet, it is told what
+    would. Nothing where the run is like the published one.
+    """
+    found = [] if wanted.precision else ["its table tells no precision"]
+    if wanted.batch is None:
+        return [*found, "its table tells no batch"]
+    if run is not None and not _unlike(wanted, run):
+        return found
+    written = wanted.framework != "mindspore" or wanted.network in twins.names()
+    if not written:
+        found.append(f"{wanted.network} is not written in MindSpore, torch runs it here")
+    precision = _precision(wanted)
+    if run is not None and wanted.precision and run.point.precision not in _allowed(wanted):
+        told = f"{precision} was not measured"
+        missing = f"{told}, and the machine's profile has no peak of it"
+        found.append(missing if precision in here.without else told)
+    model = Model(name=wanted.network, batch=wanted.batch, threads=wanted.threads)
+    beyond = list(_beyond(model, wanted.operation, precision, here))
+    if beyond:
+        return found + beyond
+    if run is not None and written and set(_unlike(wanted, run)) == {"torch"}:
+        return [*found, _command(wanted, model, precision, "mindspore")]
+    if run is None or set(_unlike(wanted, run)) - {"torch"}:
+        found.append(_command(wanted, model, precision, _framework(wanted, written)))
+    return found
+
+
+def _allowed(wanted: Wanted) -> tuple[str, ...]:
+    return MIXED if wanted.precision == "mixed" else (wanted.precision or "float32",)
+
+
+def _precision(wanted: Wanted) -> str:
+    """The one that is measured here: mixed is bfloat16, the only one of both that CPUs train in."""
+    return _allowed(wanted)[0]
+
+
+def _framework(wanted: Wanted, written: bool) -> str:
+    return "mindspore" if wanted.framework == "mindspore" and written else "torch"
+
+
+def _unlike(wanted: Wanted, run: Run) -> tuple[str, ...]:
+    """Return how a run differs, but for a precision that nobody told, and an execution."""
+    aside = {EXECUTION.usual, run.point.execution}
+    if not wanted.precision:
+        aside.add(run.point.precision)
+    return tuple(each for each in run.differs if each not in aside)
+
+
+def _beyond(model: Model, operation: str, precision: str, here: Machine) -> Iterable[str]:
+    """Yield what of a machine is too small, by the numbers that are asked before measuring."""
+    if here.processors is not None and model.threads > here.processors:
+        yield f"{model.threads} batches at once on {here.processors} processors"
+    needed = memory_needed(model, operation, COMPILED if precision == "int8" else EXECUTION.usual)
+    if here.memory is not None and needed > here.memory:
+        yield f"{needed:.3g} bytes of memory needed by the estimate, {here.memory:.3g} there"
+    seconds = model.flops_of(operation) / here.peak if here.peak else 0.0
+    if seconds > CALL_LIMIT_SECONDS:
+        yield (
+            f"{seconds:.0f} s for a call even at the machine's peak, and {CALL_LIMIT_SECONDS:g} is"
+            " the limit (DEEPBENCH_CALL_LIMIT)"
+        )
+
+
+def _command(wanted: Wanted, model: Model, precision: str, framework: str) -> str:
+    """Return that it was not measured yet, and how it would be."""
+    listed = "training" if wanted.operation == "training_step" else "inference_server"
+    place = rf"^model\.{CLASSES[listed]}\.kernel_{wanted.operation}"
+    told = (
+        rf"not measured yet: asv run --bench '{place}\(.{model.id}., .{precision}.\)' {framework}"
+    )
+    matrix = {
+        EXECUTION.variable: COMPILED if precision == "int8" else "",
+        LAYOUT.variable: wanted.layout if wanted.layout != LAYOUT.usual else "",
+    }
+    asked = [f"{variable} {value}" for variable, value in matrix.items() if value]
+    return f"{told}, with {' and '.join(asked)} in asv.conf.json's matrix" if asked else told
