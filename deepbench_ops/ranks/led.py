@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -22,6 +23,10 @@ from deepbench_ops.ranks.transport import Transport
 
 ROLL_SECONDS = 5.0
 """How long a roll call waits: all learn of trouble at about the same time."""
+
+WORD_SECONDS = 2.0
+"""How long the others wait for the word of the one that names who is missing: a launcher ends all
+once one has ended, and what was about to be said is lost."""
 
 
 class Watch:
@@ -58,6 +63,8 @@ class Watch:
             names = ", ".join(map(str, missing))
             if me == min(set(range(size)) - set(missing)):
                 say(f"rank {names} of {size} no longer answers, while {stage}: {why}")
+            else:
+                time.sleep(WORD_SECONDS)
             os._exit(1)
 
     def _roll(self) -> list[int]:
