@@ -26,7 +26,7 @@ dashboard: $(READY)
 	@echo "open file://$(CURDIR)/html/index.html"
 
 test: $(READY) $(FRAMEWORKS)
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
 lint: $(READY)
 	@$(BIN)/ruff check .
