@@ -237,8 +237,8 @@
         return promise.then(function (found) { return own === questions ? show(found) : null; });
     }
 
-    /* Run a page: `draw(catalogue)` once the catalogue is there. Another address is another page. `data-ready` tells
-       after how many milliseconds it had nothing left to do. */
+    /* Run a page: `draw(catalogue)` once the catalogue is there. Another address is another page. `data-usable` tells
+       after how many milliseconds its tables and choices were there, `data-ready` when nothing was left to do. */
     function page(draw) {
         window.addEventListener('hashchange', function () { location.reload(); });
         document.getElementById('content').addEventListener('change', function () {
@@ -254,7 +254,10 @@
             instead('This page could not be drawn: ' + reason.message);
             console.error(reason);
         }
-        drawn.catch(failed).then(deepbench.settled).then(function () {
+        drawn.catch(failed).then(function () {
+            document.body.dataset.usable = Math.round(performance.now());
+            return deepbench.settled();
+        }).then(function () {
             document.body.dataset.ready = Math.round(performance.now());
         });
     }
