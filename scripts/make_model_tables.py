@@ -21,7 +21,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from deepbench_ops.backends.torch_backend import TorchBackend, living
+from deepbench_ops.backends.torch_backend import TorchBackend, living, recorded
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
@@ -131,6 +131,8 @@ def _sizes(network: Network) -> dict[str, object]:
     (flops, flops_once), (reads, reads_once), (writes, _), (sparse, _) = (
         (more - least, 2 * least - more) for least, more in zip(one, two, strict=True)
     )
+    step_of_one, step_of_two = (_step(network, module, batch) for batch in (1, 2))
+    step, step_once = step_of_two - step_of_one, 2 * step_of_one - step_of_two
     return {
         "name": network.name,
         "item": network.item,
@@ -147,6 +149,8 @@ def _sizes(network: Network) -> dict[str, object]:
         "trained": sum(_trained(each) for each in module.modules()),
         "sparse": sparse,
         "live": _live(network, module),
+        "step": step,
+        "step_once": step_once,
     }
 
 
@@ -211,6 +215,19 @@ def _twin(name: str) -> Iterable[dict[str, object]]:
         }
 
 
+def _loss(network: Network, module: nn.Module, batch: int) -> torch.Tensor:
+    """Return the loss of a batch on paper."""
+    form = network.whole
+    made = module.train()(*_meta(form.inputs(batch)))
+    return LOSSES[network.loss](made, *_meta(form.targets(batch)))
+
+
+def _step(network: Network, module: nn.Module, batch: int) -> int:
+    """Return the FLOPs of the products of a batch, forward and backward."""
+    found = recorded.operations(lambda: _loss(network, module, batch).backward())
+    return round(sum(each.flops * each.calls for each in found))
+
+
 def _kept(network: Network, module: nn.Module, batch: int) -> int:
     """Return how many numbers of four bytes a training step of `batch` items keeps."""
     storages: dict[int, torch.UntypedStorage] = {}
@@ -221,9 +238,7 @@ def _kept(network: Network, module: nn.Module, batch: int) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        form = network.whole
-        made = module.train()(*_meta(form.inputs(batch)))
-        LOSSES[network.loss](made, *_meta(form.targets(batch)))
+        _loss(network, module, batch)
     return sum(storage.nbytes() for storage in storages.values()) // 4
 
 

@@ -18,7 +18,7 @@ from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.torch_backend.device import TorchDevice
-    from deepbench_ops.backends.torch_backend.model import Serving
+    from deepbench_ops.backends.torch_backend.serving import Serving
 
 WARM_UP = 0.2
 """Of the time measured, before it."""
@@ -88,7 +88,7 @@ def latency(
         raise DeepbenchError(f"--seconds is {seconds:g}: give a number above 0 that has an end")
     backend, problem = ready(name, batch, precision, "forward", device, threads)
     from deepbench_ops.backends.torch_backend import TorchBackend
-    from deepbench_ops.backends.torch_backend.model import Crew, Serving
+    from deepbench_ops.backends.torch_backend.serving import Crew, Serving
 
     assert isinstance(backend, TorchBackend)
     count = backend.threads()

@@ -11,11 +11,6 @@ from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import APART, Problem, computed
 
-TRAINING_FACTOR = 3
-"""FLOPs of a training step over those of its forward pass: the gradients of the inputs and of the
-weights cost as much each. What goes in wants no gradient, so a step does less: see docs/models.md.
-What the optimiser does is not counted."""
-
 
 @dataclass(frozen=True)
 class NetworkSize:
@@ -31,7 +26,9 @@ class NetworkSize:
     what it is where its table leaves that open. trained: parameters that training makes a whole
     gradient of, tables included unless their gradients are sparse. sparse: numbers per item of such
     a gradient. live: numbers per item that inference has at once at most, with what goes in;
-    integers of eight bytes count two.
+    integers of eight bytes count two. step, step_once: FLOPs of forward and backward pass per item,
+    and those of a batch beside them: the gradients of the inputs and of the weights cost as much as
+    the forward pass each, and nobody asks for the gradient of what goes in.
     """
 
     name: str
@@ -49,6 +46,8 @@ class NetworkSize:
     trained: int
     sparse: int
     live: int
+    step: int
+    step_once: int
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,10 @@ class Model(Problem):
         return self.batch * self.threads
 
     def flops_of(self, operation: str) -> float:
-        """Three times the forward pass for a training step."""
-        return super().flops_of(operation) * (TRAINING_FACTOR if _trains(operation) else 1)
+        """Of a training step those of both passes; what its optimiser does is not counted."""
+        if not _trains(operation):
+            return super().flops_of(operation)
+        return float(self.network.step_once * self.threads + self.network.step * self.items)
 
     def traffic(self) -> tuple[int, int]:
         """Weights once, what is given and looked up once; what comes out once."""
@@ -106,13 +107,14 @@ class Model(Problem):
         """A training step moves weights, gradients and what the optimiser remembers as well.
 
         Weights are read forward and backward; each, its gradient and what is remembered of it is
-        read and written by the optimiser, in float32 whatever the products are made in.
+        read and written by the optimiser, in float32 whatever the products are made in: of a table
+        all of it, or the rows that were looked up where its gradient is sparse.
         """
         bytes_of_forward = self.bytes(name)
         if not _trains(operation):
             return bytes_of_forward
         size = self.network
-        updated = 4 * size.dense * (2 + 2 + 2 * size.states)
+        updated = 4 * (size.trained + size.sparse * self.items) * (2 + 2 + 2 * size.states)
         return bytes_of_forward + precision(name).input_bytes * size.dense + updated
 
 

@@ -1,0 +1,133 @@
+"""What a network should come to, and how far a precision may be off.
+
+The truth of an inference is the same network in float64, on the first and the last item. Of a
+training step it is, for the small twin, the loss and some gradients in float64; for the network
+itself the loss that a forward pass alone gives, since a step in float64 would take minutes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.network import as_tensors, asked, weighted
+from deepbench_ops.backends.torch_backend.tensors import widened
+from deepbench_ops.models.training import TrainingStep, doubled
+from deepbench_ops.problems.model import Model
+
+TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03, "int8": 0.6}
+"""How far an output may be off, as a part of the typical one (root mean square). Many layers add up
+their rounding; docs/method.md has what was found, and what it is to be less than."""
+
+GRADIENT_TOLERANCE = {"float32": 0.02, "tf32": 0.2, "bfloat16": 1.0, "float16": 0.2}
+"""The same of a gradient's entries. Where rounding moves a number across a ReLU's corner, what
+passes there is all or nothing: in float32 that happens once in some networks, in bfloat16 in every
+one. A gradient that is missing, or another layer's, is off by more."""
+
+SMALL_GRADIENT = 0.1
+"""Gradients smaller than so much of the largest one are what rounding makes of zeros: those of the
+keys' biases, which the softmax behind them takes no notice of."""
+
+
+@dataclass(frozen=True)
+class TorchJudge(Judge):
+    """A judge that allows what a precision explains."""
+
+    precision: str
+
+    def allowing(self, expected: Tensor, scale: Tensor | float) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of entries that are typically as large as `scale`."""
+        allowed = torch.as_tensor(TOLERANCE[self.precision] * scale).expand(expected.shape)
+        return widened(expected), widened(allowed)
+
+
+@dataclass(frozen=True)
+class InferenceJudge(TorchJudge):
+    """The network in float64 on the first and the last item: (2, numbers that come out).
+
+    From newly drawn weights and inputs of float32, not from what runs: what is lost where these
+    are rounded to 16 or 8 bits is part of what a precision is off.
+    """
+
+    backend: TorchDevice
+    problem: Model
+    seed: int = 0
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        given = asked(self.problem).inputs(self.problem.items, self.seed)
+        drawn = (each[[0, -1]] for each in given)
+        ends = as_tensors(self.backend, list(drawn), torch.float32)
+        exact = weighted(self.backend, self.problem, torch.float32, self.seed).double().eval()
+        with torch.inference_mode():
+            expected = items(exact(*doubled(ends)), 2)
+        return self.allowing(expected, typical(expected))
+
+
+@dataclass(frozen=True)
+class LossJudge(TorchJudge):
+    """The loss of a forward pass alone, from the same weights and with the same dropout."""
+
+    step: TrainingStep
+    seed: int
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        self.step.restart(self.seed)
+        with torch.no_grad():
+            loss = self.step.loss().double().reshape(1)
+        return self.allowing(loss, typical(loss))
+
+
+@dataclass(frozen=True)
+class StepJudge(TorchJudge):
+    """The loss and some gradients of the same step in float64."""
+
+    step: TrainingStep
+
+    @cached_property
+    def truth(self) -> tuple[np.ndarray, np.ndarray]:
+        exact = self.step.exact()
+        loss = exact.loss().reshape(1)
+        loss.backward()
+        found = gradients(exact.module)
+        sizes = torch.stack([typical(each) for each in found])
+        least = sizes.clamp(min=SMALL_GRADIENT * sizes.max())
+        of_gradients = GRADIENT_TOLERANCE[self.precision] * least
+        of_loss = TOLERANCE[self.precision] * typical(loss.detach())
+        allowed = torch.cat([of_loss.reshape(1), of_gradients.repeat_interleave(ENTRIES)])
+        return widened(torch.cat([loss.detach(), entries(found)])), widened(allowed)
+
+
+def items(output: Tensor | tuple[Tensor, ...], batch: int) -> Tensor:
+    """Return all that comes out of a network, a row for each item."""
+    tensors = output if isinstance(output, tuple) else (output,)
+    return torch.cat([tensor.reshape(batch, -1) for tensor in tensors], 1)
+
+
+def typical(values: Tensor) -> Tensor:
+    """Return the root of the mean square."""
+    return values.square().mean().sqrt()
+
+
+def root_mean_square(values: np.ndarray) -> float:
+    """Return the same of an array."""
+    return float((values**2).mean()) ** 0.5
+
+
+def gradients(module: nn.Module) -> list[Tensor]:
+    """Return the gradients of GRADIENTS parameters from all over the network, in float64."""
+    found = [p.grad for p in module.parameters() if p.grad is not None]
+    places = np.linspace(0, len(found) - 1, GRADIENTS).astype(int)
+    return [(g.to_dense() if g.is_sparse else g).double() for g in (found[i] for i in places)]
+
+
+def entries(of: Sequence[Tensor]) -> Tensor:
+    """Return ENTRIES entries of each gradient, from its first to its last."""
+    flat = [gradient.reshape(-1) for gradient in of]
+    return torch.cat([g[torch.linspace(0, g.numel() - 1, ENTRIES).long()] for g in flat])
