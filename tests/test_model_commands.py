@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import date
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from click.testing import CliRunner
@@ -349,6 +350,18 @@ def test_bad_input_gets_one_clear_line(arguments, line):
     said = deepbench(*arguments)
     assert isinstance(said.exception, (DeepbenchError, Unsupported))
     assert line in str(said.exception)
+
+
+def test_without_torch_nothing_scales(monkeypatch):
+    """One line says so, where a traceback stood."""
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("deepbench_ops.commands.whole_model.version", missing)
+    said = deepbench("scaling", "mmoe", "--batch", 8)
+    assert isinstance(said.exception, DeepbenchError)
+    assert "torch is not installed in this environment" in str(said.exception)
 
 
 def test_a_request_survives_the_command_line():

@@ -2,7 +2,6 @@
 
 import json
 import statistics
-from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.commands.whole_model import keeper
+from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 
@@ -60,7 +59,7 @@ def scaling(
     request = Request(name, batch, precision, device, max(each, 1), split, seconds)
     for count in counts:
         memory.demand(request, count)
-    versions = {"framework": f"torch {version('torch')}"}
+    versions = {"framework": f"torch {torch_version()}"}
     keep = keeper(results, versions, request.threads) if save else None
     lines: list[dict[str, float]] = []
     for count in counts:

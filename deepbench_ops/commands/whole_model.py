@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,16 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.model import Model, network_size
 
 Run = dict[str, Any]
+
+
+def torch_version() -> str:
+    """Return the version of torch that is installed here; DeepbenchError where none is."""
+    try:
+        return version("torch")
+    except PackageNotFoundError:
+        raise DeepbenchError(
+            "torch is not installed in this environment: install it with 'pip install torch'"
+        ) from None
 
 
 def demand(option: str, value: int) -> None:
@@ -63,7 +73,7 @@ def keeper(
         raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
     profile.refuse_another(profile.read(results, machine), fingerprint.silicon())
     known = {
-        "release": f"torch-{version('torch').partition('+')[0]}",
+        "release": f"torch-{torch_version().partition('+')[0]}",
         "day": datetime.now(UTC).date().isoformat(),
         "conditions": fingerprint.stable(versions, threads),
     }
