@@ -80,7 +80,7 @@
             }), [
                 {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
                 {title: 'headline', head: 'headline, of ' + all, number: true, value: function (row) { return row.headline; }},
-                {title: 'released', value: function (row) { return catalogue.releases[row.newest].date; }},
+                {title: 'released', day: true, value: function (row) { return catalogue.releases[row.newest].date; }},
                 {title: 'what it is', value: function (row) { return d.processor(row.machine); }}
             ])
         });
@@ -96,6 +96,9 @@
             name: 'verdicts',
             title: 'What changed lately',
             rows: start.latest,
+            taken: ['framework', 'family', 'set', 'precision'].map(function (name) {
+                return {title: name, value: function (row) { return d.words(row.line[name]); }};
+            }).concat({title: 'kernels watched', value: function (row) { return row.watched; }}),
             detail: function (row) {
                 return d.told_command(d.confirm_command(row.machine, catalogue.releases[row.after].name));
             },
@@ -112,7 +115,7 @@
                         var kind = row.slower ? 'slower' : 'faster';
                         return el('strong', {class: kind}, kind);
                     }},
-                {title: 'ratio', number: true, value: function (row) { return row.ratio; }},
+                {title: 'level', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
                 {title: 'what', long: true, value: function (row) { return row.what; }, cell: function (row) {
                     return el('a', {href: 'timeline.html' + d.address(row.line)}, row.what);
                 }},

@@ -113,10 +113,14 @@
                 return time.line[name] ? time.line[name][time.place] : null;
             };
         }
+        function without(row) {
+            var time = read(row);
+            return told_interval(time.line, time.place);
+        }
         return [
-            {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, cell: function (row) {
-                var low = end('low')(row), time = read(row);
-                return low ? deepbench.seconds(low) : deepbench.el('small', {}, told_interval(time.line, time.place));
+            {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, missing: without, cell: function (row) {
+                var low = end('low')(row);
+                return low ? deepbench.seconds(low) : deepbench.el('small', {}, without(row));
             }},
             {title: '99 % interval: high', head: 'high', unit: 'seconds', number: true, value: end('high'), text: deepbench.seconds}
         ];

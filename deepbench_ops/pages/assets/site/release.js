@@ -36,6 +36,8 @@
                 name: release.name + '-' + machine.name,
                 title: release.name + ' on ' + machine.name,
                 rows: shown.sort(function (a, b) { return size(b) - size(a); }),
+                taken: [d.same('release', release.name)].concat(d.of_lines(function (row) { return row.line; },
+                    ['problem', 'family', 'set', 'pass', 'precision'])),
                 detail: function (row) { return d.detail(row.line, row.i); },
                 columns: [
                     {title: 'problem', value: function (row) { return [d.kernel_name(row.line), row.line.device].filter(Boolean).join(', '); }},

@@ -4,7 +4,7 @@
    title and `value(row)`, a number or text, which is what is sorted by and what CSV holds, in `unit`, which
    its heading there names; `text(value, row)` is how it is shown, `missing(row)` why there is none,
    `cell(row)` an element in its place, `head` what the heading holds on the page; `number` says that it is one,
-   `long` that its text may take several lines. `taken` are columns that the page tells elsewhere: they are only taken along.
+   `long` that its text may take several lines, `day` that it may not. `taken` are columns that the page tells elsewhere: they are only taken along.
    `detail(row)` is an element that opens below a row. Of a table that is in the page already `line(row)` is
    the row's element. */
 'use strict';
@@ -113,7 +113,7 @@
         function made(row) {
             return el('tr', {}, columns.map(function (column, place) {
                 var inside = column.cell ? column.cell(row) : shown(column, row);
-                var kind = column.number ? 'number' : column.long ? 'long' : null;
+                var kind = ['number', 'long', 'day'].find(function (name) { return column[name]; });
                 return el(place ? 'td' : 'th', {scope: place ? null : 'row', class: kind}, inside);
             }));
         }
