@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -137,7 +136,7 @@ def test_parquet_has_the_same_schema_of_every_machine(tmp_path):
     """Whether it has ranks and intervals or not, so that files of several machines go together."""
     parquet = pytest.importorskip("pyarrow.parquet")
     full = points_of_tests.point(family="all_reduce", operation="sum", ranks=2)
-    full = replace(full, problem_id=load("all_reduce")[0].id, low=0.5, high=2.0)
+    full = full._replace(problem_id=load("all_reduce")[0].id, low=0.5, high=2.0)
     schemas = []
     for name, several in (("bare", [points_of_tests.point()]), ("full", [full]), ("none", [])):
         _parquet(tmp_path / name, [_row(each) for each in several])

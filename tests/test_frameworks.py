@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,13 +59,13 @@ def test_the_newest_release_counts_and_first_calls_do_not():
     random = np.random.default_rng(0)
     old = next(release for release in table.load() if release.framework == "numpy")
     points = [
-        replace(measured("numpy", GEMMS[0], 1e-4, 0.01, random), release=old),
+        measured("numpy", GEMMS[0], 1e-4, 0.01, random)._replace(release=old),
         measured("numpy", GEMMS[0], 2e-3, 0.01, random),
         measured("torch", GEMMS[0], 1e-3, 0.01, random),
     ]
     (found,) = frameworks.contests(points)
     assert [NEWEST["torch"].name, NEWEST["numpy"].name] == [p.release.name for p in found.points]
-    first_calls = [replace(each, operation="first_call") for each in points]
+    first_calls = [each._replace(operation="first_call") for each in points]
     assert [] == frameworks.contests(first_calls)
 
 
@@ -96,7 +95,7 @@ def test_the_page_names_machines_releases_and_the_fastest():
     """A machine's name is text, and its data say of each kernel who is fastest with what."""
     random = np.random.default_rng(0)
     points = [
-        replace(measured(name, GEMMS[0], seconds, 0.01, random), machine="<b>")
+        measured(name, GEMMS[0], seconds, 0.01, random)._replace(machine="<b>")
         for name, seconds in (("numpy", 1e-3), ("torch", 2e-3))
     ]
     found = framework_page.contested(points)

@@ -52,7 +52,7 @@ def test_the_overhead_is_what_operations_leave_of_the_step():
 
 
 def test_operations_that_take_longer_alone_make_it_negative():
-    (found,) = overheads([WHOLE, replace(ALONE, seconds=3.0)])
+    (found,) = overheads([WHOLE, ALONE._replace(seconds=3.0)])
     assert -0.5 == found.part
 
 
@@ -69,11 +69,11 @@ def test_operations_that_take_longer_alone_make_it_negative():
     ],
 )
 def test_only_the_same_step_on_the_same_release_is_held_against_it(other):
-    assert [] == overheads([WHOLE, replace(ALONE, **other)])
+    assert [] == overheads([WHOLE, ALONE._replace(**other)])
 
 
 def test_the_interval_is_the_widest_that_both_allow_and_none_where_one_has_none():
-    whole, alone = replace(WHOLE, low=1.9, high=2.1), replace(ALONE, low=1.4, high=1.6)
+    whole, alone = WHOLE._replace(low=1.9, high=2.1), ALONE._replace(low=1.4, high=1.6)
     (found,) = overheads([whole, alone])
     assert (1 - 1.6 / 1.9, 1 - 1.4 / 2.1) == found.interval
     assert [None, None] == [
@@ -89,7 +89,7 @@ def test_operations_alone_are_in_no_comparison_and_no_summary():
         for batch in (1, 1024, 51200)
     ]
     for operation in ("forward", "forward_operations", "first_call"):
-        found = [replace(each, operation=operation) for each in everywhere]
+        found = [each._replace(operation=operation) for each in everywhere]
         together = lines(found, sorted({each.release for each in found}, key=str), fewest=1)
         summaries = (
             contests(found),
@@ -104,7 +104,7 @@ def test_operations_alone_are_in_no_comparison_and_no_summary():
 def test_a_verdict_tells_when_operations_alone_become_slower():
     """Their line is judged like any other."""
     slowed = [
-        replace(ALONE, release=release, rounds=(level, 1.001 * level, 1.002 * level))
+        ALONE._replace(release=release, rounds=(level, 1.001 * level, 1.002 * level))
         for release, level in zip(RELEASES, [1.0] * 4 + [1.5] * 4, strict=True)
     ]
     (found,) = causes(lines(slowed, RELEASES))
@@ -115,7 +115,7 @@ def test_a_verdict_tells_when_operations_alone_become_slower():
 def told(monkeypatch, *arguments):
     """What the command prints where results hold the two points and those of another release."""
     later = [
-        replace(each, release=RELEASES[1], low=0.9 * each.seconds, high=1.1 * each.seconds)
+        each._replace(release=RELEASES[1], low=0.9 * each.seconds, high=1.1 * each.seconds)
         for each in (WHOLE, ALONE)
     ]
     monkeypatch.setattr(points, "load", lambda *_: [WHOLE, ALONE, *later])

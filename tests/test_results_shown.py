@@ -47,6 +47,17 @@ def test_torn_files_are_found(tmp_path):
     assert str(records) in lines[1]
 
 
+def test_records_that_were_torn_after_they_were_read_are_found(tmp_path):
+    """Nothing is read twice that stayed as it was."""
+    records = tmp_path / f"m{measurements.SUFFIX}"
+    records.write_text('{"benchmark": "gemm", "params": []}\n')
+    measurements.load(records)
+    assert [] == intact.broken(tmp_path)
+    records.write_text('{"benchmark": "gemm"}\n')
+    (line,) = intact.broken(tmp_path)
+    assert "line 1 is not a measurement" in line
+
+
 def test_no_results_are_no_fault(tmp_path):
     """A folder that does not exist yet has nothing broken in it."""
     assert intact.broken(tmp_path / "none") == []

@@ -5,7 +5,6 @@ import math
 import shutil
 import sys
 import xml.etree.ElementTree as xml
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -67,7 +66,7 @@ def test_a_line_needs_eleven_processes():
     assert [False, True] == [
         history.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)
     ]
-    published = [replace(one, rounds=()) for one in full]
+    published = [one._replace(rounds=()) for one in full]
     assert not history.lines(published, RELEASES)[0].judgeable
 
 

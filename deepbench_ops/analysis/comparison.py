@@ -26,7 +26,7 @@ class Contender:
 
     def of_peak(self, point: Point) -> float | None:
         """The share of the machine's peak at that precision, None where no peak is known."""
-        if self.profile is None or not point.problem.flops_of(point.operation):
+        if self.profile is None or not point.flops:
             return None
         figure = self.profile.peaks.get(point.device, {}).get(multiplied(point.precision))
         return point.rate / figure.value if figure is not None and figure.value else None

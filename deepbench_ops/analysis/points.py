@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import cached_property
-from itertools import product
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from asv.results import Results, get_filename, iter_results_for_machine
 
-from deepbench_ops.conditions import CACHE, CONDITIONS, DEVICE, EXECUTION, LAYOUT
+from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.named import BENCHMARK, SETS, why_not
 from deepbench_ops.problems.nearest import unknown
@@ -25,10 +25,12 @@ from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.published import corrections
 from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import measurements
+from deepbench_ops.results import measurements, values
 
 CONDITION = re.compile("[a-z_]+")
 """A value of any; what else stands there would come into commands that pages offer."""
+
+USUAL = tuple(condition.usual for condition in CONDITIONS)
 
 FEWEST_SAMPLES = 4
 """Fewer give no interval. Of two or three, one in three reaches further than WIDEST, and those that
@@ -44,8 +46,7 @@ Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
 """What a point is of: see `Point.kernel`."""
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One time: seconds of one call of a kernel, with the interval of 99 % where there is one.
 
     set, operation, precision and ranks (of an all-reduce) are the axes of the benchmark; device,
@@ -75,10 +76,15 @@ class Point:
     """What its newest process noted of how the kernel runs, by name: route, primitive, layout ...;
     told with the rounds."""
 
-    @cached_property
+    @property
     def problem(self) -> Problem:
         """The problem, with its FLOPs and bytes."""
-        return problem_of(self.family, self.problem_id)
+        return _problem(self.family, self.problem_id)
+
+    @property
+    def flops(self) -> float:
+        """The problem's FLOPs in this operation."""
+        return _flops(self.family, self.problem_id, self.operation)
 
     @property
     def benchmark(self) -> str:
@@ -120,9 +126,12 @@ class Point:
     @property
     def unusual(self) -> dict[str, str]:
         """Those that are not the usual ones."""
+        own = (self.device, self.cache, self.layout, self.execution)
+        if own == USUAL:
+            return {}
         return {
             condition.name: value
-            for condition, value in zip(CONDITIONS, self.conditions.values(), strict=True)
+            for condition, value in zip(CONDITIONS, own, strict=True)
             if value != condition.usual
         }
 
@@ -150,8 +159,15 @@ class Point:
     @property
     def rate(self) -> float:
         """FLOP/s, of an all-reduce bytes/s of the vector, from the problem's own counts."""
-        work = self.problem.flops_of(self.operation) or self.problem.bytes("float32")
-        return work / self.seconds
+        return (self.flops or self.problem.bytes("float32")) / self.seconds
+
+
+_problem = cache(problem_of)
+
+
+@cache
+def _flops(family: str, problem_id: str, operation: str) -> float:
+    return _problem(family, problem_id).flops_of(operation)
 
 
 def machines(results: Path) -> list[str]:
@@ -197,7 +213,15 @@ class _Raw:
     """What the raw records of a point tell of it."""
 
     levels: list[float] = field(default_factory=list)
-    notes: tuple[tuple[str, str], ...] = ()
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What its newest process noted, as texts."""
+        return tuple((str(name), str(text)) for name, text in self.told.items())
+
+
+NOTHING = _Raw()
 
 
 def _raw(results: Path, machine: str, stored: Results) -> dict[Key, _Raw]:
@@ -209,7 +233,7 @@ def _raw(results: Path, machine: str, stored: Results) -> dict[Key, _Raw]:
             key = entry["benchmark"], tuple(map(str, entry["params"]))
             one = found.setdefault(key, _Raw())
             one.levels.append(measurements.level(entry))
-            one.notes = tuple((str(k), str(v)) for k, v in entry.get("notes", {}).items())
+            one.told = entry.get("notes", {})
     return found
 
 
@@ -223,45 +247,45 @@ def _points(
 ) -> Iterator[Point]:
     release = releases.get(stored.commit_hash) or _unlisted(stored)
     variables = stored.env_vars
-    told = (condition.of(variables) for condition in CONDITIONS)
-    odd = next((f"{text!r} is no condition" for text in told if not CONDITION.fullmatch(text)), "")
-    for name in stored.get_all_result_keys():
-        ours = BENCHMARK.fullmatch(name)
-        family, kind, operation = ours.groups() if ours else ("", "", "")
-        params = stored.get_result_params(name)
-        values = stored.get_result_value(name, params)
-        stats = stored.get_result_stats(name, params)
-        samples = stored.get_result_samples(name, params)
-        for key, value, stat, several in zip(product(*params), values, stats, samples, strict=True):
-            if value is None or value != value or (name, key) in slips:
-                continue
-            plain = tuple(text.strip("'") for text in key)
-            reason = why_not(name, plain) or odd or _no_time(value)
-            if reason:
-                strange[reason] += 1
-                continue
-            problem_id, precision, *ranks = plain
-            known = raw.get((name, plain), _Raw())
-            yield Point(
-                machine=machine,
-                release=release,
-                family=family,
-                set=SETS[kind],
-                operation=operation,
-                problem_id=problem_id,
-                precision=precision,
-                ranks=int(ranks[0]) if ranks else None,
-                device=DEVICE.of(variables),
-                cache=CACHE.of(variables),
-                layout=LAYOUT.of(variables),
-                execution=EXECUTION.of(variables),
-                seconds=value,
-                low=(stat or {}).get("ci_99_a"),
-                high=(stat or {}).get("ci_99_b"),
-                samples=len(several or [value]),
-                rounds=tuple(known.levels),
-                notes=known.notes,
-            )
+    told = {condition.name: condition.of(variables) for condition in CONDITIONS}
+    odd = next((f"{v!r} is no condition" for v in told.values() if not CONDITION.fullmatch(v)), "")
+    for name, key, value, stat, several in values.each(stored):
+        if (name, key) in slips:
+            continue
+        plain = tuple(text.strip("'") for text in key)
+        reason = why_not(name, plain) or odd or _no_time(value)
+        if reason:
+            strange[reason] += 1
+            continue
+        family, kind, operation = _named(name)
+        problem_id, precision, *ranks = plain
+        known = raw.get((name, plain), NOTHING)
+        yield Point(
+            machine=machine,
+            release=release,
+            family=family,
+            set=SETS[kind],
+            operation=operation,
+            problem_id=problem_id,
+            precision=precision,
+            ranks=int(ranks[0]) if ranks else None,
+            **told,
+            seconds=value,
+            low=stat.get("ci_99_a") if stat else None,
+            high=stat.get("ci_99_b") if stat else None,
+            samples=len(several or (value,)),
+            rounds=tuple(known.levels),
+            notes=known.notes,
+        )
+
+
+@cache
+def _named(benchmark: str) -> tuple[str, str, str]:
+    """Return family, class and operation of a benchmark of this suite."""
+    ours = BENCHMARK.fullmatch(benchmark)
+    assert ours is not None, benchmark
+    family, kind, operation = ours.groups()
+    return family, kind, operation
 
 
 def _no_time(value: object) -> str:

@@ -7,15 +7,24 @@ which is credited with the FLOPs of the direct way, and whatever is faster than 
 which a peak was measured.
 """
 
+from functools import cache
+
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.machine.profile import Profile
+from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
 
 
 def moved(point: Point) -> float | None:
     """Bytes that it cannot avoid moving; None at a precision of unknown weight."""
-    precision = stored(point.precision)
-    return point.problem.bytes_of(precision, point.operation) if precision in TABLE else None
+    return _moved(point.family, point.problem_id, point.operation, point.precision)
+
+
+@cache
+def _moved(family: str, problem_id: str, operation: str, precision: str) -> float | None:
+    if stored(precision) not in TABLE:
+        return None
+    return problem_of(family, problem_id).bytes_of(stored(precision), operation)
 
 
 def roof(profile: Profile | None, point: Point) -> float | None:
@@ -23,7 +32,7 @@ def roof(profile: Profile | None, point: Point) -> float | None:
 
     None without a profile, without a peak or bandwidth in it, and for what has no FLOPs.
     """
-    flops, traffic = point.problem.flops_of(point.operation), moved(point)
+    flops, traffic = point.flops, moved(point)
     if profile is None or not flops or not traffic:
         return None
     peak = profile.peaks.get(point.device, {}).get(multiplied(point.precision))

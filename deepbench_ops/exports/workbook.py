@@ -141,7 +141,7 @@ def _derived(point: Point | None) -> list[float | str | None]:
     """Return 10^12 FLOP/s and the interval in milliseconds."""
     if point is None:
         return [None, None, None]
-    flops = point.problem.flops_of(point.operation)
+    flops = point.flops
     bounds = [None if x is None else _milliseconds(x) for x in point.interval or (None, None)]
     return [flops / point.seconds / 1e12 if flops else None, *bounds]
 

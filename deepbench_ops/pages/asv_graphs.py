@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -19,14 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from asv import graph as asv_graph
-from asv import util
+from asv import results, util
 from asv.graph import Graph, GraphSet
 from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
-from asv.util import is_na
 
 from deepbench_ops.pages import asv_fit
+
+ENCODED = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+"""asv's lists hold numpy's numbers, and numbers as names."""
 
 CHUNK = 64
 """Lines whose steps are looked for in one go by a process of the pool."""
@@ -48,6 +52,7 @@ def install() -> None:
     asv_graph._compute_summary_data_series = summary_of_filled(
         asv_graph._compute_summary_data_series
     )
+    results._compatible_results = compatible(results._compatible_results)
     util.sanitize_filename = functools.cache(util.sanitize_filename)
     Graph.get_file_path = classmethod(remembered(Graph.get_file_path.__func__))
     util.write_json = written_at_once(util.write_json)
@@ -83,7 +88,7 @@ def _means(graph: Graph, several: Sequence[Sequence[Any]]) -> list[Any]:
     if not several:
         return [None] * graph.n_series
     if len(several) == 1:
-        return [None if is_na(value) else value / 1 for value in several[0]]
+        return [None if value is None or value != value else value / 1 for value in several[0]]
     return [util.mean_na(each) for each in zip(*several, strict=True)]
 
 
@@ -239,6 +244,27 @@ def remembered(original: Any) -> Any:
     return wrapped
 
 
+def compatible(original: Any) -> Any:
+    """Wrap what finds the values of a benchmark's parameters among those of a result: where they
+    are the same, these are they; else each is looked for once for all results."""
+
+    @functools.cache
+    def places(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> list[int | None]:
+        known = {params: place for place, params in enumerate(product(*given))}
+        return [known.get(params) for params in product(*wanted)]
+
+    @functools.wraps(original)
+    def wrapped(result: Any, result_params: Any, params: Any) -> Any:
+        if result is None or len(result) != math.prod(map(len, result_params)):
+            return original(result, result_params, params)
+        if result_params == params:
+            return list(result)
+        found = places(tuple(map(tuple, result_params)), tuple(map(tuple, params)))
+        return [None if place is None else result[place] for place in found]
+
+    return wrapped
+
+
 def summary_of_filled(original: Any) -> Any:
     """Wrap what averages lines: one without a point adds nothing but work."""
 
@@ -251,7 +277,7 @@ def summary_of_filled(original: Any) -> Any:
 
 
 def written_at_once(original: Any) -> Any:
-    """Wrap asv's writing of JSON: encoded in one piece, which is done in C."""
+    """Wrap asv's writing of JSON: encoded in one piece by orjson, to which NaN is null."""
 
     @functools.wraps(original)
     def wrapped(path: Any, data: Any, api_version: Any = None, compact: bool = False) -> None:
@@ -260,6 +286,6 @@ def written_at_once(original: Any) -> Any:
             return
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(data), "utf-8")
+        target.write_bytes(orjson.dumps(data, option=ENCODED))
 
     return wrapped

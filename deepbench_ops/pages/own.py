@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import shutil
@@ -93,6 +94,7 @@ def beside(conf: Any) -> Iterator[Pages | None]:
 
 def _write_for(there: Connection, *about: Any) -> None:
     logging.disable()  # the first process tells the same
+    gc.disable()  # nearly all that is made here is there till the end
     try:
         there.send(_write(*about))
     except Exception as reason:

@@ -259,7 +259,7 @@ def _line(
         "precision": point.precision,
         "framework": point.release.framework,
         "benchmark": point.benchmark,
-        "flops": point.problem.flops_of(point.operation),
+        "flops": point.flops,
         "bytes": moved(point),
         "at": [places[each.release] for each in line.points],
         "seconds": [_short(each.seconds, 5) for each in line.points],

@@ -19,7 +19,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.problems.named import why_not
 from deepbench_ops.published import filing, misplaced
 from deepbench_ops.published.filing import ALTERNATIVES, WORKBOOK, Stack, Values
-from deepbench_ops.published.peaks import BEYOND, times_peak
+from deepbench_ops.published.peaks import BEYOND, asked
 from deepbench_ops.published.publication import Key
 from deepbench_ops.results.loaded import State, state
 
@@ -72,14 +72,24 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
 def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
     """Return the times of rows of which one is beyond the peak; `peaks` are by precision. What
     names no kernel has none."""
-    rows = set()
-    for key, seconds in values.items():
-        if not _is_kernel(key):
-            continue
-        most = BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND
-        if (times_peak(key, min(seconds), peaks) or 0) > most:
-            rows.add(_row(key))
-    return {key for key in values if _row(key) in rows}
+    rows = {_row(key) for key, seconds in values.items() if min(seconds) < _least(key, peaks)}
+    return {key for key in values if _row(key) in rows} if rows else set()
+
+
+def _least(key: Key, peaks: Mapping[str, float]) -> float:
+    """Return the seconds below which a time is beyond the peak, 0 where there is none."""
+    precision, flops = _most(key)
+    peak = peaks.get(precision)
+    return flops / peak if peak else 0.0
+
+
+@cache
+def _most(key: Key) -> tuple[str, float]:
+    """Return the precision of a kernel's peak, and its FLOPs for each that it may seem to do."""
+    if why_not(key[0], tuple(text.strip("'") for text in key[1])):
+        return "", 0.0
+    precision, flops = asked(key)
+    return precision, flops / (BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND)
 
 
 def of_machine(folder: Path) -> dict[str, set[Key]]:
@@ -104,11 +114,6 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
         path.name: slips | stray | impossible(one.values, peaks)
         for path, one, slips, stray in zip(paths, sound, corrected(sound), strays, strict=True)
     }
-
-
-@cache
-def _is_kernel(key: Key) -> bool:
-    return not why_not(key[0], tuple(text.strip("'") for text in key[1]))
 
 
 def _out_of_step(one: Dated) -> set[Key]:

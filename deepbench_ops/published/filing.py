@@ -21,6 +21,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.published import misplaced
 from deepbench_ops.published.publication import Key, Publication
 from deepbench_ops.releases.table import Release, publication_of
+from deepbench_ops.results import values
 
 ENVIRONMENT = "published"
 """Stands where a measured result has the name of its environment; a layout follows it."""
@@ -57,15 +58,15 @@ def file(
     new = {}
     for path, of_day in days.items():
         known = load(path) if path.exists() else ({}, {})
-        values, stack = dict(known[0]), known[1]
+        merged, stack = dict(known[0]), known[1]
         for publication in of_day:
-            _merge(values, publication)
+            _merge(merged, publication)
             stack = joined(stack, {WORKBOOK: publication.source, **publication.specs})
-        if (values, stack) != known:
-            new[path] = (values, stack, of_day[0])
+        if (merged, stack) != known:
+            new[path] = (merged, stack, of_day[0])
     listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
-    for path, (values, stack, one) in new.items():
-        _write(results, path, values, stack, one)
+    for path, (merged, stack, one) in new.items():
+        _write(results, path, merged, stack, one)
     for machine in {publication.machine.name for publication in publications}:
         _describe(results, [p for p in publications if p.machine.name == machine])
     return len(new), listed
@@ -83,15 +84,8 @@ def joined(one: Stack, other: Stack) -> Stack:
 def load(path: Path) -> tuple[Values, Stack]:
     """Return the values of a filed publication, and the stack that they were measured with."""
     stored = Results.load(str(path))
-    values: Values = {}
-    for name in stored.get_all_result_keys():
-        params = stored.get_result_params(name)
-        numbers = stored.get_result_value(name, params)
-        samples = stored.get_result_samples(name, params)
-        for key, number, several in zip(product(*params), numbers, samples, strict=True):
-            if number is not None and not math.isnan(number):
-                values[name, key] = several or [number]
-    return values, dict(stored._requirements)
+    found = {(one.name, one.key): one.samples or [one.value] for one in values.each(stored)}
+    return found, dict(stored._requirements)
 
 
 def stack_of(folder: Path, release: Release) -> Stack:

@@ -19,15 +19,18 @@ def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | 
 
     None without a peak of that precision, and for what counts no FLOPs.
     """
-    benchmark, (problem_id, precision, *_) = key
-    peak = peaks.get(multiplied(precision.strip("'")))
-    return None if peak is None else _flops(benchmark, problem_id) / seconds / peak or None
+    precision, flops = asked(key)
+    peak = peaks.get(precision)
+    return None if peak is None else flops / seconds / peak or None
 
 
 @cache
-def _flops(benchmark: str, problem_id: str) -> float:
+def asked(key: Key) -> tuple[str, float]:
+    """Return the precision whose peak a kernel may reach, and its FLOPs."""
+    benchmark, (problem_id, precision, *_) = key
     family, _, kernel = benchmark.split(".")
-    return problem_of(family, problem_id.strip("'")).flops_of(kernel.removeprefix("kernel_"))
+    problem = problem_of(family, problem_id.strip("'"))
+    return multiplied(precision.strip("'")), problem.flops_of(kernel.removeprefix("kernel_"))
 
 
 def times_bandwidth(key: Key, seconds: float, bandwidth: float | None) -> float | None:

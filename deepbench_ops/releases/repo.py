@@ -19,6 +19,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 from asv.console import log
@@ -206,11 +207,8 @@ class ReleaseRepo(Repo):
     def _named(self, name: str) -> Release:
         if name in self.frameworks():
             return self._newest(name)
-        for release in self._timeline:
-            # The last spelling is how the published pages print a release.
-            spoken = f"{release.framework} {release.version}"
-            if name in (release.hash, release.name, release.requirement, spoken):
-                return release
+        if name in self._spelt:
+            return self._spelt[name]
         if HASH_PREFIX.fullmatch(name):
             found = [r for r in self._timeline if r.hash.startswith(name)]
             if len(found) > 1:
@@ -219,6 +217,15 @@ class ReleaseRepo(Repo):
             if found:
                 return found[0]
         raise UnknownRelease(self._unknown(name))
+
+    @cached_property
+    def _spelt(self) -> dict[str, Release]:
+        """Releases by what they are called, lastly as the published pages print them."""
+        return {
+            name: one
+            for one in self._timeline[::-1]
+            for name in (f"{one.framework} {one.version}", one.requirement, one.name, one.hash)
+        }
 
     def _newest(self, framework: str) -> Release:
         for release in self._branch(framework):

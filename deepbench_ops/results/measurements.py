@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
 
@@ -20,6 +22,8 @@ SUFFIX = ".measurements.jsonl"
 Record = dict[str, Any]
 
 _process_started = time.time()
+_whole: dict[Path, tuple[int, int]] = {}
+"""Files that were read to their end, with what is another after they were written anew."""
 
 
 def beside(result: Path) -> Path:
@@ -32,11 +36,12 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
 
     Raises DeepbenchError naming file and line for text that is not such a record.
     """
+    state = _state(path)
     facts: dict[str, dict[str, str]] = {}
     found: list[Record] = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
-            entry = json.loads(line)
+            entry = orjson.loads(line)
             if "facts" in entry:
                 facts[entry["fingerprint"]] = entry["facts"]
             else:
@@ -46,7 +51,19 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
             raise DeepbenchError(
                 f"{path}: line {number} is not a measurement; restore the file or remove the line"
             ) from None
+    _whole[path.resolve()] = state
     return facts, found
+
+
+def demand_whole(path: Path) -> None:
+    """Raise what `load` raises of a broken file, without reading anew what this process has."""
+    if _whole.get(path.resolve()) != _state(path):
+        load(path)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def conditions(path: Path) -> dict[str, str]:
