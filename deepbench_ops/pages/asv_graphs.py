@@ -135,12 +135,13 @@ def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
     """
     graphs = [graph for _, graph in self if graph._steps is None]
     lines = [{place: _present(line) for place, line in _lines(g).items()} for g in graphs]
-    digests = [{place: _digest(line) for place, line in each.items()} for each in lines]
+    digests = [
+        {place: _digest(line) for place, line in each.items() if len(line) > 1} for each in lines
+    ]
     wanted = {
-        digest: line
+        digest: each[place]
         for of_graph, each in zip(digests, lines, strict=True)
-        for digest, line in zip(of_graph.values(), each.values(), strict=True)
-        if len(line) > 1
+        for place, digest in of_graph.items()
     }
     known = fitted.read()
     new = [(digest, line) for digest, line in wanted.items() if digest not in known]
@@ -153,7 +154,9 @@ def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
         _steps(
             graph,
             {
-                place: _placed(known[of_graph[place]], line) if len(line) > 1 else steps_of(line)
+                place: _placed(known[of_graph[place]], line)
+                if place in of_graph
+                else steps_of(line)
                 for place, line in each.items()
             },
         )

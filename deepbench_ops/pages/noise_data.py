@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.history import Line
 
 FILE = "noise.json"
+
+RUN = 3 + len(CONDITIONS)
+"""Texts at the beginning of a line's key that its whole graph shares."""
 
 Noises = Mapping[tuple[str, ...], float]
 """By what tells a line from others, in asv's words, its noise."""
@@ -30,31 +34,30 @@ def known(lines: Iterable[Line]) -> Noises:
 
 def write(html_dir: Path, noises: Noises, benchmarks: Mapping[str, Any], graphs: Any) -> None:
     """Write html_dir/noise.json: by graph file and place in it the noise of the line there."""
+    by_graph: dict[tuple[str, ...], dict[tuple[str, ...], float]] = defaultdict(dict)
+    for key, noise in noises.items():
+        by_graph[key[:RUN]][key[RUN:]] = noise
     found = {}
     for name, benchmark in benchmarks.items():
-        places = list(product(*benchmark.get("params", ())))
+        places = {texts: i for i, texts in enumerate(product(*benchmark.get("params", ())))}
         for graph in graphs.get_graph_group(name):
-            own = _of_graph(name, graph.params, places, noises)
-            if own:
-                found[f"{Path(graph.path).as_posix()}.json"] = own
+            own = by_graph.get(_run(name, graph.params), {})
+            told = sorted((places[texts], noise) for texts, noise in own.items() if texts in places)
+            if told:
+                file = f"{Path(graph.path).as_posix()}.json"
+                found[file] = {str(place): float(f"{noise:.2g}") for place, noise in told}
     (html_dir / FILE).write_text(json.dumps(found, separators=(",", ":")), "utf-8")
 
 
-def _of_graph(
-    name: str,
-    params: Mapping[str, Any],
-    places: Sequence[tuple[str, ...]],
-    noises: Noises,
-) -> dict[str, float]:
+def _run(name: str, params: Mapping[str, Any]) -> tuple[str, ...]:
+    """What tells a graph's lines from those of others."""
     variables = {axis.removeprefix("env-"): value for axis, value in params.items()}
-    run = (
+    return (
         name,
         str(params.get("machine")),
         str(params.get("branch")),
         *(condition.of(variables) for condition in CONDITIONS),
     )
-    own = ((place, noises.get((*run, *texts))) for place, texts in enumerate(places))
-    return {str(place): float(f"{noise:.2g}") for place, noise in own if noise is not None}
 
 
 def _key(line: Line) -> tuple[str, ...]:
