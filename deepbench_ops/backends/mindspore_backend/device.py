@@ -5,13 +5,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar
 
+import mindspore as ms
 import numpy as np
 
 from deepbench_ops.backends.functional import NO_TF32, Call, CpuBackend
-
-os.environ.setdefault("GLOG_v", "4")  # read once, by the import
-
-import mindspore as ms
 
 DTYPES = {
     "float32": ms.float32,
