@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from asv.repo import get_repo
 
 from deepbench_ops.pages import release_list
+from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.written import Written
 
 FORKS = sys.platform == "linux"
@@ -45,14 +46,15 @@ class Pages:
         try:
             yield
         finally:
-            process.terminate()
-            process.join()
+            if self._written is None:
+                process.terminate()
+            process.join()  # who has told all may still keep what the next publishing takes up
             here.close()
 
     def written(self) -> Written:
         """Return once they are there. Raises what stopped them."""
         if self._written is None:
-            self._written = self._awaited() or _write(*self._about)
+            self._written = self._awaited() or _write_here(*self._about)
         return self._written
 
     def _awaited(self) -> Written | None:
@@ -96,12 +98,22 @@ def _write_for(there: Connection, *about: Any) -> None:
     logging.disable()  # the first process tells the same
     gc.disable()  # nearly all that is made here is there till the end
     try:
-        there.send(_write(*about))
+        written, kept = _write(*about)
     except Exception as reason:
         there.send(reason)
+    else:
+        there.send(written)
+        with suppress(OSError):  # the next publishing then makes all anew
+            kept.write()
 
 
-def _write(*about: Any) -> Written:
+def _write_here(*about: Any) -> Written:
+    written, kept = _write(*about)
+    kept.write()
+    return written
+
+
+def _write(*about: Any) -> tuple[Written, Kept]:
     # What judges lines takes long to import: the process that writes does it, beside asv.
     from deepbench_ops.pages import whole
 

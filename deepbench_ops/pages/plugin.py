@@ -8,6 +8,7 @@ begun before it. asv has no hooks there; the command's `run` is wrapped instead.
 from __future__ import annotations
 
 import functools
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def install() -> None:
     def run(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         release_list.point_links_here(conf)
         release_list.add_published(conf)
+        gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
         asv_graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
         with loaded.once(Path(conf.results_dir)), own.beside(conf) as conf.own_pages:
             outcome = original(cls, conf, *args, **kwargs)

@@ -15,8 +15,9 @@ from deepbench_ops.results import intact
 
 def write(
     folder: Path, project: str, results: Path, timeline: Sequence[Release], keeping: Path
-) -> Written:
-    """Write into `folder` all pages that are made of lines, and what they read.
+) -> tuple[Written, Kept]:
+    """Write into `folder` all pages that are made of lines, and what they read; what was made on
+    the way is returned as well, to be kept.
 
     `keeping` is the folder of what an earlier publishing has made of each machine's results.
     """
@@ -31,6 +32,4 @@ def write(
     site_data.write(folder, project, machines, found, changed, torn)
     verdict_page.write(folder, project, several, changed, torn)
     framework_page.write(folder, project, measured)
-    noises = noise_data.known(measured)
-    kept.write()
-    return Written(noises, torn, broken)
+    return Written(noise_data.known(measured), torn, broken), kept
