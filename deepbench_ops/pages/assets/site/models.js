@@ -126,9 +126,9 @@
                         return {type: 'scatter', mode: 'markers', name: d.plain(one[0]), y: labels, x: rows.map(one[1]),
                             text: rows.map(one[2]), hovertemplate: '%{y}: %{x:.4g} a second<br>%{text}',
                             marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
-                    }),
+                    }).filter(function (trace) { return trace.x.some(Boolean); }),
                     layout: Object.assign({xaxis: d.log_axis(series.flatMap(function (one) { return rows.map(one[1]).filter(Boolean); }),
-                        {title: 'items a second', tickformat: '~r'})}, shape.layout)
+                        {title: 'items a second'})}, shape.layout)
                 };
             }
         });
