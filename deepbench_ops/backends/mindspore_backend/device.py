@@ -35,14 +35,16 @@ class MindSporeDevice(CpuBackend):
         """Choose device and threads, before the first tensor.
 
         MindSpore has a thread for each processor that it may run on, whatever else it is told. Its
-        runtime comes into being with the first operation; asked to wait for that one, it returns at
-        once, and the next call would be timed with both. So the first one is none of ours.
+        runtime comes into being with the first operation, and the first time that it is asked to
+        wait, it returns at once: the next call would be timed with the one before. So the first
+        operation, and the first waiting, are for none of ours.
         """
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: self.settle_threads()])
         ms.set_device("CPU")
         ms.set_context(mode=ms.PYNATIVE_MODE)
         one = ms.Tensor(np.ones(1, np.float32))
         (one + one).asnumpy()
+        ms.runtime.synchronize()
         return True
 
     def settle(self) -> None:
