@@ -1,31 +1,22 @@
 """`deepbench allreduce`: the table, and one line for each mistake."""
 
-import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import uuid
 from functools import partial
 
 import pytest
+from command import COMMAND, deepbench
 from processes import MARK, eventually_gone, living
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
-COMMAND = [sys.executable, "-m", "deepbench_ops.cli", "allreduce"]
 
 
-def allreduce(*arguments, **environ):
+def allreduce(*arguments):
     """Run the command; (exit status, stdout, stderr)."""
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environ},
-    )
-    return done.returncode, done.stdout, done.stderr
+    return deepbench("allreduce", *arguments)
 
 
 def test_a_table_comes_out():
@@ -88,9 +79,11 @@ def test_a_port_in_use_is_one_line():
     assert 1 == len(err.splitlines())
 
 
-def test_under_a_launcher_the_other_program_is_named():
+def test_under_a_launcher_the_other_program_is_named(monkeypatch):
     """Started by torchrun, the command would start groups within ranks: it says what to start."""
-    status, _, err = allreduce("--ranks", "2", RANK="0", WORLD_SIZE="2")
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    status, _, err = allreduce("--ranks", "2")
     assert 2 == status
     assert "start python -m deepbench_ops.ranks with it" in err
 
@@ -102,7 +95,7 @@ def test_an_interrupted_command_leaves_no_process(how, monkeypatch):
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
     running = subprocess.Popen(
-        [*COMMAND, "--ranks", "2", "--elements", "300000", "--repeats", "1000000"],
+        [*COMMAND, "allreduce", "--ranks", "2", "--elements", "300000", "--repeats", "1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

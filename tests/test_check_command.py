@@ -4,14 +4,13 @@ import csv
 import importlib.util
 import io
 import json
-import subprocess
-import sys
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from command import deepbench
 
 from deepbench_ops import backends, problems
 from deepbench_ops.backends import families, sweep
@@ -247,13 +246,10 @@ def test_a_name_given_twice_counts_once():
 )
 def test_unknown_names_end_in_one_line(arguments):
     """An unknown name exits 2 with one line on stderr, before anything is checked."""
-    done = subprocess.run(
-        [sys.executable, "-m", "deepbench_ops.cli", "check", *arguments],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert (2, "") == (done.returncode, done.stdout)
-    assert done.stderr.startswith(f"deepbench: error: unknown {arguments[0][2:]} '{arguments[1]}'")
-    assert 1 == len(done.stderr.splitlines())
+    status, out, err = deepbench("check", *arguments)
+    assert (2, "") == (status, out)
+    assert err.startswith(f"deepbench: error: unknown {arguments[0][2:]} '{arguments[1]}'")
+    assert 1 == len(err.splitlines())
 
 
 def test_everything_at_hand_is_right():

@@ -5,21 +5,14 @@ import io
 import json
 import re
 import subprocess
-import sys
 from collections import Counter
 
 import pytest
+from command import COMMAND, deepbench
 
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SETS, find, load
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
-COMMAND = [sys.executable, "-m", "deepbench_ops.cli"]
-
-
-def deepbench(*arguments):
-    """Run the command; (exit status, stdout, stderr)."""
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout, done.stderr
 
 
 def output(*arguments):

@@ -50,6 +50,42 @@ def test_a_rate_that_forbids_is_tried_anew_and_the_better_one_kept(monkeypatch):
     assert estimate.seconds(*what) < slow / 2
 
 
+@pytest.fixture
+def tried(monkeypatch):
+    """Return what sets how long a product takes, and the list of those that were tried."""
+    monkeypatch.setattr(estimate, "_rates", Answers("here"))
+    backend, products = loaded("numpy"), []
+
+    def takes(seconds):
+        def call(*kernel):
+            products.append(kernel[-1])
+            return seconds(kernel[-1])
+
+        monkeypatch.setattr(backend, "build", lambda problem, *_: problem)
+        monkeypatch.setattr(estimate, "_best_of_some", call)
+        monkeypatch.setattr(estimate, "_best_on_one_thread", call)
+        return backend, products
+
+    return takes
+
+
+LARGE = (Gemm(m=8000, n=8000, k=8000), "float32", "forward")
+
+
+def test_what_every_call_costs_is_not_taken_for_a_rate(tried):
+    """20 ms, however small the product, and a second of a trillion FLOPs: no call of minutes."""
+    backend, _ = tried(lambda product: 0.02 + product.flops / 1e12)
+    assert estimate.seconds(backend, *LARGE) > 1000
+    assert 1 < estimate.seconds(backend, *LARGE, limit=30) < 30
+
+
+def test_what_is_slow_is_not_tried_for_long(tried):
+    """Where a larger product takes as much longer as it is larger, the estimate stays."""
+    backend, products = tried(lambda product: product.flops / 1e9)
+    assert estimate.seconds(backend, *LARGE, limit=30) == pytest.approx(LARGE[0].flops / 1e9)
+    assert max(product.flops / 1e9 for product in products) <= estimate.PATIENCE_SECONDS
+
+
 def test_what_would_take_too_long_is_skipped_with_the_seconds(monkeypatch):
     """Beyond the limit a problem is refused before it is built, expectation and limit named."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")

@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
+from command import COMMAND, deepbench
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,22 +40,10 @@ profiles = st.builds(
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """An empty home folder: asv keeps its list of machines in the real one."""
+    """An empty home folder, and to work in: asv keeps its list of machines in the real one."""
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def deepbench(*arguments, folder):
-    """Run `deepbench machine` in a folder; (exit status, stdout, stderr)."""
-    done = subprocess.run(
-        [sys.executable, "-m", "deepbench_ops.cli", "machine", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode, done.stdout, done.stderr
 
 
 def test_identity_has_asv_s_keys_and_nothing_that_updates_change():
@@ -432,7 +420,7 @@ def test_figures_are_written_with_how(figure, expected):
 def test_the_command_writes_the_entry(home):
     """With --yes the entry is written and shown; nothing is measured when not wanted."""
     arguments = ["--name", "box", "--yes", "--no-measure"]
-    status, out, err = deepbench(*arguments, folder=home)
+    status, out, err = deepbench("machine", *arguments)
     assert (0, "") == (status, err)
     assert detect.identity("box") == entry.stored()["box"]
     assert detect.identity("box")["cpu"] in out
@@ -442,7 +430,7 @@ def test_the_command_writes_the_entry(home):
 def test_the_command_warns_of_a_changed_identity(home):
     """A value that an earlier entry had otherwise is named, since graphs will split."""
     MachineCollection.save("box", {**detect.identity("box"), "ram": "1"})
-    status, _, err = deepbench("--name", "box", "--yes", "--no-measure", folder=home)
+    status, _, err = deepbench("machine", "--name", "box", "--yes", "--no-measure")
     assert 0 == status
     assert "ram was '1'" in err
 
@@ -450,7 +438,7 @@ def test_the_command_warns_of_a_changed_identity(home):
 @pytest.mark.parametrize("arguments", [["--name", "box"], ["--name", "a/b", "--yes"]])
 def test_the_command_fails_in_one_line(home, arguments):
     """Nobody to ask, or a bad name: one line, exit 2, nothing written."""
-    status, _, err = deepbench(*arguments, folder=home)
+    status, _, err = deepbench("machine", *arguments)
     assert 2 == status
     assert err.startswith("deepbench: error: ")
     assert 1 == len(err.splitlines())
@@ -462,7 +450,7 @@ def test_a_broken_profile_is_not_replaced(home):
     path = profile.path_of(home / "results", "box")
     path.parent.mkdir(parents=True)
     path.write_text("{")
-    status, _, err = deepbench("--name", "box", "--yes", folder=home)
+    status, _, err = deepbench("machine", "--name", "box", "--yes")
     assert (2, 1, "{") == (status, len(err.splitlines()), path.read_text())
     assert not (home / ".asv-machine.json").exists()
 
@@ -471,7 +459,7 @@ def test_the_profile_of_another_processor_is_not_replaced(home):
     """A machine lent under an earlier one's name is told to take its own."""
     path = profile.write(home / "results", Profile("box", facts={"processor": "1/2/3"}))
     before = path.read_text()
-    status, _, err = deepbench("--name", "box", "--yes", folder=home)
+    status, _, err = deepbench("machine", "--name", "box", "--yes")
     if not fingerprint.silicon():
         pytest.skip("this system does not tell family, model and stepping of its processor")
     assert (2, 1, before) == (status, len(err.splitlines()), path.read_text())
@@ -482,8 +470,8 @@ def test_the_profile_of_another_processor_is_not_replaced(home):
 @pytest.mark.slow
 def test_the_command_measures_this_machine(home):
     """In under a minute it writes a profile with a float32 peak, a bandwidth and their hows."""
-    status, out, _ = deepbench("--name", "box", "--yes", folder=home)
-    assert 0 == status
+    measuring = [*COMMAND, "machine", "--name", "box", "--yes"]
+    out = subprocess.run(measuring, capture_output=True, text=True, timeout=300, check=True).stdout
     made = profile.read(home / "results", "box")
     assert made.peaks["cpu"]["float32"].value > 1e8
     assert made.bandwidth["cpu"].value > 1e8

@@ -378,7 +378,7 @@ def test_two_ranks_train_as_one_would_whether_tables_are_copied_or_split():
     from deepbench_ops.scaling import launch
 
     copied, split = (
-        launch.steps(Request("wide_deep", 16, seconds=0.01, split=split), 2)
+        launch.steps(Request("wide_deep", 16, seconds=0.01, split=split, whole=False), 2)
         for split in (False, True)
     )
     assert copied["losses"] == pytest.approx(split["losses"], rel=1e-5)

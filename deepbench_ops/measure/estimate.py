@@ -17,6 +17,9 @@ PROBE_CALLS = 50
 PROBE_SECONDS = 0.05
 """An estimate stops after so many calls, or so long a time and three calls."""
 
+PATIENCE_SECONDS = 0.5
+"""A larger problem is tried where the rate of the smaller one lets it take no longer."""
+
 _rates = Answers("work done in a second")
 
 
@@ -26,22 +29,38 @@ def seconds(
     """Return about how long one run will take, within a few times on a quiet machine.
 
     From the best rate that a cut-down problem reaches, so that a kernel without a fast library
-    behind it can be told from the rest. Tried with one thread as well: while other processes
-    hold the processors, threads that wait for each other may run hundreds of times below their
-    rate, a single one only a few times. Rates are remembered, in an asv run beyond the process;
-    one that would put the call beyond `limit` is tried anew, and the better one kept. Raises
-    Unsupported as building the kernel does.
+    behind it can be told from the rest. A rate that would put the call beyond `limit` is tried on
+    larger and larger ones, as far as they take moments: small ones may tell of what a framework
+    spends on each operation, however little there is to compute. Raises Unsupported as building
+    the kernel does.
     """
-    probe = families.probe(problem)
+    work, times = _work(problem, precision, operation), 1
+    while True:
+        probe, larger = (families.probe(problem, each) for each in (times, 2 * times))
+        rate = _rate(backend, probe, precision, operation, work / limit)
+        if work / rate <= limit or larger == probe:
+            break
+        if _work(larger, precision, operation) / rate > PATIENCE_SECONDS:
+            break
+        times *= 2
+    return work / rate
+
+
+def _rate(backend: Backend, probe: Problem, precision: str, operation: str, enough: float) -> float:
+    """Return the best rate of a cut-down problem, remembered in an asv run beyond the process.
+
+    One that is not enough is tried anew, and the better one kept. Tried with one thread as well:
+    while other processes hold the processors, threads that wait for each other may run hundreds of
+    times below their rate, a single one only a few times.
+    """
     kind = kind_of(backend, probe, precision, operation)
-    work = _work(problem, precision, operation)
     rate = _rates.get(kind)
-    if rate is None or work / rate > limit:
+    if rate is None or rate < enough:
         kernel = backend.build(probe, precision, operation)
         best = min(_best_of_some(kernel), _best_on_one_thread(backend, kernel))
         rate = max(rate or 0.0, _work(probe, precision, operation) / best)
         _rates.put(kind, rate)
-    return work / rate
+    return rate
 
 
 def _work(problem: Problem, precision: str, operation: str) -> float:

@@ -15,7 +15,7 @@ SPLIT = ("wide_deep",)
 @dataclass(frozen=True)
 class Request:
     """batch: items of each rank. threads: of each rank. split: tables over the ranks, not copied.
-    seconds: how long to measure, about."""
+    seconds: how long to measure, about. whole: as published, else its small twin."""
 
     network: str
     batch: int
@@ -24,6 +24,7 @@ class Request:
     threads: int = 1
     split: bool = False
     seconds: float = 10.0
+    whole: bool = True
 
     def __post_init__(self) -> None:
         network_size(self.network)

@@ -50,7 +50,7 @@ def run(request: Request) -> Steps:
 
 def _step(request: Request, rank: int, ranks: int) -> TrainingStep:
     known = network(request.network)
-    form = known.whole
+    form = known.whole if request.whole else known.small
     device = request.device
     mixed = mixed_type(request.precision, device)
     module = filled(lambda: known.make(form)).to(device)

@@ -36,13 +36,16 @@ def small(problem: P) -> P:
     return cut_down(problem, of(problem).SMALL)
 
 
-def probe(problem: P) -> P:
-    """Return the problem's twin for an estimate: large enough to show a rate."""
+def probe(problem: P, times: int = 1) -> P:
+    """Return the problem's twin for an estimate, large enough to show a rate.
+
+    times: how much larger, in each of its sizes or in its items, though never beyond the problem.
+    """
     family = of(problem)
     if hasattr(family, "probe"):
-        smaller: P = family.probe(problem)
+        smaller: P = family.probe(problem, times)
         return smaller
-    return cut_down(problem, family.PROBE)
+    return cut_down(problem, {name: times * size for name, size in family.PROBE.items()})
 
 
 def judge(kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int) -> Reference:

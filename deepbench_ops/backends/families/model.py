@@ -59,9 +59,9 @@ class Judge(ABC):
         return expected[index], allowed[index]
 
 
-def probe(problem: Model) -> Model:
-    """Return the network itself with as few items as show its rate."""
-    enough = max(1, round(PROBE_FLOPS / problem.network.flops))
+def probe(problem: Model, times: int) -> Model:
+    """Return the network itself with as few items as show its rate, or so many times as many."""
+    enough = times * max(1, round(PROBE_FLOPS / problem.network.flops))
     return replace(problem, batch=min(problem.batch, enough), threads=1)
 
 
