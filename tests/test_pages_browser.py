@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import published_site
 import pytest
 
@@ -126,6 +127,53 @@ def test_crowded_labels_are_thinned(page: Any, site: str) -> None:
     )
     assert len(edges) > 2
     assert [right for (_, right), (left, _) in pairwise(edges) if right > left] == []
+
+
+def test_text_of_asvs_pages_can_be_read_in_both_themes(page: Any, site: str) -> None:
+    """By the contrast that WCAG AA asks for, pressed buttons too; axe sees the light colours, which
+    the dark theme turns over by a filter."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    rule = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "preload": False}
+    for fragment, ready in (
+        ("", ".benchmark-plot canvas"),
+        (GRAPH + "numpy", "#main-graph canvas"),
+        ("#summarylist", "#summarylist-body tbody tr"),
+        ("#regressions", "#regressions-body tbody tr"),
+    ):
+        page.goto("about:blank")
+        open_page(page, site, fragment, ready)
+        found = axe.run(page, options=rule).response
+        assert [] == [
+            node["html"][:200] for fault in found["violations"] for node in fault["nodes"]
+        ]
+        (passed,) = found["passes"]
+        texts = [node["any"][0]["data"] for node in passed["nodes"]]
+        seen = [text for text in texts if "fgColor" in text]
+        assert len(seen) > 5
+        for text in seen:
+            dark = [turned_over(text[name]) for name in ("fgColor", "bgColor")]
+            assert contrast(*dark) >= float(text["expectedContrastRatio"][:-2]), text
+
+
+INVERTED = 0.93
+HUE_ROTATED = np.array([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]])
+"""By 180 degrees, as the CSS filter is defined (Filter Effects Module Level 1)."""
+
+
+def turned_over(colour: str) -> Any:
+    """A colour of the light theme as the dark one shows it, as sRGB from 0 to 1."""
+    values = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    inverted = values * (1 - INVERTED) + (1 - values) * INVERTED
+    return np.clip(HUE_ROTATED @ inverted, 0, 1)
+
+
+def contrast(first: Any, second: Any) -> float:
+    """Of two sRGB colours, by WCAG 2.1."""
+    linear = [
+        np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in (first, second)
+    ]
+    low, high = sorted(float(np.dot([0.2126, 0.7152, 0.0722], each)) for each in linear)
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_regressions_name_the_release_and_lead_to_it(page: Any, site: str) -> None:
