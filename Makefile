@@ -8,6 +8,9 @@ SELECTION ?= headline
 FAMILY ?= gemm
 PRECISION ?= float32
 
+# The tests start hundreds of processes, none of which should compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: dashboard test lint format bench clean help
 
 help:

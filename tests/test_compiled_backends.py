@@ -91,6 +91,18 @@ def test_a_kernel_is_right_or_refused_with_a_reason(name, family, operation, pre
         assert all(len(reason) > 20 for reason in refused)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_runs_forward_has_a_first_call(name):
+    """In every family and precision that the framework must have."""
+    backend = loaded(name)
+    if not backend.compiles:
+        pytest.skip(f"{name} compiles nothing")
+    for (family, operation, precision), names in HAS.items():
+        if operation == "forward" and name in names:
+            problem = PROBLEMS[family][0]
+            assert check.check(backend, problem, precision, "first_call").ok, (family, precision)
+
+
 @pytest.mark.parametrize("operation", Conv.operations)
 @pytest.mark.parametrize("name", ("jax", "tensorflow"))
 def test_channels_last_is_the_same_convolution(name, operation):

@@ -110,7 +110,7 @@ def _build(
 ) -> Kernel:
     family = families.of(problem)
     if problem.family == "conv":
-        refuse_unpublished(problem, precision, operation)  # type: ignore[arg-type]
+        refuse_unpublished(problem, precision, computed(operation))  # type: ignore[arg-type]
     drawn = family.inputs(problem, precision, seed)
     label = f"{backend.name} {backend.device} {precision} {operation} {problem.id}"
     first, operation = operation == FIRST_CALL, computed(operation)
