@@ -1,6 +1,7 @@
 """The `deepbench` command: its subcommands, and the one place where errors become a line."""
 
 import sys
+from importlib import import_module
 from typing import NoReturn
 
 try:
@@ -12,35 +13,57 @@ except ModuleNotFoundError:
     )
 
 from deepbench_ops import __version__
-from deepbench_ops.commands.allreduce import allreduce
-from deepbench_ops.commands.backends import backends
-from deepbench_ops.commands.bisect import bisect
-from deepbench_ops.commands.check import check
-from deepbench_ops.commands.compare import compare
-from deepbench_ops.commands.config import config
-from deepbench_ops.commands.export import export
-from deepbench_ops.commands.fastest import fastest
-from deepbench_ops.commands.frameworks import frameworks
-from deepbench_ops.commands.import_ import import_
-from deepbench_ops.commands.latency import latency
-from deepbench_ops.commands.machine import machine
-from deepbench_ops.commands.noise import noise
-from deepbench_ops.commands.ops import ops
-from deepbench_ops.commands.overhead import overhead
-from deepbench_ops.commands.problems import problems
-from deepbench_ops.commands.release import release
-from deepbench_ops.commands.scaling import scaling
-from deepbench_ops.commands.select import select
-from deepbench_ops.commands.submit import submit
-from deepbench_ops.commands.table import table
-from deepbench_ops.commands.unsteady import unsteady
-from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 USAGE_ERROR = 2
 
+COMMANDS = (
+    "problems",
+    "select",
+    "check",
+    "backends",
+    "machine",
+    "config",
+    "verdict",
+    "bisect",
+    "noise",
+    "unsteady",
+    "release",
+    "allreduce",
+    "import",
+    "compare",
+    "fastest",
+    "frameworks",
+    "export",
+    "submit",
+    "table",
+    "ops",
+    "overhead",
+    "latency",
+    "scaling",
+)
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class Commands(click.Group):
+    """Imports the module of a command when that is asked for: asv and scipy take most of a second,
+    and few commands need them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of `deepbench_ops.commands` that has the name; None for no such."""
+        if cmd_name not in COMMANDS:
+            return None
+        function = "import_" if cmd_name == "import" else cmd_name
+        found: click.Command = getattr(
+            import_module(f"deepbench_ops.commands.{function}"), function
+        )
+        return found
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="deepbench")
 def cli() -> None:
     """How fast are deep-learning operations on this machine, and what made them slower?
@@ -79,38 +102,10 @@ def cli() -> None:
     """
 
 
-for command in (
-    problems,
-    select,
-    check,
-    backends,
-    machine,
-    config,
-    verdict,
-    bisect,
-    noise,
-    unsteady,
-    release,
-    allreduce,
-    import_,
-    compare,
-    fastest,
-    frameworks,
-    export,
-    submit,
-    table,
-    ops,
-    overhead,
-    latency,
-    scaling,
-):
-    cli.add_command(command)
-
-
 def main() -> None:
     """Run the command; what the user got wrong ends in one line and exit status 2."""
     try:
-        cli()
+        cli(prog_name="deepbench")
     except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))
     except OSError as wrong:

@@ -5,11 +5,13 @@ import io
 import json
 import re
 import subprocess
+import sys
 from collections import Counter
 
 import pytest
 from command import COMMAND, deepbench
 
+from deepbench_ops import cli
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SETS, find, load
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
@@ -188,3 +190,25 @@ def test_the_headline_is_the_published_passes():
         pattern = output("select", *arguments).strip()
         assert re.search(pattern, plain)
         assert found == bool(re.search(pattern, fused))
+
+
+def test_every_command_is_found_by_its_name():
+    """The help lists it, and it has a help of its own; another name is none."""
+    listed = output("--help").partition("Commands:")[2]
+    for name in cli.COMMANDS:
+        assert f"\n  {name} " in listed
+        assert output(name, "--help").startswith(f"Usage: deepbench {name} ")
+    status, _, complaint = deepbench("selct")
+    assert 2 == status
+    assert "No such command 'selct'" in complaint
+
+
+def test_a_selection_needs_no_more_than_the_lists():
+    """It stands in the commands that people type, so neither asv nor numpy is waited for."""
+    asked = "import sys; from deepbench_ops import cli; cli.main(); "
+    code = f"import atexit, sys; atexit.register(lambda: print(*sys.modules)); {asked}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "select", "headline"], capture_output=True, text=True
+    )
+    assert 0 == done.returncode
+    assert not {"asv", "numpy", "scipy"} & set(done.stdout.split())
