@@ -88,6 +88,18 @@ def test_any_shape_is_computed_right(name, device, precision, operation, problem
 
 
 @pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(
+    ("name", "device", "precision", "operation"),
+    [case for case in CASES if case[-1] == "fused_backward"],
+)
+def test_a_right_gradient_of_one_step_is_called_right(name, device, precision, operation, cell):
+    """Where slopes all but cancel and nothing else is in the sum, they err by what they are of."""
+    for seed in range(30):
+        kernel = built(loaded(name, device), Rnn(cell, 40, 1, 1), precision, operation, seed=seed)
+        assert check.spot_check(kernel).ok, seed
+
+
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(("name", "device", "precision", "operation"), CASES)
 def test_many_steps_pass_the_spot_check(name, device, precision, operation, cell):
     """Entries are judged right where more steps lie before or after them than are followed."""
