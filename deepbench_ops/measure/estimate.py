@@ -17,8 +17,9 @@ PROBE_CALLS = 50
 PROBE_SECONDS = 0.05
 """An estimate stops after so many calls, or so long a time and three calls."""
 
-PATIENCE_SECONDS = 0.5
-"""A larger problem is tried where the rate of the smaller one lets it take no longer."""
+PATIENCE_SECONDS = 3.0
+"""A larger problem is tried where the rate of the smaller one lets it take no longer; and of calls
+that take so long together there need not be three."""
 
 _rates = Answers("work done in a second")
 
@@ -26,7 +27,8 @@ _rates = Answers("work done in a second")
 def seconds(
     backend: Backend, problem: Problem, precision: str, operation: str, limit: float = math.inf
 ) -> float:
-    """Return about how long one run will take, within a few times on a quiet machine.
+    """Return about how long one run will take, within a few times on a quiet machine, or too long
+    where a framework spends more on each operation than there is to compute.
 
     From the best rate that a cut-down problem reaches, so that a kernel without a fast library
     behind it can be told from the rest. A rate that would put the call beyond `limit` is tried on
@@ -87,7 +89,9 @@ def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
 def _best_of_some(kernel: Kernel) -> float:
     """Return the seconds of the fastest of a few calls; the slow ones tell of other processes."""
     best, spent, calls = float("inf"), 0.0, 0
-    while calls < 3 or (calls < PROBE_CALLS and spent < PROBE_SECONDS):
+    while (calls < 3 and spent < PATIENCE_SECONDS) or (
+        calls < PROBE_CALLS and spent < PROBE_SECONDS
+    ):
         call = time_calls(kernel, 1)
         best, spent, calls = min(best, call), spent + call, calls + 1
     return best
