@@ -49,9 +49,10 @@ $(READY): pyproject.toml scripts/preflight.sh
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 
-# What the tests compare with each other; measured releases get environments of their own.
+# What the tests compare with each other; measured releases get environments of their own. Most
+# modules of the large ones are never imported, and those that are keep their bytecode then.
 $(FRAMEWORKS): $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino \
 		transformers monai onnxscript torchao
 	@touch $@

@@ -1,72 +1,91 @@
-"""Does the first call of a whole network cost more than the others?
+#!/usr/bin/env python3
+"""Does the first call of a kernel cost more than the others?
 
-A call of a quarter of a second or more is its own warm-up (docs/measuring.md), which is right
-where a first call pays for some milliseconds. The first training step of a network also makes
-gradients, what the optimiser remembers and the library's primitives. Each network of
-`deepbench select models-training` (models-inference) takes several steps (batches) in a process of
-its own; the first is told as a multiple of the median of the others, beside how far these lie
-apart. The kernel runs as it is prepared: where preparing runs a call already, none is the first.
+    python bench/first_call.py                                  training steps of whole networks
+    python bench/first_call.py --selection headline --family gemm --framework numpy
 
-Usage: python bench/first_call.py [--pass training_step|forward] [--calls 4] [NAME ...]
+A first call makes threads, pages of new results and code; the first training step of a network
+also makes gradients, what the optimiser remembers and the library's primitives. Each kernel of a
+selection runs several times in a process of its own, and that several times; the first call is
+told as a multiple of the median of the others, of the middle and of the worst process. Kernels run
+as they are prepared: where preparing runs a call already, none is the first. Shorter ones than
+`--least` are left out.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
-import time
 
 from tabulate import tabulate
 
-from deepbench_ops.problems.selections import select
-
-SELECTIONS = {"training_step": "models-training", "forward": "models-inference"}
+from deepbench_ops.problems.problem import Problem, compared
+from deepbench_ops.problems.selections import SELECTIONS, select
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only networks called so")
-    parser.add_argument("--pass", dest="operation", choices=SELECTIONS, default="training_step")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--selection", choices=SELECTIONS, default="models-training")
+    parser.add_argument("--family")
+    parser.add_argument("--framework", default="torch")
+    parser.add_argument("--precision", default="float32")
     parser.add_argument("--calls", type=int, default=4)
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        print(json.dumps(calls(arguments.one, arguments.operation, arguments.calls)))
+    parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--least", type=float, default=0.1, metavar="SECONDS")
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(calls(*options.one, options.calls)))
         return
     rows = []
-    for member in select(SELECTIONS[arguments.operation]):
-        problem = member.problem.id
-        if arguments.names and not problem.startswith(tuple(arguments.names)):
-            continue
-        asked = ["--pass", arguments.operation, "--calls", str(arguments.calls)]
-        command = [sys.executable, __file__, "--one", problem, *asked]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-        if done.returncode:
-            print(f"{problem}: left out, it ended with {done.returncode}")
-            continue
-        first, *others = json.loads(done.stdout)
-        usual = statistics.median(others)
-        spread = (max(others) - min(others)) / usual
-        rows.append((problem, f"{usual:.3g}", f"{first / usual:.3f}", f"{spread:.1%}"))
-        print(*rows[-1], flush=True)
-    head = ("network", "a call, s", "first / median of others", "others lie apart by")
+    for family, problem, operation in kernels(options.selection, options.family):
+        asked = [family, problem, options.precision, operation]
+        command = [sys.executable, __file__, "--calls", str(options.calls), "--one", *asked]
+        found = [several(command, options.framework) for _ in range(options.processes)]
+        usual = statistics.median([seconds for each in found for seconds in each[1:]] or [0.0])
+        if usual >= options.least:
+            first = sorted(each[0] / statistics.median(each[1:]) for each in found if each)
+            middle = statistics.median(first)
+            rows.append(
+                (family, problem, operation, f"{usual:.3g}", f"{middle:.2f}", f"{first[-1]:.2f}")
+            )
+            print(*rows[-1], flush=True)
+    head = ("family", "problem", "pass", "a call, s", "first / others", "worst process")
     print(tabulate(rows, head, tablefmt="github", disable_numparse=True))
 
 
-def calls(problem: str, operation: str, count: int) -> list[float]:
-    """Seconds of each of the first calls of a network on torch."""
-    from deepbench_ops.backends import load
-    from deepbench_ops.problems.ids import problem_of
+def kernels(selection: str, family: str | None) -> list[tuple[str, str, str]]:
+    """Return (family, problem, pass) of all that are compared, each once."""
+    found: dict[tuple[str, str, str], None] = {}
+    for member in select(selection, family):
+        problem: Problem = member.problem
+        training = member.set == "training"
+        for operation in problem.operations:
+            if compared(operation) and (training or operation == "forward"):
+                found[problem.family, problem.id, operation] = None
+    return list(found)
 
-    kernel = load("torch", "cpu").build(problem_of("model", problem), "float32", operation)
-    found = []
-    for _ in range(count):
-        kernel.reset()
-        started = time.perf_counter()
-        kernel.run()
-        found.append(time.perf_counter() - started)
-    return found
+
+def several(command: list[str], framework: str) -> list[float]:
+    """Return the seconds of the first calls of a process; none of a kernel that it has not."""
+    environ = {**os.environ, "DEEPBENCH_FRAMEWORK": framework}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environ)
+    return json.loads(done.stdout) if done.returncode == 0 else []
+
+
+def calls(family: str, problem: str, precision: str, operation: str, count: int) -> list[float]:
+    """Return the seconds of each of the first calls; none of a kernel that cannot be had."""
+    from deepbench_ops.errors import Unsupported
+    from deepbench_ops.measure import kernel_run, sampling
+
+    kernel_run.preload(calibrating=False)
+    try:
+        kernel = kernel_run.prepare(family, problem, precision, operation).kernel
+    except Unsupported:
+        return []
+    return [sampling.time_calls(kernel, 1) for _ in range(count)]
 
 
 if __name__ == "__main__":

@@ -151,11 +151,23 @@ def test_sampling_stops_at_the_budget_and_says_so(clock):
 
 
 def test_a_long_call_is_its_own_warm_up(clock):
-    """A call of three seconds runs once and that call is the sample."""
-    kernel = FakeKernel(clock, lambda now: 3.0)
+    """A call of six seconds runs once and that call is the sample."""
+    kernel = FakeKernel(clock, lambda now: 6.0)
     found = measure(kernel, None, Policy())
-    assert found.seconds == pytest.approx([3.0])
+    assert found.seconds == pytest.approx([6.0])
     assert kernel.calls == 1
+
+
+@pytest.mark.parametrize("rest", [0.12, 0.3, 4.0])
+def test_what_only_a_first_call_pays_for_is_no_sample(clock, rest):
+    """Of a call of seconds, one goes before and is not timed, whatever the others take."""
+    kernel = FakeKernel(clock, lambda now: rest if now > 0.2 else rest + 0.2, reset_cost=0.0)
+    pinned = []
+    found = measure(kernel, None, Policy(), lambda: pinned.append(kernel.calls))
+    assert len(found.seconds) == kernel.calls - 1
+    assert found.seconds == pytest.approx([rest] * len(found.seconds))
+    assert [1] == pinned
+    assert found.kernel_seconds == pytest.approx(rest * kernel.calls + 0.2)
 
 
 def test_cold_samples_are_single_calls_after_a_flush(clock, monkeypatch):

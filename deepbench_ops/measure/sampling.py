@@ -70,8 +70,9 @@ class Policy:
     slice_seconds: length of a kernel slice; a longer call is a slice of its own.
     budget_seconds: sampling ends when this much time was spent, whatever the noise.
     target: relative half-width of the median's 95 % interval at which sampling ends.
-    long_call_seconds: a call at least this long is its own warm-up: what a first call pays
-        for (thread start, page faults, code generation) is some milliseconds.
+    single_warm_up_seconds: a first call at least this long is the whole warm-up.
+    long_call_seconds: a call at least this long is its own: what a first call pays for (threads,
+        pages of new results, code) is mostly below a tenth of a second (docs/measuring.md).
     patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm; a
         slice is only taken again where that fits in.
     disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.
@@ -84,7 +85,8 @@ class Policy:
     target: float = 0.01
     min_samples: int = 6
     max_samples: int = 30
-    long_call_seconds: float = 0.25
+    single_warm_up_seconds: float = 0.25
+    long_call_seconds: float = 5.0
     patience_seconds: float = 2.0
     disturbed_above: float = 1.25
     cold: bool = False
@@ -308,8 +310,10 @@ def _warm_up(
 ) -> tuple[float, bool]:
     """Run until two slices in a row agree within 5 %, or the time for it is over.
 
-    Returns seconds per call, and whether it became steady.
+    Returns seconds per call, and whether it became steady. A long first call is all there is.
     """
+    if first >= policy.single_warm_up_seconds:
+        return first, False
     end = time.perf_counter() + policy.warmup_seconds
     previous, steady = first, policy.warmup_seconds == 0
     while not steady and time.perf_counter() < end:
