@@ -173,8 +173,9 @@ class FusedBackward:
         for t in reversed(range(len(past))):
             kept = past.pop()
             parts = np.abs(dh) + np.abs(dc)  # gates and slopes are at most 1
-            if kept.product is not None:
-                parts = parts * np.maximum(np.abs(kept.product), 1)
+            product: Any = kept.product
+            if product is not None:
+                parts = parts * np.maximum(np.abs(product), 1)
             dx, dp, passed, dc = gradient(kind, False, kept, dh, dc)
             of_state = np.concatenate([dp[name] for name in order], axis=-1)
             of_input = of_state if dx is dp else np.concatenate([dx[g] for g in order], axis=-1)
