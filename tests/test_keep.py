@@ -104,6 +104,15 @@ def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
     assert values_in(path) == pytest.approx([1.005, 9.0, 3.015])
 
 
+def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
+    """Its record says that it was no quick look, and it replaces what an earlier run found."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    record.write(a_record("a", [9.0], 2e9))
+    record.write({**a_record("b", [9.0], 2e9), "quick": True})
+    save(tmp_path, [9.0, 9.0, float("nan")], spread=[1.0])
+    assert values_in(path) == pytest.approx([9.0, 2.01, 3.015])
+
+
 def test_another_version_of_a_benchmark_starts_afresh(tmp_path):
     """Numbers of an older benchmark version are not mixed with the new version's."""
     path = save(tmp_path, [1.0, 2.0, 3.0])

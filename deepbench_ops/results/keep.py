@@ -16,7 +16,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -82,7 +82,7 @@ def _keeping(
             write(self, result_dir)
             return
         if path.exists():
-            _restore(self, Results.load(str(path)))
+            _restore(self, Results.load(str(path)), _looks(records))
         if not any(_measured(values) for values in self._results.values()):
             log.warning(f"nothing was measured: {path.name} is not written")
             return
@@ -160,10 +160,25 @@ def _measured(values: list[float | None] | None) -> bool:
     return any(value is not None and not math.isnan(value) for value in values or [])
 
 
-def _restore(new: Results, old: Results) -> None:
+Key = tuple[str, tuple[str, ...]]
+"""A benchmark, and its parameters as asv writes them."""
+
+
+def _looks(records: list[dict[str, Any]]) -> dict[Key, bool]:
+    """Return of each kernel that was measured whether that was a quick look."""
+    return {
+        (entry["benchmark"], tuple(map(repr, entry["params"]))): "quick" in entry
+        for entry in records
+        if "skipped" not in entry
+    }
+
+
+def _restore(new: Results, old: Results, looks: Mapping[Key, bool]) -> None:
     """Put back every number of ``old`` for which ``new`` holds less.
 
-    Less is a skip, a failure, or the single sample of a quick run where there were several.
+    Less is a skip, a failure, or a quick look where there were several samples. What leaves no
+    record, as another type of benchmark, was a quick look if it is a single sample; of a kernel
+    of long calls that is a whole measurement.
     """
     for name, values in old._results.items():
         if name not in new._results:
@@ -171,10 +186,10 @@ def _restore(new: Results, old: Results) -> None:
                 getattr(new, kind)[name] = getattr(old, kind).get(name)
             new._benchmark_version[name] = old._benchmark_version.get(name)
         elif new._benchmark_version.get(name) == old._benchmark_version.get(name) and values:
-            _restore_values(new, old, name)
+            _restore_values(new, old, name, looks)
 
 
-def _restore_values(new: Results, old: Results, name: str) -> None:
+def _restore_values(new: Results, old: Results, name: str, looks: Mapping[Key, bool]) -> None:
     where = {key: i for i, key in enumerate(product(*old._benchmark_params[name]))}
     keys = list(product(*new._benchmark_params[name]))
     columns = {}
@@ -186,7 +201,8 @@ def _restore_values(new: Results, old: Results, name: str) -> None:
         j = where.get(key)
         if j is None or not _measured([old._results[name][j]]):
             continue
-        fewer = _samples_at(columns["_samples"], i) == 1 < _samples_at(old._samples.get(name), j)
+        quick = looks.get((name, key), _samples_at(columns["_samples"], i) == 1)
+        fewer = quick and _samples_at(old._samples.get(name), j) > 1
         if _measured([columns["_results"][i]]) and not fewer:
             continue
         for kind, column in columns.items():

@@ -1,0 +1,46 @@
+"""The results in the repository: what asv stores and what the records beside it say."""
+
+import json
+import math
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from deepbench_ops.results import measurements
+
+RESULTS = Path(__file__).parents[1] / "results"
+MACHINES = sorted({path.parent.name for path in RESULTS.glob(f"*/*{measurements.SUFFIX}")})
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_sample_is_of_a_record(machine: str) -> None:
+    """A point has as many samples as its records have slices, and they are those, calibrated."""
+    compared = 0
+    for path in sorted((RESULTS / machine).glob(f"*{measurements.SUFFIX}")):
+        _, records = measurements.load(path)
+        slices = defaultdict(list)
+        for entry in records:
+            if "skipped" not in entry:
+                slices[entry["benchmark"], tuple(map(repr, entry["params"]))] += calibrated(entry)
+        stored = json.loads(
+            path.with_name(path.name.replace(measurements.SUFFIX, ".json")).read_text()
+        )
+        where = stored["result_columns"].index("samples")
+        for name, (values, params, *more) in stored["results"].items():
+            for i, key in enumerate(product(*params) if values else ()):
+                if values[i] is None or math.isnan(values[i]):
+                    continue
+                samples, told = more[where - 2][i], slices[name, key]
+                assert sorted(samples) == pytest.approx(sorted(told), rel=2e-3), (path, name, key)
+                compared += 1
+    assert compared
+
+
+def calibrated(entry: measurements.Record) -> list[float]:
+    """The calibrated seconds of a record's slices, raw ones where it had no yardstick."""
+    if not entry["yardstick"] or not entry["nominal"]:
+        return list(entry["seconds"])
+    pairs = zip(entry["seconds"], entry["yardstick"], strict=True)
+    return [entry["nominal"] * seconds / yardstick for seconds, yardstick in pairs]
