@@ -2,7 +2,7 @@
 """Does the first call of a kernel cost more than the others?
 
     python bench/first_call.py                                  training steps of whole networks
-    python bench/first_call.py --selection headline --family gemm --framework numpy
+    python bench/first_call.py --selection headline --family conv --pass forward --framework numpy
 
 A first call makes threads, pages of new results and code; the first training step of a network
 also makes gradients, what the optimiser remembers and the library's primitives. Each kernel of a
@@ -21,7 +21,8 @@ import sys
 
 from tabulate import tabulate
 
-from deepbench_ops.problems.problem import Problem, compared
+from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.selections import SELECTIONS, select
 
 
@@ -29,9 +30,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--selection", choices=SELECTIONS, default="models-training")
     parser.add_argument("--family")
+    parser.add_argument("--pass", dest="operation", help="only this one of each kernel's")
     parser.add_argument("--framework", default="torch")
     parser.add_argument("--precision", default="float32")
-    parser.add_argument("--calls", type=int, default=4)
+    parser.add_argument("--calls", type=int, default=4, help="of each process, two or more")
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--least", type=float, default=0.1, metavar="SECONDS")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
@@ -41,6 +43,8 @@ def main() -> None:
         return
     rows = []
     for family, problem, operation in kernels(options.selection, options.family):
+        if options.operation not in (None, operation):
+            continue
         asked = [family, problem, options.precision, operation]
         command = [sys.executable, __file__, "--calls", str(options.calls), "--one", *asked]
         found = [several(command, options.framework) for _ in range(options.processes)]
@@ -57,26 +61,34 @@ def main() -> None:
 
 
 def kernels(selection: str, family: str | None) -> list[tuple[str, str, str]]:
-    """Return (family, problem, pass) of all that are compared, each once."""
-    found: dict[tuple[str, str, str], None] = {}
-    for member in select(selection, family):
-        problem: Problem = member.problem
-        training = member.set == "training"
-        for operation in problem.operations:
-            if compared(operation) and (training or operation == "forward"):
-                found[problem.family, problem.id, operation] = None
+    """Return (family, problem, pass) of all that are measured of a selection, each once."""
+    found = {
+        (member.problem.family, member.problem.id, operation): None
+        for member in select(selection, family)
+        for operation in passes(member.problem, member.set == "training")
+    }
     return list(found)
 
 
+def passes(problem: Problem, training: bool) -> list[str]:
+    """Return the passes that a set times: backward ones in training, steps of networks alone."""
+    if problem.family == Model.family:
+        return ["training_step" if training else "forward"]
+    return [each for each in problem.operations if training or "backward" not in each]
+
+
 def several(command: list[str], framework: str) -> list[float]:
-    """Return the seconds of the first calls of a process; none of a kernel that it has not."""
+    """Return the seconds of the first calls of a process; none, and a word, where it failed."""
     environ = {**os.environ, "DEEPBENCH_FRAMEWORK": framework}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environ)
-    return json.loads(done.stdout) if done.returncode == 0 else []
+    if done.returncode:
+        print(f"{' '.join(command[-4:])}: left out, it ended with {done.returncode}")
+        return []
+    return list(json.loads(done.stdout))
 
 
 def calls(family: str, problem: str, precision: str, operation: str, count: int) -> list[float]:
-    """Return the seconds of each of the first calls; none of a kernel that cannot be had."""
+    """Return the seconds of each of the first calls; none of a kernel that the framework lacks."""
     from deepbench_ops.errors import Unsupported
     from deepbench_ops.measure import kernel_run, sampling
 

@@ -71,8 +71,9 @@ class Policy:
     budget_seconds: sampling ends when this much time was spent, whatever the noise.
     target: relative half-width of the median's 95 % interval at which sampling ends.
     single_warm_up_seconds: a first call at least this long is the whole warm-up.
-    long_call_seconds: a call at least this long is its own: what a first call pays for (threads,
-        pages of new results, code) is mostly below a tenth of a second (docs/measuring.md).
+    long_call_seconds: a call at least this long is its own warm-up: what a first call pays for
+        (threads, pages of new results, code) is mostly below a tenth of a second, which
+        docs/measuring.md shows.
     patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm; a
         slice is only taken again where that fits in.
     disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.
