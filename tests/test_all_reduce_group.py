@@ -202,6 +202,23 @@ def test_a_rank_that_is_dead_already_is_named(name):
             ranks.ask("slice", calls=1)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
+    """The dead rank is named, not the one that misses it, in whatever order both are heard."""
+    hear = Group._hear
+
+    def late(ranks, seconds):
+        time.sleep(1.0)
+        return sorted(hear(ranks, seconds), key=lambda sign: sign[0] != first)
+
+    with group("gloo", 2) as ranks:
+        operation.prepare(SMALL, ranks)
+        monkeypatch.setattr(Group, "_hear", late)
+        os.kill(ranks.pids[0], signal.SIGKILL)
+        with pytest.raises(DeepbenchError, match="rank 0 of 2 was killed by SIGKILL"):
+            ranks.ask("slice", calls=1)
+
+
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
     """A rank that does nothing any more, while the others wait inside a sum, is found out."""

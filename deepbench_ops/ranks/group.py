@@ -133,8 +133,8 @@ class Group:
         """Wait for all ranks to start, have them meet, and return what rank 0 says of itself."""
         end = time.monotonic() + self.timeout
         while len(self._lines) < self.size:
-            for rank, message in self._hear(TICK_SECONDS):
-                self._fail("starting", rank, message)
+            if trouble := self._hear(TICK_SECONDS):
+                self._fail("starting", trouble)
             if self._process is None or self._process.poll() is not None:
                 self._give_up(f"the ranks could not be started: {self._launcher_words()}")
             if time.monotonic() > end:
@@ -154,10 +154,10 @@ class Group:
                 self._lines[rank].send(order)
         end = time.monotonic() + self.timeout
         while waiting - answers.keys():
-            for rank, message in self._hear(TICK_SECONDS):
-                if message is None or "answer" not in message:
-                    self._fail(stage, rank, message)
-                answers[rank] = message["answer"]
+            heard = self._hear(TICK_SECONDS)
+            if any(message is None or "answer" not in message for _, message in heard):
+                self._fail(stage, heard)
+            answers |= {rank: message["answer"] for rank, message in heard if message}
             if time.monotonic() > end:
                 self._silence(stage, waiting - answers.keys())
         return [answers[rank] for rank in sorted(answers)]
@@ -196,9 +196,8 @@ class Group:
             else:
                 yield next(rank for rank, its in self._lines.items() if its is line), message
 
-    def _fail(self, stage: str, rank: int, message: Message | None) -> NoReturn:
-        """Raise the error that explains this sign of trouble and those that follow it."""
-        signs = [(rank, message)]
+    def _fail(self, stage: str, signs: list[tuple[int, Message | None]]) -> NoReturn:
+        """Raise the error that explains these signs of trouble and those that follow them."""
         end = time.monotonic() + SETTLING_SECONDS
         while (left := end - time.monotonic()) > 0 and not self._is_explained(signs):
             signs += self._hear(left)
@@ -212,7 +211,7 @@ class Group:
     def _is_explained(self, signs: list[tuple[int, Message | None]]) -> bool:
         """Return whether all have given a sign, and it is known how those that are lost ended."""
         lost = {rank for rank, message in signs if message is None}
-        return len(signs) >= self.size and lost <= self._ended.keys()
+        return len(dict(signs)) == self.size and lost <= self._ended.keys()
 
     def _silence(self, stage: str, waiting: set[int]) -> NoReturn:
         """Raise the error that tells which of the waiting ranks keeps the others."""
