@@ -69,7 +69,8 @@ def test_right_kernels_pass():
     assert (0, "3 ok, 0 wrong, 2 skipped") == (status, counted)
     assert {"framework", "error", "tolerance", "verdict"} <= set(table[0].split())
     assert ["numpy", "cpu", "gemm", "forward", "float32"] == table[2].split()[:5]
-    error, tolerance, verdict = table[2].split()[5:]
+    layout, error, tolerance, verdict = table[2].split()[5:]
+    assert "published" == layout
     assert 0 < float(error) <= float(tolerance)
     assert "ok" == verdict
 
@@ -176,6 +177,18 @@ def test_kinds_that_are_skipped_are_counted(monkeypatch):
     assert expected == (row.verdict, row.compared, row.reason)
 
 
+def test_of_several_reasons_the_usual_one_is_told(monkeypatch):
+    """Where all kinds are missing, the row says what most of them lack, not what the first does."""
+
+    def build(self, problem, *what):
+        raise Unsupported("no transposes" if problem.b_transposed else "no products")
+
+    lacking = type("Lacking", (NumpyBackend,), {"build": build})
+    monkeypatch.setattr(backends, "load", lambda *_: lacking())
+    (row,) = sweep.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
+    assert ("skipped", "no products") == (row.verdict, row.reason)
+
+
 def test_sums_between_processes_are_compared_as_well():
     """All-reduce has a row a transport: exact on every rank, or the reason why there is none."""
     status, out, _ = run("--family", "all-reduce", "--precision", "float32", "--format", "json")
@@ -227,6 +240,37 @@ def test_csv_holds_what_json_holds():
     ]
 
 
+def test_each_layout_that_a_family_has_is_checked():
+    """Convolutions lie both ways, products one; asked for another, they say that they have none."""
+    arguments = [*NUMPY, "--family", "conv", "--family", "gemm", "--precision", "float32"]
+    seen = []
+    for more in ([], ["--layout", "channels_last"]):
+        status, out, _ = run(*arguments, *more, "--format", "json")
+        assert 0 == status
+        rows = json.loads(out)
+        seen.append({(r["family"], r["operation"], r["layout"]): r["verdict"] for r in rows})
+    passes = ("forward", "backward_data", "backward_weights")
+    last = {("conv", one, "channels_last"): "ok" for one in passes}
+    plain = {("conv", one, "published"): "ok" for one in passes}
+    assert {**last, **plain, ("gemm", "forward", "published"): "ok"} == seen[0]
+    assert {**last, ("gemm", "forward", "channels_last"): "skipped"} == seen[1]
+
+
+@pytest.mark.parametrize("layout", ["published", "channels_last"])
+def test_kernels_are_checked_in_the_layout_of_their_row(layout, monkeypatch):
+    """What a row says of the layout is what its kernels were made with."""
+    made = []
+
+    def build(self, problem, *what):
+        made.append(self.layout)
+        return NumpyBackend.build(self, problem, *what)
+
+    watched = type("Watched", (NumpyBackend,), {"build": build})
+    monkeypatch.setattr(backends, "load", lambda *_: watched())
+    rows = list(sweep.rows(["numpy"], ["cpu"], ["conv"], ["float32"], kinds=1, layouts=[layout]))
+    assert {layout} == set(made) == {row.layout for row in rows}
+
+
 def test_a_name_given_twice_counts_once():
     """Repeating an option's value repeats no row."""
     out = run(*NUMPY, *["--family", "gemm"] * 2, *["--precision", "int8"] * 2, "--format", "json")[
@@ -242,6 +286,7 @@ def test_a_name_given_twice_counts_once():
         ["--device", "gpu"],
         ["--family", "gemms"],
         ["--precision", "fp16"],
+        ["--layout", "nhwc"],
     ],
 )
 def test_unknown_names_end_in_one_line(arguments):

@@ -18,6 +18,15 @@ COPIES = 2
 """Arrays as drawn, and as converted, kept for a reset or written: what preparing holds at once."""
 
 
+def demand_layout(kind: type[Problem], layout: str) -> None:
+    """Raise Unsupported for a layout that problems of that kind do not have."""
+    if layout not in kind.layouts:
+        raise Unsupported(
+            f"{kind.family} problems have no {layout} layout ({LAYOUT.variable}): their operands"
+            " lie as published"
+        )
+
+
 class Backend(ABC):
     """A framework on one device: prepares kernels, fixes its threads, says what it is built of."""
 
@@ -51,11 +60,7 @@ class Backend(ABC):
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
         if operation.endswith(APART) and not self.takes_apart:
             raise Unsupported(f"{self.name} does not tell what a {computed(operation)} consists of")
-        if self.layout not in problem.layouts:
-            raise Unsupported(
-                f"{problem.family} problems have no {self.layout} layout ({LAYOUT.variable}): their"
-                " operands lie as published"
-            )
+        demand_layout(type(problem), self.layout)
         if self.execution != EXECUTION.usual and operation not in problem.served:
             raise Unsupported(
                 f"a {problem.family} {operation} is run {EXECUTION.usual} alone:"

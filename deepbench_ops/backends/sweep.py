@@ -1,18 +1,21 @@
-"""Every kernel there is, checked against float64: framework, device, family, operation, precision.
+"""Every kernel there is, checked against float64: by framework, device, operation and precision.
 
 A benchmark checks its own kernel before it times it. This goes through all of them without timing
 any, so that a new machine, framework or release can be looked over beforehand.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 
 from deepbench_ops import backends
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.check import Check, check
+from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import FIRST_CALL, Problem
 from deepbench_ops.problems.tables import TYPES
@@ -21,7 +24,7 @@ OK, WRONG, SKIPPED = "ok", "wrong", "skipped"
 VERDICTS = (OK, WRONG, SKIPPED)
 
 ALL = "all"
-"""Stands in a row for every family, operation or precision, where none of them can be had."""
+"""Stands in a row for every family, operation, precision or layout, where none can be had."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Row:
     family: str = ALL
     operation: str = ALL
     precision: str = ALL
+    layout: str = ALL
     verdict: str = SKIPPED
     error: float | None = None
     tolerance: float | None = None
@@ -54,11 +58,13 @@ def rows(
     threads: int | None = None,
     tell: Callable[[str], object] = lambda step: None,
     kinds: int | None = None,
+    layouts: Sequence[str] = (LAYOUT.usual,),
 ) -> Iterator[Row]:
     """Yield a row for every combination, and one for all that a framework or device lacks.
 
     chosen: the families. threads: how many each operation may use, None to leave that as it is.
     tell: is told what comes next. kinds: how many kinds of problem to look at, None for all.
+    layouts: of the tensors, none for those that each family has.
     DeepbenchError for names that do not exist.
     """
     for framework in frameworks:
@@ -73,11 +79,15 @@ def rows(
                 with suppress(Unsupported):
                     backend.set_threads(threads)
             for family in chosen:
-                yield from _of_family(backend, family, precisions, kinds)
+                yield from _of_family(backend, family, precisions, kinds, layouts)
 
 
 def _of_family(
-    backend: Backend, family: str, precisions: Sequence[str], kinds: int | None
+    backend: Backend,
+    family: str,
+    precisions: Sequence[str],
+    kinds: int | None,
+    layouts: Sequence[str],
 ) -> Iterator[Row]:
     if family not in backend.builders:
         reason = f"the {backend.name} backend has no {family} kernels"
@@ -85,8 +95,10 @@ def _of_family(
         return
     twins = families.kinds(family)[:kinds]
     first = (FIRST_CALL,) if backend.compiles else ()
-    for operation in (*TYPES[family].operations, *first):
-        for precision in precisions:
+    operations = (*TYPES[family].operations, *first)
+    for layout in layouts or TYPES[family].layouts:
+        backend.layout = layout
+        for operation, precision in product(operations, precisions):
             yield _row(backend, twins, operation, precision)
 
 
@@ -109,7 +121,7 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
                     f"entry {one.entry} of {twin.id} is off by {one.error:.3g} where"
                     f" {one.tolerance:.3g} is allowed"
                 )
-    place = (backend.name, backend.device, twins[0].family, operation, precision)
+    place = (backend.name, backend.device, twins[0].family, operation, precision, backend.layout)
     verdict = WRONG if wrong else OK if found else SKIPPED
     reason = _reason(wrong or refused, len(twins))
     if not found:
@@ -120,12 +132,11 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
 
 
 def _reason(reasons: list[str], kinds: int) -> str:
-    """Return the first reason, and how many kinds have one where not all do."""
+    """Return the reason of most, and how many kinds have one where not all do."""
     if not reasons:
         return ""
-    if len(reasons) == kinds:
-        return reasons[0]
-    return f"{len(reasons)} of {kinds} kinds: {reasons[0]}"
+    usual, _ = Counter(reasons).most_common(1)[0]
+    return usual if len(reasons) == kinds else f"{len(reasons)} of {kinds} kinds: {usual}"
 
 
 def badness(found: Check) -> float:

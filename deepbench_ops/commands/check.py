@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands.options import several
+from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.nearest import unknown
@@ -31,6 +32,7 @@ ANY_WRONG = 1
 @several("--device", "devices", DEVICES)
 @several("--family", "families", tuple(TYPES))
 @several("--precision", "precisions", PRECISIONS)
+@several("--layout", "layouts", LAYOUT.values)
 @click.option(
     "--format",
     "form",
@@ -44,14 +46,16 @@ def check(
     devices: tuple[str, ...],
     families: tuple[str, ...],
     precisions: tuple[str, ...],
+    layouts: tuple[str, ...],
     form: str,
 ) -> None:
     """Compare every kernel with float64, on small problems, and time none.
 
-    One line for each framework, device, family, operation and precision. The problems are those
-    of the published lists cut down to a size at which every entry of the output can be compared,
-    one of each kind; all-reduces run between two and between three processes. Shown is the entry
-    that comes nearest to what is allowed, or is furthest beyond it: its error and its tolerance.
+    One line for each framework, device, family, operation, precision and layout of tensors that
+    the family has. The problems are those of the published lists cut down to a size at which
+    every entry of the output can be compared, one of each kind; all-reduces run between two and
+    between three processes. Shown is the entry that comes nearest to what is allowed, or is
+    furthest beyond it: its error and its tolerance.
 
     \b
       ok       every entry of every problem is within its tolerance
@@ -64,6 +68,7 @@ def check(
         once(family_name(name) for name in families) or FAMILIES,
         once(known_precision(name).name for name in precisions) or PRECISIONS,
     )
+    lying = once(known("layout", name, LAYOUT.values) for name in layouts)
     from deepbench_ops.measure import threads
 
     count = threads.fix()
@@ -74,9 +79,9 @@ def check(
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
     found: list[Row] = []
     if in_one := [family for family in chosen if family != AllReduce.family]:
-        found += sweep.rows(*places, in_one, kinds, threads=count, tell=tell)
+        found += sweep.rows(*places, in_one, kinds, threads=count, tell=tell, layouts=lying)
     if AllReduce.family in chosen:
-        found += between_processes.rows(*places, kinds, tell=tell)
+        found += between_processes.rows(*places, kinds, tell=tell, layouts=lying)
     written = {"table": as_table, "csv": as_csv, "json": as_json}[form](found)
     click.echo(written)
     verdicts = Counter(row.verdict for row in found)
@@ -120,7 +125,7 @@ def as_csv(found: Sequence["Row"]) -> str:
 
 def as_table(found: Sequence["Row"]) -> str:
     """The rows for a reader, errors to three digits."""
-    headers = ["framework", "device", "family", "operation", "precision"]
+    headers = ["framework", "device", "family", "operation", "precision", "layout"]
     headers += ["error", "tolerance", "verdict", "reason"]
     lines = [
         [
@@ -129,6 +134,7 @@ def as_table(found: Sequence["Row"]) -> str:
             row.family,
             row.operation,
             row.precision,
+            row.layout,
             shown(row.error),
             shown(row.tolerance),
             row.verdict,
@@ -136,7 +142,7 @@ def as_table(found: Sequence["Row"]) -> str:
         ]
         for row in found
     ]
-    align = ("left",) * 5 + ("right",) * 2 + ("left",) * 2
+    align = ("left",) * 6 + ("right",) * 2 + ("left",) * 2
     return tabulate(lines, headers, "simple", disable_numparse=True, colalign=align)
 
 

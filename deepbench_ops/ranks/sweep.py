@@ -5,8 +5,10 @@ Its kernels are processes and belong to no backend, so `backends.sweep` knows no
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from deepbench_ops.backends import check
+from deepbench_ops.backends.base import demand_layout
 from deepbench_ops.backends.sweep import OK, SKIPPED, WRONG, Row
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
@@ -24,13 +26,14 @@ def rows(
     devices: Sequence[str],
     precisions: Sequence[str],
     tell: Callable[[str], object] = lambda step: None,
+    layouts: Sequence[str] = (),
 ) -> Iterator[Row]:
-    """Yield a row for every framework and device that has a transport, and every precision."""
+    """Yield a row for every framework and device that has a transport, precision and layout."""
     for (framework, device), name in TRANSPORTS.items():
         if framework in frameworks and device in devices:
             tell(f"{name} between processes")
-            for precision in precisions:
-                yield _row(framework, device, name, precision)
+            for layout, precision in product(layouts or AllReduce.layouts, precisions):
+                yield _row(framework, device, name, precision, layout)
 
 
 def lacking(frameworks: Sequence[str], device: str) -> Iterator[Row]:
@@ -42,10 +45,11 @@ def lacking(frameworks: Sequence[str], device: str) -> Iterator[Row]:
             yield Row(framework, device, *kernel, reason=reason)
 
 
-def _row(framework: str, device: str, name: str, precision: str) -> Row:
+def _row(framework: str, device: str, name: str, precision: str, layout: str) -> Row:
     """Sum on every number of ranks; a rank that fails or holds another sum is wrong."""
-    row = Row(framework, device, AllReduce.family, AllReduce.operations[0], precision)
+    row = Row(framework, device, AllReduce.family, AllReduce.operations[0], precision, layout)
     try:
+        demand_layout(AllReduce, layout)
         operation.demand_precision(precision)
         for ranks in RANKS:
             with Group(name, ranks) as group:
