@@ -30,24 +30,51 @@ def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
         backend.set_threads(2)
     except Unsupported as reason:
         pytest.skip(str(reason))
-    estimate.seconds(backend, Gemm(m=20, n=20, k=20), "float32", "forward")
+    estimate.seconds(backend, Gemm(m=20, n=20, k=20), "float32", "forward", limit=1e-9)
     after = backend.threads()
     with suppress(Unsupported):  # some keep the threads they have begun with
         backend.set_threads(before)
     assert 2 == after
 
 
-def test_a_rate_that_forbids_is_tried_anew_and_the_better_one_kept(monkeypatch):
-    """A process that had no processor to itself does not make the others skip a problem."""
+SMALL = (Gemm(m=200, n=200, k=200), "float32", "forward")
+
+
+@pytest.fixture
+def answered(monkeypatch):
+    """Return what sets the seconds of coming calls, with all threads and with one."""
     monkeypatch.setattr(estimate, "_rates", Answers("here"))
-    calls = iter([1000.0] * 3 + [0.001] * 1000)
-    monkeypatch.setattr(estimate, "_best_of_some", lambda *_: next(calls))
-    monkeypatch.setattr(estimate, "_best_on_one_thread", lambda *_: next(calls))
-    what = (loaded("numpy"), Gemm(m=200, n=200, k=200), "float32", "forward")
-    slow = estimate.seconds(*what)
-    assert slow == estimate.seconds(*what)
-    assert estimate.seconds(*what, limit=slow / 2) < slow / 2
-    assert estimate.seconds(*what) < slow / 2
+    backend = loaded("numpy")
+
+    def takes(*, threads, one=()):
+        for name, seconds in (("_best_of_some", threads), ("_best_on_one_thread", one)):
+            calls = iter(seconds)
+            monkeypatch.setattr(estimate, name, lambda *_, calls=calls: next(calls))
+        return backend
+
+    return takes
+
+
+def test_a_rate_that_forbids_is_tried_anew_and_the_better_one_kept(answered):
+    """A process that had no processor to itself does not make the others skip a problem."""
+    backend = answered(threads=[1000.0], one=[1000.0])
+    slow = estimate.seconds(backend, *SMALL, limit=30)
+    assert slow == estimate.seconds(backend, *SMALL)
+    backend = answered(threads=[0.001])
+    assert estimate.seconds(backend, *SMALL, limit=30) < slow / 1000
+    assert estimate.seconds(backend, *SMALL) < slow / 1000
+
+
+def test_a_rate_that_forbids_is_tried_with_one_thread(answered):
+    """Threads that wait for each other on a busy machine do not make a problem look too long."""
+    backend = answered(threads=[1000.0], one=[0.001])
+    assert estimate.seconds(backend, *SMALL, limit=30) < 30
+
+
+def test_a_rate_that_allows_costs_one_try(answered):
+    """Most kernels are far from the limit: their first try is all that is spent on them."""
+    backend = answered(threads=[0.001])
+    assert estimate.seconds(backend, *SMALL, limit=30) == estimate.seconds(backend, *SMALL) < 30
 
 
 @pytest.fixture
@@ -84,6 +111,33 @@ def test_what_is_slow_is_not_tried_for_long(tried):
     backend, products = tried(lambda product: product.flops / 1e9)
     assert estimate.seconds(backend, *LARGE, limit=30) == pytest.approx(LARGE[0].flops / 1e9)
     assert max(product.flops / 1e9 for product in products) <= estimate.PATIENCE_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("calls", "tried"),
+    [
+        ([0.3, 0.002] + [0.3] * 9, 2),  # the first made something for the others
+        ([0.02] * 9, 3),
+        ([4.0, 1.0], 1),
+        ([0.00001] * 99, 50),
+    ],
+)
+def test_so_many_calls_are_tried_and_the_fastest_counts(calls, tried, monkeypatch):
+    """Two at least but of the longest, three of a tenth of a second, fifty of the shortest."""
+    left = iter(calls)
+    monkeypatch.setattr(estimate, "time_calls", lambda *_: next(left))
+    assert min(calls[:tried]) == estimate._best_of_some(None)
+    assert len(calls) - tried == len(list(left))
+
+
+def test_what_forbids_again_is_tried_again_at_its_largest_alone(tried):
+    """A second process looks once more at what the first one found, and not all the way there."""
+    backend, products = tried(lambda product: product.flops / 1e9)
+    first = estimate.seconds(backend, *LARGE, limit=30)
+    largest = products[-1]
+    del products[:]
+    assert first == estimate.seconds(backend, *LARGE, limit=30)
+    assert [largest] == products
 
 
 def test_what_would_take_too_long_is_skipped_with_the_seconds(monkeypatch):

@@ -17,9 +17,12 @@ PROBE_CALLS = 50
 PROBE_SECONDS = 0.05
 """An estimate stops after so many calls, or so long a time and three calls."""
 
+LONG_SECONDS = 0.25
+"""Of calls that take so long together two are enough."""
+
 PATIENCE_SECONDS = 3.0
-"""A larger problem is tried where the rate of the smaller one lets it take no longer; and of calls
-that take so long together there need not be three."""
+"""A larger problem is tried where the rate of the smaller one lets it take no longer; and a call
+that takes so long is tried once. The first of two may be slower, where something is made for it."""
 
 _rates = Answers("work done in a second")
 
@@ -37,32 +40,37 @@ def seconds(
     the kernel does.
     """
     work, times = _work(problem, precision, operation), 1
+    allowed = work / limit
     while True:
         probe, larger = (families.probe(problem, each) for each in (times, 2 * times))
-        rate = _rate(backend, probe, precision, operation, work / limit)
-        if work / rate <= limit or larger == probe:
-            break
-        if _work(larger, precision, operation) / rate > PATIENCE_SECONDS:
-            break
+        onward = math.inf
+        if larger != probe:
+            onward = _work(larger, precision, operation) / PATIENCE_SECONDS
+        rate = _rate(backend, probe, precision, operation, min(allowed, onward))
+        if rate >= allowed or rate < onward:
+            return work / rate
         times *= 2
-    return work / rate
 
 
 def _rate(backend: Backend, probe: Problem, precision: str, operation: str, enough: float) -> float:
     """Return the best rate of a cut-down problem, remembered in an asv run beyond the process.
 
-    One that is not enough is tried anew, and the better one kept. Tried with one thread as well:
-    while other processes hold the processors, threads that wait for each other may run hundreds of
-    times below their rate, a single one only a few times.
+    One that is not enough is tried with one thread as well: while other processes hold the
+    processors, threads that wait for each other may run hundreds of times below their rate, a
+    single one only a few times. Where that was not enough either, the next process tries anew,
+    and the better one is kept.
     """
     kind = kind_of(backend, probe, precision, operation)
-    rate = _rates.get(kind)
-    if rate is None or rate < enough:
-        kernel = backend.build(probe, precision, operation)
-        best = min(_best_of_some(kernel), _best_on_one_thread(backend, kernel))
-        rate = max(rate or 0.0, _work(probe, precision, operation) / best)
-        _rates.put(kind, rate)
-    return rate
+    known = _rates.get(kind) or 0.0
+    if known and known >= enough:
+        return float(known)
+    kernel = backend.build(probe, precision, operation)
+    work = _work(probe, precision, operation)
+    rate = max(known, work / _best_of_some(kernel))
+    if not known and rate < enough:
+        rate = max(rate, work / _best_on_one_thread(backend, kernel))
+    _rates.put(kind, rate)
+    return float(rate)
 
 
 def _work(problem: Problem, precision: str, operation: str) -> float:
@@ -89,9 +97,8 @@ def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
 def _best_of_some(kernel: Kernel) -> float:
     """Return the seconds of the fastest of a few calls; the slow ones tell of other processes."""
     best, spent, calls = float("inf"), 0.0, 0
-    while (calls < 3 and spent < PATIENCE_SECONDS) or (
-        calls < PROBE_CALLS and spent < PROBE_SECONDS
-    ):
+    least = ((2, PATIENCE_SECONDS), (3, LONG_SECONDS), (PROBE_CALLS, PROBE_SECONDS))
+    while any(calls < count and spent < limit for count, limit in least):
         call = time_calls(kernel, 1)
         best, spent, calls = min(best, call), spent + call, calls + 1
     return best
