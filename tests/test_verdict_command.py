@@ -327,6 +327,18 @@ def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
     assert all(found.of(cause) for cause in both)
 
 
+def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypatch):
+    """One that two sets list is one of them, and is told of once."""
+    listed = [("m35_n8457_k1760_NN", "training"), ("m35_n8457_k1760_NN", "inference_server")]
+    listed += [(f"m{m}_n8457_k1760_NN", "training") for m in (64, 128, 256)]
+    (cause,) = judged([one for name, set in listed for one in line(STEP, problem=name, set=set)])
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
+    found = confirm.confirm([cause], 4, str, same_release)
+    assert (5, 3) == (len(cause.shifts), len({task.problem for task in asked}))
+    assert 3 == len(found.told(cause))
+
+
 def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     """What was measured is not measured again; once all is told, nothing is kept."""
     (cause,) = judged(line(STEP))

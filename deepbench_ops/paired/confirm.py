@@ -27,12 +27,12 @@ EACH = 3
 class Confirmed:
     """Verdicts in pairs on kernels of causes, and why others have none."""
 
-    verdicts: dict[tuple[str, str, Point], Verdict] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str, pairs.Task], Verdict] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def of(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
-        """Return the kernels of a cause that were measured again."""
-        found = ((shift, self.verdicts.get(_key(shift))) for shift in cause.shifts)
+        """Return the kernels of a cause that were measured again, in every set that lists them."""
+        found = ((shift, self.verdicts.get(_key(shift))) for shift in _measurable(cause))
         return [(shift, verdict) for shift, verdict in found if verdict is not None]
 
     def repeats(self, cause: Cause) -> bool:
@@ -48,7 +48,7 @@ class Confirmed:
             return [self.reasons.get((cause.before.name, cause.after.name), "not measured here")]
         return [
             f"{verdict.kind} {verdict.ratio:.3g} ({verdict.low:.3g} .. {verdict.high:.3g})"
-            for _, verdict in again
+            for verdict in {_key(shift): verdict for shift, verdict in again}.values()
         ]
 
 
@@ -64,28 +64,26 @@ def confirm(
     together: dict[tuple[str, str], list[Cause]] = {}
     for cause in causes:
         together.setdefault((cause.before.name, cause.after.name), []).append(cause)
-    taken: list[tuple[Shift, list[list[pairs.Pair]]]] = []
+    taken: list[tuple[tuple[str, str, pairs.Task], list[list[pairs.Pair]]]] = []
     done: list[Taken] = []
     for names, members in together.items():
-        shifts = [shift for cause in members for shift in _most_changed(cause)]
-        if not shifts:
+        tasks = list(dict.fromkeys(t for cause in members for t in _most_changed(cause)))
+        if not tasks:
             confirmed.reasons[names] = "cannot be measured in pairs"
             continue
-        say(f"{names[0]} against {names[1]}: {len(shifts)} kernels, {rounds} rounds")
+        say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, {rounds} rounds")
         kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
         launches = cache(partial(_launches, members[0], folder))
         try:
-            measured = kept.measure(launches, {_task(s.after) for s in shifts}, rounds)
+            measured = kept.measure(launches, tasks, rounds)
         except DeepbenchError as reason:
             confirmed.reasons[names] = str(reason)
             say(str(reason))
             continue
-        # Two sets may list one problem: measured once, it answers for both.
-        taken += [(shift, measured[_task(shift.after)]) for shift in shifts]
+        taken += [((*names, task), found) for task, found in measured.items()]
         done.append(kept)
     verdicts = corrected([compare_pairs(found) for _, found in taken])
-    for (shift, _), verdict in zip(taken, verdicts, strict=True):
-        confirmed.verdicts[_key(shift)] = verdict
+    confirmed.verdicts |= {key: v for (key, _), v in zip(taken, verdicts, strict=True)}
     for kept in done:
         kept.forget()
     return confirmed
@@ -95,15 +93,20 @@ def _launches(cause: Cause, folder: Path) -> tuple[pairs.Launch, pairs.Launch]:
     return side.launch(cause.before, folder), side.launch(cause.after, folder)
 
 
-def _key(shift: Shift) -> tuple[str, str, Point]:
-    return shift.before.release.name, shift.after.release.name, shift.after
+def _key(shift: Shift) -> tuple[str, str, pairs.Task]:
+    return shift.before.release.name, shift.after.release.name, _task(shift.after)
 
 
-def _most_changed(cause: Cause) -> list[Shift]:
-    """Return the kernels of a cause to measure: in one process, under the usual conditions, on the
-    processor."""
+def _measurable(cause: Cause) -> list[Shift]:
+    """Return the kernels of a cause that pairs can tell of, what changed most first: those in one
+    process, under the usual conditions, on the processor."""
     fit = [shift for shift in cause.shifts if shift.after.ranks is None and not shift.after.unusual]
-    return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))[:EACH]
+    return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))
+
+
+def _most_changed(cause: Cause) -> list[pairs.Task]:
+    """Return the kernels of a cause to measure; two sets may list one of them."""
+    return list(dict.fromkeys(_task(shift.after) for shift in _measurable(cause)))[:EACH]
 
 
 def _task(point: Point) -> pairs.Task:
