@@ -170,6 +170,20 @@ def test_what_only_a_first_call_pays_for_is_no_sample(clock, rest):
     assert found.kernel_seconds == pytest.approx(rest * kernel.calls + 0.2)
 
 
+@pytest.mark.parametrize(("call", "samples"), [(0.05, 3), (0.2, 2), (0.9, 2), (1.1, 1), (4.0, 1)])
+def test_two_processes_have_the_samples_of_an_interval(clock, call, samples):
+    """A call of up to a second is timed twice, though the first outlasts the budget."""
+    kernel = FakeKernel(clock, lambda now: call, reset_cost=0.0)
+    assert len(measure(kernel, None, Policy()).seconds) == samples
+
+
+def test_a_quick_look_is_one_call(clock):
+    """A smoke run takes a single sample, of the first call."""
+    kernel = FakeKernel(clock, lambda now: 0.2, reset_cost=0.0)
+    assert measure(kernel, None, Policy().quick()).seconds == pytest.approx([0.2])
+    assert kernel.calls == 1
+
+
 def test_cold_samples_are_single_calls_after_a_flush(clock, monkeypatch):
     """With cold caches each sample is one call, and each call follows a flush of its own."""
     flushes = []

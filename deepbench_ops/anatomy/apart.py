@@ -13,7 +13,13 @@ from deepbench_ops.backends.torch_backend.recorded import Operation
 from deepbench_ops.measure.sampling import Policy, measure
 
 WHOLE = Policy(budget_seconds=1.0, patience_seconds=0.0)
-ALONE = Policy(budget_seconds=0.03, warmup_seconds=0.02, min_samples=3, patience_seconds=0.0)
+ALONE = Policy(
+    budget_seconds=0.03,
+    twice_seconds=0.0,
+    warmup_seconds=0.02,
+    min_samples=3,
+    patience_seconds=0.0,
+)
 
 WATCHED = 3
 """Steps under the profiler, whose median counts: the first call after it starts is slow."""

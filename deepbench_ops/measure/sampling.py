@@ -69,6 +69,8 @@ class Policy:
 
     slice_seconds: length of a kernel slice; a longer call is a slice of its own.
     budget_seconds: sampling ends when this much time was spent, whatever the noise.
+    twice_seconds: a slice no longer than this is followed by another, whatever the budget: two
+        processes then have the four samples that an interval takes.
     target: relative half-width of the median's 95 % interval at which sampling ends.
     single_warm_up_seconds: a first call at least this long is the whole warm-up.
     long_call_seconds: a call at least this long is its own warm-up: what a first call pays for
@@ -82,6 +84,7 @@ class Policy:
 
     slice_seconds: float = 0.008
     budget_seconds: float = 0.12
+    twice_seconds: float = 1.0
     warmup_seconds: float = 0.1
     target: float = 0.01
     min_samples: int = 6
@@ -95,7 +98,12 @@ class Policy:
     def quick(self) -> "Policy":
         """Return the policy of a smoke run: one sample, of the very first call."""
         return replace(
-            self, budget_seconds=0.0, long_call_seconds=0.0, patience_seconds=0.0, slice_seconds=0.0
+            self,
+            budget_seconds=0.0,
+            twice_seconds=0.0,
+            long_call_seconds=0.0,
+            patience_seconds=0.0,
+            slice_seconds=0.0,
         )
 
 
@@ -227,7 +235,8 @@ def _sample(
         taken = len(result.seconds)
         result.judge(policy.target)
         if taken >= policy.max_samples or time.perf_counter() >= end + weather.waited:
-            if taken:
+            short = taken == 1 and result.number * result.seconds[0] <= policy.twice_seconds
+            if taken and not short:
                 return
         elif taken >= policy.min_samples and result.target_reached:
             return

@@ -1,7 +1,7 @@
 {
  "version": 1,
  "machine": "epyc-7003-2core",
- "date": "2026-11-22",
+ "date": "2026-11-23",
  "facts": {
   "memory_bytes": "25276510208",
   "last_level_cache_bytes": "33554432",
@@ -13,7 +13,7 @@
    "float32": {
     "value": 153794384634.2178,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 10"
+    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 10, kept from 2026-11-22"
    },
    "tf32": {
     "value": null,
@@ -28,20 +28,20 @@
    "float16": {
     "value": 99933197138.90625,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 7"
+    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 7, kept from 2026-11-22"
    },
    "int8": {
     "value": 143524060166.539,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 9"
+    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 9, kept from 2026-11-22"
    }
   }
  },
  "bandwidth": {
   "cpu": {
-   "value": 21909395016.00423,
+   "value": 18061017181.37376,
    "unit": "bytes/s",
-   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 81"
+   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 67"
   }
  },
  "yardstick_version": "1",
