@@ -15,6 +15,8 @@ RUNNER = Path(asv.__file__).with_name("benchmark.py")
 SUITE = """
 import pathlib
 
+from deepbench_ops.errors import DeepbenchError
+
 LOG = pathlib.Path({log!r})
 
 
@@ -33,13 +35,15 @@ class Kernel:
 
 
 class Suite:
-    params = [["a", "b"]]
+    params = [["a", "b", "c", "d"]]
     param_names = ["problem"]
     rounds = 2
 
     def setup(self, problem):
         if problem == "b":
             raise NotImplementedError("not here")
+        if problem == "c":
+            raise DeepbenchError("computes a wrong result")
         with LOG.open("a") as log:
             log.write("setup\\n")
 
@@ -48,11 +52,14 @@ class Suite:
 """
 
 FAKE_TIMING = """
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.measure.sampling import Policy, measure
 
 
 def timed(prepared, name, params, quick=False, preparing=0.0):
+    if params == ("d",):
+        raise DeepbenchError("computed a wrong result at last")
     policy = Policy(budget_seconds=0.05, warmup_seconds=0.01)
     found = measure(prepared, None, policy.quick() if quick else policy)
     return {"samples": found.seconds, "number": found.number}
@@ -73,9 +80,9 @@ def run(tmp_path, method, body, index=0, extra="{}"):
     result = tmp_path / "result.json"
     name = f"work.Suite.{method}-{index}"
     command = [sys.executable, RUNNER, "run", suite, name, extra, "None", result]
-    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, timeout=60)
     setups = log.read_text().count("setup") if log.exists() else 0
-    return json.loads(result.read_text()), setups
+    return json.loads(result.read_text()) if done.returncode == 0 else None, setups
 
 
 def test_setup_runs_once_however_many_calls_are_timed(tmp_path):
@@ -110,6 +117,18 @@ def test_what_is_not_supported_is_skipped(tmp_path, monkeypatch):
     assert entry["benchmark"] == "work.Suite.kernel_forward"
     assert entry["params"] == ["b"]
     assert entry["skipped"] == "not here"
+
+
+@pytest.mark.parametrize(
+    ("index", "reason"), [(2, "computes a wrong result"), (3, "computed a wrong result at last")]
+)
+def test_what_fails_leaves_its_reason(tmp_path, monkeypatch, index, reason):
+    """A wrong output fails for asv, which only prints why; the reason is on record all the same."""
+    monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
+    result, _ = run(tmp_path, "kernel_forward", "Kernel()", index=index)
+    assert result is None
+    (entry,) = record.collect(tmp_path / "spool")
+    assert (["abcd"[index]], reason) == (entry["params"], entry["skipped"])
 
 
 @pytest.mark.parametrize("attribute, value", [("type", "time"), ("unit", "seconds")])

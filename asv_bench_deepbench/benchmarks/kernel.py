@@ -7,10 +7,13 @@ setup once per process, slices beside a yardstick, samples back in seconds.
 
 import re
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from asv_runner.benchmarks.time import TimeBenchmark
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run
 
 
@@ -27,9 +30,10 @@ class KernelBenchmark(TimeBenchmark):
             return True
         started = time.monotonic()
         try:
-            for setup in self._setups:
-                setup(*self._build_params())
-            self._prepared = self.func(*self._build_params())
+            with self._faults_on_record(self._current_params):
+                for setup in self._setups:
+                    setup(*self._build_params())
+                self._prepared = self.func(*self._build_params())
         except NotImplementedError as reason:
             kernel_run.skipped(self.name, self._current_params, str(reason))
             print(f"asv: skipped: {reason}")
@@ -41,7 +45,17 @@ class KernelBenchmark(TimeBenchmark):
     def run(self, *param: Any) -> dict[str, object]:
         """Return ``{"samples": [...], "number": n}`` for one problem and precision."""
         quick = self.repeat == 1  # what `asv run --quick` asks for
-        return kernel_run.timed(self._prepared, self.name, param, quick, self._preparing)
+        with self._faults_on_record(param):
+            return kernel_run.timed(self._prepared, self.name, param, quick, self._preparing)
+
+    @contextmanager
+    def _faults_on_record(self, params: Sequence[str]) -> Iterator[None]:
+        """Keep why a kernel fails, a wrong output say; asv, which is told too, only prints it."""
+        try:
+            yield
+        except DeepbenchError as fault:
+            kernel_run.skipped(self.name, params, str(fault))
+            raise
 
     def do_profile(self, filename: str | None = None) -> None:
         """Profile one call of the kernel, not the method that only hands it over."""
