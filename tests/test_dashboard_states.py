@@ -63,7 +63,7 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
     longer than reading the charts' library, and the last ends within a second or four of those."""
     own = many(html, "lab-1", 200)
     seen = []
-    for _ in range(2):
+    while len(seen) < 4:
         page = cold(browser, f"{site}releases.html", own)
         library = page.evaluate(READ_LIBRARY, f"{site}{copy_of(CHARTS)}")
         page.context.close()
@@ -77,6 +77,8 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
         assert [] == [task for task in tasks if task[0] > ready]
         longest, last = max(task[1] for task in tasks), max(sum(task) for task in tasks)
         seen.append((longest / library, last / max(1000, 4 * library)))
+        if seen[-1][0] <= ROOM and seen[-1][1] <= 1:
+            break
     assert min(longest for longest, _ in seen) <= ROOM
     assert min(last for _, last in seen) <= 1
 

@@ -50,6 +50,15 @@ def test_only_what_all_times_of_a_release_share_is_told(tmp_path: Path) -> None:
     assert {"blas": "a"} == stacks(tmp_path, "box", [OLD])[0].facts
 
 
+def test_ranks_of_an_all_reduce_hide_nothing(tmp_path: Path) -> None:
+    """They load no BLAS; they are asked where nothing else was measured."""
+    own, ranks = {"blas": "0.3.27", "threads": "2"}, {"gloo": "1", "ranks": "8"}
+    measured(tmp_path / "box", OLD, ranks, own)
+    measured(tmp_path / "box", NEW, ranks)
+    old, new = stacks(tmp_path, "box", [OLD, NEW])
+    assert (own, ranks) == (old.facts, new.facts)
+
+
 def test_a_release_without_any_word_has_no_stack(tmp_path: Path) -> None:
     measured(tmp_path / "box", OLD)
     assert [] == stacks(tmp_path, "box", [OLD, NEW])

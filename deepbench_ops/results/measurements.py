@@ -69,12 +69,12 @@ def _state(path: Path) -> tuple[int, int]:
 def conditions(path: Path) -> dict[str, str]:
     """Return what all measurements of a file were taken under; {} where it tells of none.
 
-    Reads no more than the lines that hold conditions.
+    Ranks of an all-reduce, processes of their own that load other libraries, are asked where there
+    is nothing else. Reads no more than the lines that hold conditions.
     """
     with path.open(encoding="utf-8") as lines:
-        return agreed(
-            [json.loads(line)["facts"] for line in lines if line.startswith('{"fingerprint"')]
-        )
+        told = [json.loads(line)["facts"] for line in lines if line.startswith('{"fingerprint"')]
+    return agreed([facts for facts in told if "ranks" not in facts] or told)
 
 
 def agreed(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
