@@ -294,14 +294,18 @@ def rounds_of(rounds, asked=None):
     return run_round
 
 
-def test_what_does_not_repeat_is_dropped(same_release):
-    """A release against itself, in live pairs: the suspicion of 20 % goes."""
+def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
+    """A release against itself, in live pairs: the suspicion of 20 % goes.
+
+    On one thread, whose times other work on the machine disturbs least.
+    """
+    monkeypatch.setenv("DEEPBENCH_THREADS", "1")
     (cause,) = judged(line(STEP, problem="m35_n700_k2048_NN"))
     told = []
     found = confirm.confirm([cause], 6, told.append, same_release)
     ((_, judgement),) = found.of(cause)
     assert judgement.kind in ("same", "ambiguous")
-    assert judgement.ratio == pytest.approx(1, abs=0.15)
+    assert judgement.low < 1 < judgement.high
     assert not found.repeats(cause)
     assert 1 == len(told)
 
