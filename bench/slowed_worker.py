@@ -22,9 +22,9 @@ def piece() -> None:
 
 
 def best(run, calls: int) -> float:
-    """Return the seconds of one call, of the fastest of ten goes."""
+    """Return the seconds of one call, of the fastest of ten goes, of three where they are long."""
     found = []
-    for _ in range(10):
+    while len(found) < 3 or (len(found) < 10 and sum(found) * calls < 0.3):
         began = time.perf_counter()
         for _ in range(calls):
             run()

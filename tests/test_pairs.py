@@ -6,25 +6,30 @@ import statistics
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import pairs
+from deepbench_ops.measure import kernel_run, pairs, threads, worker
 
 NUMPY = pairs.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"})
 TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
 
 
-@pytest.fixture
-def worker():
+@pytest.fixture(name="worker")
+def a_live_worker():
     live = pairs.LiveWorker(NUMPY, {0})
     yield live
     live.close()
+
+
+def prepared(worker, problem=TASK.problem):
+    return worker.ask(do="prepare", family="gemm", problem=problem, precision="float32")
 
 
 def state_of(worker):
@@ -33,7 +38,7 @@ def state_of(worker):
 
 def test_a_round_holds_pairs_of_positive_seconds():
     """Two rounds of a release against itself give the pairs asked for, all positive."""
-    rounds = pairs.run_rounds(NUMPY, NUMPY, [TASK], rounds=2, pairs=4, slice_seconds=0.002)[TASK]
+    rounds = pairs.run_rounds(NUMPY, NUMPY, [TASK], rounds=2, pairs=4)[TASK]
     assert [len(taken) for taken in rounds] == [4, 4]
     assert all(seconds > 0 for taken in rounds for pair in taken for seconds in pair)
 
@@ -41,15 +46,15 @@ def test_a_round_holds_pairs_of_positive_seconds():
 def test_the_idle_worker_is_stopped(worker):
     """Between commands a worker is in the stopped state, so its threads cannot spin."""
     assert state_of(worker) == "T"
-    assert worker.ask(do="prepare", family="gemm", problem=TASK.problem, precision="float32") > 0
+    assert prepared(worker)["seconds"] > 0
     assert state_of(worker) == "T"
 
 
 def test_an_error_in_the_worker_is_told_in_its_own_words(worker):
     """An unknown problem comes back as the worker's message, and the worker lives on."""
     with pytest.raises(DeepbenchError, match="m1_n1_k1_NN"):
-        worker.ask(do="prepare", family="gemm", problem="m1_n1_k1_NN", precision="float32")
-    assert worker.ask(do="prepare", family="gemm", problem=TASK.problem, precision="float32") > 0
+        prepared(worker, "m1_n1_k1_NN")
+    assert prepared(worker)["seconds"] > 0
 
 
 def test_closing_leaves_no_process(worker):
@@ -84,6 +89,57 @@ def test_nothing_is_left_behind_when_a_side_cannot_start():
     assert found.stdout == ""
 
 
+BURNING = """
+import json, os, sys, time
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    began, until = time.monotonic(), time.process_time() + float(os.environ["BURNED"])
+    while time.process_time() < until:
+        pass
+    ended = time.monotonic()
+    print(json.dumps({"seconds": ended - began, "ended": ended}), flush=True)
+"""
+
+
+def test_long_calls_are_stopped_while_it_is_the_others_turn():
+    """Two calls of 60 and 90 ms go on at the same time, and neither is charged for the other."""
+    with closing(burning("0.06")) as first, closing(burning("0.09")) as second:
+        begun = time.monotonic()
+        short, long = pairs._in_turns(first, second, 1)
+        elapsed = time.monotonic() - begun
+    assert 0.06 <= short and 0.09 <= long
+    assert short + long <= elapsed
+
+
+def burning(seconds):
+    """A worker each of whose slices keeps a core busy for so long, whatever else runs there."""
+    program = ("-c", BURNING)
+    return pairs.LiveWorker(pairs.Launch(sys.executable, {"BURNED": seconds}, program), {0})
+
+
+def test_a_call_is_charged_for_its_turns_alone():
+    """What it ran before it began, after it ended and while it was stopped does not count."""
+    turns = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
+    assert 0.5 + 1.0 + 0.25 == pairs._spent(turns, ended=4.25, seconds=3.75)
+
+
+@pytest.mark.parametrize(
+    ("device", "clock", "stoppable"),
+    [("cpu", None, True), ("cuda", None, False), ("cpu", lambda calls: 1.0, False)],
+)
+def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, stoppable):
+    """Ranks and accelerators go on while the process that waits for them stands still."""
+
+    def nothing():
+        return None
+
+    kernel = SimpleNamespace(run=nothing, reset=nothing, synchronise=nothing, clock=clock)
+    ready = SimpleNamespace(kernel=kernel, backend=SimpleNamespace(device=device), threads=1)
+    monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
+    monkeypatch.setattr(threads, "pin", lambda count: "")
+    assert worker.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
+
+
 @given(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=30), st.floats(1e-6, 1e3))
 def test_a_common_factor_cancels(afters, weather):
     """What slows both sides of a pair alike does not move the round's ratio."""
@@ -116,7 +172,7 @@ def test_the_sides_take_turns_in_being_first(monkeypatch):
 
         def ask(self, do, **about):
             asked.append((do, self.name))
-            return 0.01
+            return {"seconds": 0.01, "stoppable": False}
 
     @contextmanager
     def started(before, after, swap):

@@ -2,14 +2,15 @@
 
 It speaks JSON lines on standard input and output, so that it runs in any release's
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
-"operation": ...}`` answers with seconds per call, ``{"do": "slice", "calls": n}`` with seconds
-per call of one slice. An error answers ``{"error": text}`` and leaves the worker alive. See
-`deepbench_ops.measure.pairs`.
+"operation": ...}`` answers with seconds per call and whether a slice may be stopped on its way,
+``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
+answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
 """
 
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from deepbench_ops.measure import kernel_run, threads
@@ -25,19 +26,24 @@ class Worker:
     def prepare(
         self, family: str, problem: str, precision: str, operation: str = "forward"
     ) -> dict[str, object]:
-        """Build and check the kernel, warm it up, and return its seconds per call."""
+        """Build and check the kernel, warm it up, and return its seconds per call.
+
+        It can be stopped on its way where all the work is done by this process's own threads.
+        """
         self._kernel = None  # frees the operands of the last one first
         prepared = kernel_run.prepare(family, problem, precision, operation)
         self._kernel = prepared.kernel
         seconds = min(time_calls(self._kernel, 1) for _ in range(3))
         threads.pin(prepared.threads)
-        return {"seconds": seconds}
+        alone = prepared.kernel.clock is None and prepared.backend.device == "cpu"
+        return {"seconds": seconds, "stoppable": alone}
 
     def slice(self, calls: int) -> dict[str, object]:
         """Time one slice, after one call that finds out what sleeping has cost the caches."""
         if calls > 1:
             self._kernel.run()
-        return {"seconds": time_calls(self._kernel, calls)}
+        seconds = time_calls(self._kernel, calls)
+        return {"seconds": seconds, "ended": time.monotonic()}
 
 
 def main() -> None:
