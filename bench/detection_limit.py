@@ -1,11 +1,13 @@
-"""How many steps could any detector find that takes slow drift for a step once in a hundred series?
+"""How many steps could be found by what takes slow drift for a step once in a hundred series?
 
-The most powerful test there is (Neyman and Pearson) sets the probability of a series with a step
-against its probability without one. Here it is told all that a detector has to find out: that the
-noise is Gaussian, that drift is a wave or a line of the heights that bench/detection.py draws, and,
-in the first row, how large the noise is. Its threshold is the one at which one series in a hundred
-of the worst of the noises without a change raises an alarm. Steps are of 2 % at CV 1 %, ten points
-before the end of 80, found within two points of their place.
+A likelihood ratio sets the probability of a series with a step against its probability without
+one; between two known probabilities no test beats it (Neyman and Pearson). Here places, sizes and
+drifts are averaged over, so that it is close to the most that can be found, and no bound. It is
+told what a detector has to find out: that the noise is Gaussian, that drift is a wave or a line of
+the heights that bench/detection.py draws, and, in the first row, how large the noise is. Its
+threshold is the one at which one series in a hundred of the worst of the noises without a change
+raises an alarm. Steps are of 2 % at CV 1 %, ten points before the end of 80, found within two
+points of their place.
 
     python bench/detection_limit.py [--series 8000]
 """
@@ -90,7 +92,7 @@ def by_own_noise(rows: np.ndarray) -> np.ndarray:
 
 
 def limit(count: int, known: bool) -> dict[str, object]:
-    """Return what the best test finds, the size of the noise known to it or not."""
+    """Return what the likelihood ratio finds, the size of the noise known to it or not."""
 
     def judged(noise: str, step: detection.Step) -> tuple[np.ndarray, np.ndarray]:
         rows = drawn(count, noise, step)

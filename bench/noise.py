@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import kernel_run, pairs, threads, yardstick
+from deepbench_ops.measure import kernel_run, live, pairs, threads, yardstick
 from deepbench_ops.measure.sampling import Policy, measure
 
 PROBLEMS = (
@@ -90,7 +90,7 @@ def main() -> None:
         return
 
     singles = rounds_of(arguments.framework, arguments.rounds)
-    launch = pairs.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
+    launch = live.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
     tasks = [pairs.Task("gemm", problem, "float32") for problem in PROBLEMS]
     paired = pairs.run_rounds(launch, launch, tasks, arguments.rounds)
 

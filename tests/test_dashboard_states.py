@@ -63,10 +63,8 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
     longer than reading the charts' library, and the last ends within a second or four of those."""
     own = many(html, "lab-1", 200)
     seen = []
-    while len(seen) < 4:
-        page = cold(browser, f"{site}releases.html", own)
-        library = page.evaluate(READ_LIBRARY, f"{site}{copy_of(CHARTS)}")
-        page.context.close()
+    while len(seen) < 2:
+        before = reading(browser, site, own)
         address = f"{name}.html#machine=lab-1&side=lab-1@numpy&side=lab-1@torch"
         page = cold(browser, f"{site}{address}", own)
         page.wait_for_selector("body[data-ready]")
@@ -74,6 +72,7 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
         ready = int(page.get_attribute("body", "data-ready"))
         tasks = page.evaluate("busy")
         page.context.close()
+        library = (before + reading(browser, site, own)) / 2
         assert [] == [task for task in tasks if task[0] > ready]
         longest, last = max(task[1] for task in tasks), max(sum(task) for task in tasks)
         seen.append((longest / library, last / max(1000, 4 * library)))
@@ -81,6 +80,14 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
             break
     assert min(longest for longest, _ in seen) <= ROOM
     assert min(last for _, last in seen) <= 1
+
+
+def reading(browser: Any, site: str, own: Any) -> float:
+    """Return the milliseconds that reading the charts' library takes."""
+    page = cold(browser, f"{site}releases.html", own)
+    taken: float = page.evaluate(READ_LIBRARY, f"{site}{copy_of(CHARTS)}")
+    page.context.close()
+    return taken
 
 
 def test_sides_without_a_kernel_in_common_are_told(page: Any, site: str, html: Path) -> None:

@@ -13,7 +13,7 @@ from deepbench_ops.commands.noise import noise
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import advice
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.pairs import Launch
+from deepbench_ops.measure.live import Launch
 from deepbench_ops.releases import side
 
 CALM = {"governor": "performance", "boost": "0", "smt": "0"}

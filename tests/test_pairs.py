@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, pairs, threads, worker
+from deepbench_ops.measure import kernel_run, live, pairs, threads, worker
 
-NUMPY = pairs.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"})
+NUMPY = live.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"})
 TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
 
 
 @pytest.fixture(name="worker")
 def a_live_worker():
-    live = pairs.LiveWorker(NUMPY, {0})
-    yield live
-    live.close()
+    side = live.LiveWorker(NUMPY, {0})
+    yield side
+    side.close()
 
 
 def prepared(worker, problem=TASK.problem):
@@ -81,7 +81,7 @@ def test_a_worker_that_died_long_ago_is_reported(worker):
 def test_nothing_is_left_behind_when_a_side_cannot_start():
     """If the second interpreter does not exist, the first process is ended again."""
     with pytest.raises(FileNotFoundError):
-        pairs.run_rounds(NUMPY, pairs.Launch("/nowhere/python"), [TASK], rounds=1)
+        pairs.run_rounds(NUMPY, live.Launch("/nowhere/python"), [TASK], rounds=1)
     time.sleep(0.1)
     found = subprocess.run(
         ["pgrep", "-P", str(os.getpid()), "-f", "measure.worker"], capture_output=True, text=True
@@ -114,7 +114,7 @@ def test_long_calls_are_stopped_while_it_is_the_others_turn():
 def burning(seconds):
     """A worker each of whose slices keeps a core busy for so long, whatever else runs there."""
     program = ("-c", BURNING)
-    return pairs.LiveWorker(pairs.Launch(sys.executable, {"BURNED": seconds}, program), {0})
+    return live.LiveWorker(live.Launch(sys.executable, {"BURNED": seconds}, program), {0})
 
 
 def test_a_call_is_charged_for_its_turns_alone():

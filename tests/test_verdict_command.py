@@ -19,7 +19,7 @@ from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.pairs import Launch
+from deepbench_ops.measure.live import Launch
 from deepbench_ops.pages.site_data import _cause
 from deepbench_ops.paired import confirm, taken
 from deepbench_ops.releases import table
@@ -306,6 +306,7 @@ def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
     ((_, judgement),) = found.of(cause)
     assert judgement.kind in ("same", "ambiguous")
     assert judgement.low < 1 < judgement.high
+    assert judgement.ratio == pytest.approx(1, abs=0.15)
     assert not found.repeats(cause)
     assert 1 == len(told)
 

@@ -12,38 +12,29 @@ kernel (one that waits for memory was up to 5 % faster where it was prepared las
 a fresh pair of processes, is the unit of noise: memory layout and thread placement are drawn anew.
 """
 
-import json
 import math
 import os
-import select
-import signal
 import statistics
-import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads
+from deepbench_ops.measure.live import Launch, LiveWorker
 
 Pair = tuple[float, float]
 
 SLICE_SECONDS = 0.005
-"""How long one side is timed before it is the other's turn."""
+"""How long short calls of one side are timed before it is the other's turn."""
+
+TURN_SECONDS = 0.015
+"""How long a call goes on before it is the other's turn: longer is noisier, and shorter costs more
+beside the call, since each turn begins with what the other has left of the caches."""
 
 MOST_PAIRS, FEWEST_PAIRS = 50, 4
-ROUND_SECONDS = 1.5
+ROUND_SECONDS = 2.0
 """What a round of one kernel may take beyond its fewest pairs: long calls get fewer than others."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How to start one side: a release's interpreter, what selects it, and what it runs."""
-
-    python: str
-    environ: Mapping[str, str] = field(default_factory=dict)
-    program: tuple[str, ...] = ("-m", "deepbench_ops.measure.worker")
 
 
 @dataclass(frozen=True)
@@ -54,72 +45,6 @@ class Task:
     problem: str
     precision: str
     operation: str = "forward"
-
-
-class LiveWorker:
-    """One side of a pair: started pinned, asked for slices, stopped in between."""
-
-    def __init__(self, launch: Launch, cores: set[int]) -> None:
-        self._process = subprocess.Popen(
-            [launch.python, *launch.program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **launch.environ},
-        )
-        try:
-            os.sched_setaffinity(self._process.pid, cores)
-            self._answer()
-            self.freeze()
-        except BaseException:
-            self.close()
-            raise
-
-    def ask(self, **command: object) -> dict[str, float]:
-        """Give the worker a command, and return what it answers, stopped again.
-
-        Raises DeepbenchError with the worker's own reason when it answers with an error.
-        """
-        self.tell(**command)
-        answer = self.go_on()
-        assert answer is not None
-        return answer
-
-    def tell(self, **command: object) -> None:
-        """Give the worker a command, which it reads when it goes on."""
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended, and the missing answer will say so
-            self._process.stdin.write(json.dumps(command) + "\n")
-            self._process.stdin.flush()
-
-    def go_on(self, seconds: float | None = None) -> dict[str, float] | None:
-        """Let it run until it answers, or for so long; return the answer, None where none came."""
-        assert self._process.stdout is not None
-        self._process.send_signal(signal.SIGCONT)
-        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
-        answer = self._answer() if ready else None
-        self.freeze()
-        return answer
-
-    def freeze(self) -> None:
-        """Stop the process and its threads, and return once they have stopped."""
-        os.kill(self._process.pid, signal.SIGSTOP)
-        os.waitpid(self._process.pid, os.WUNTRACED)
-
-    def close(self) -> None:
-        """End the process, whatever state it is in."""
-        self._process.kill()
-        self._process.communicate()
-
-    def _answer(self) -> dict[str, float]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise DeepbenchError(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
-        answer = json.loads(line)
-        if "error" in answer:
-            raise DeepbenchError(answer["error"])
-        return dict(answer)
 
 
 def run_rounds(
@@ -203,7 +128,7 @@ def _in_turns(first: LiveWorker, second: LiveWorker, calls: int) -> Pair:
             if worker in found:
                 continue
             woken = time.monotonic()
-            answer = worker.go_on(None if found else SLICE_SECONDS)
+            answer = worker.go_on(None if found else TURN_SECONDS)
             mine.append((woken, time.monotonic()))
             if answer is not None:
                 found[worker] = _spent(mine, answer["ended"], calls * answer["seconds"]) / calls

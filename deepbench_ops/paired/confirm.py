@@ -16,6 +16,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs
+from deepbench_ops.measure.live import Launch
 from deepbench_ops.paired.taken import Taken
 from deepbench_ops.releases import side
 
@@ -89,7 +90,7 @@ def confirm(
     return confirmed
 
 
-def _launches(cause: Cause, folder: Path) -> tuple[pairs.Launch, pairs.Launch]:
+def _launches(cause: Cause, folder: Path) -> tuple[Launch, Launch]:
     return side.launch(cause.before, folder), side.launch(cause.after, folder)
 
 

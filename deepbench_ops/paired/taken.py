@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from deepbench_ops.measure import pairs, threads
-from deepbench_ops.measure.pairs import Launch, Pair, Task
+from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.pairs import Pair, Task
 
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from asv.util import UserError
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.pairs import Launch
+from deepbench_ops.measure.live import Launch
 from deepbench_ops.releases.install import Installation, project_root
 from deepbench_ops.releases.table import Release
 
