@@ -32,7 +32,7 @@ LONG, SHORT, TURNS = "slices of 15 ms", "slices of 5 ms", "with turns of 15 ms"
 WAYS = {
     LONG: {"SLICE_SECONDS": 0.015, "MOST_PAIRS": 20, "TURN_SECONDS": None},
     SHORT: {"TURN_SECONDS": None},
-    TURNS: {},
+    TURNS: {"TURN_SECONDS": pairs.TURN_SECONDS},
 }
 
 
@@ -40,7 +40,7 @@ def one_round(workers, problem: str, way: str, swap: bool) -> tuple[float, float
     """Return the ratio of one round measured that way, the time of a call and that of the round."""
     task = pairs.Task("gemm", problem, "float32")
     began = time.monotonic()
-    with patch.multiple(pairs, **WAYS[way]) if WAYS[way] else patch.dict({}):
+    with patch.multiple(pairs, **WAYS[way]):
         taken = pairs._one_round(*workers, task, swap, pairs.MOST_PAIRS)
     call = statistics.median(seconds for pair in taken for seconds in pair)
     return pairs.round_ratio(taken), call, time.monotonic() - began
@@ -66,7 +66,7 @@ def main() -> None:
             ratios, calls, took = zip(*found[problem, way], strict=True)
             to_its_end = statistics.median(call for _, call, _ in found[problem, SHORT])
             row[f"{way}: spread"] = f"{100 * statistics.stdev(map(math.log, ratios)):.2f}"
-            row["call"] = f"{statistics.median(calls) / to_its_end:.3f}"
+            row[f"{way}: call"] = f"{statistics.median(calls) / to_its_end:.3f}"
             row[f"{way}: s"] = f"{statistics.mean(took):.1f}"
         rows.append(row)
     print(f"{arguments.framework}, {arguments.rounds} rounds")
