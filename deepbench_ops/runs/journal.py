@@ -59,9 +59,10 @@ class Journal:
     def add(self, point: Point, entry: Entry) -> None:
         """Keep a point that was just measured."""
         line = {"at": time.time(), "point": point, **asdict(entry), "conditions": self._conditions}
+        text = json.dumps(line) + "\n"  # composed before the file is there
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as journal:
-            journal.write(json.dumps(line) + "\n")
+            journal.write(text)
 
     def close(self) -> None:
         """Forget the run, which has been saved."""
