@@ -438,3 +438,45 @@ def test_closing_twice_is_harmless():
     ranks.close()
     ranks.close()
     assert not folder.exists()
+
+
+FORKED = """
+import os, sys
+from pathlib import Path
+import torch
+from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.ranks import operation
+from deepbench_ops.ranks.group import Group
+if child := os.fork():  # as asv does: the child has none of the threads that importing started
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+with Group("gloo", 3) as ranks:
+    operation.prepare(AllReduce(elements=1000), ranks)
+    program = lambda pid: Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert {program("self")} == {program(pid) for pid in ranks.pids.values()}
+    assert "1" == ranks.versions["torch_threads"]
+"""
+
+
+def forked(text):
+    """Run a program that has imported torch and goes on in a fork; what it prints."""
+    demand("gloo")
+    command = [sys.executable, "-c", FORKED + text]
+    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+
+
+def test_where_torch_is_imported_the_ranks_are_forks_that_import_nothing():
+    """They sum with a thread each, whatever torch was imported for, and end with the group."""
+    found = forked("")
+    assert (0, "") == (found.returncode, found.stderr)
+
+
+def test_of_forks_the_one_that_dies_is_named():
+    """How it ended is told as of ranks that are a program's, and the rest end too."""
+    found = forked("    os.kill(ranks.pids[1], 9)\n    ranks.ask('run')\n")
+    assert "rank 1 of 3 was killed by SIGKILL while summing" in found.stderr
+
+
+def test_forks_end_with_the_one_who_asked():
+    """Even when that is killed and can tell them nothing."""
+    found = forked("    os.kill(os.getpid(), 9)\n")
+    assert -signal.SIGKILL % 256 == found.returncode % 256

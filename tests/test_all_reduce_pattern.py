@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deepbench_ops.ranks import pattern as drawn
 from deepbench_ops.ranks.pattern import PERIOD, Pattern
 
 ELEMENTS = 2 * PERIOD + 1000
@@ -97,3 +98,12 @@ def test_a_missing_rank_is_found():
     """The sum without one of the ranks is wrong."""
     pattern = Pattern(1000, 5)
     assert pattern.mismatch(vectors(pattern)[:4].sum(axis=0)) is not None
+
+
+def test_the_sum_of_all_blocks_is_drawn_once(monkeypatch):
+    """Ranks forked by one process find what all put in there; none draws it anew."""
+    first = Pattern(ELEMENTS, 16, seed=5)
+    monkeypatch.setattr(drawn, "random_bits", None)
+    again = Pattern(PERIOD, 16, seed=5)
+    entries = np.arange(1, PERIOD)
+    np.testing.assert_array_equal(first.at(entries), again.at(entries))

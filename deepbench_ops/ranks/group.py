@@ -15,11 +15,12 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.ranks import launch, local, transport
+from deepbench_ops.ranks import forked, launch, local, nursery, transport
 from deepbench_ops.ranks.line import Line, Message
 from deepbench_ops.ranks.member import BLAMELESS, STAGES
 
@@ -39,6 +40,8 @@ ENDING_SECONDS = 5.0
 """How long ranks may take to leave each other in good order."""
 
 LAUNCHER_WORDS = "launcher.err"
+
+Process = subprocess.Popen[bytes] | forked.Forked
 
 
 class Group:
@@ -65,7 +68,7 @@ class Group:
         self.pids: dict[int, int] = {}
         self._lines: dict[int, Line] = {}
         self._ended: dict[int, int] = {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._selector = selectors.DefaultSelector()
         self._folder = Path(tempfile.mkdtemp(prefix="deepbench-"))
         try:
@@ -117,9 +120,12 @@ class Group:
         listener.listen(self.size + 1)
         return listener
 
-    def _launch(self, environ: dict[str, str]) -> "subprocess.Popen[bytes]":
+    def _launch(self, environ: dict[str, str]) -> Process:
         command = launch.command(self.name, self.size, self._folder)
         with (self._folder / LAUNCHER_WORDS).open("wb") as words:
+            if transport.meets_at_port(self.name) and forked.possible(self.name):
+                start = partial(nursery.start, self.name, self.size, self._folder)
+                return forked.Forked(start, environ, words.fileno())
             return subprocess.Popen(
                 command,
                 env=environ,
@@ -256,7 +262,7 @@ class Group:
     def _launcher_words(self) -> str:
         return last_line(self._folder / LAUNCHER_WORDS)
 
-    def _end(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    def _end(self, process: Process, seconds: float) -> None:
         """Have the ranks end within so many seconds, then make them, and see that they have."""
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)

@@ -3,6 +3,8 @@
 Importing torch takes seconds of processor time, thirty-two times that a minute on two cores. A
 fork right after the import is safe, as nothing has started a thread or touched a device by then;
 the ranks are processes like any others from there on. This one stays to see them end.
+
+It is a program of its own, or a fork of a process that has imported the library already.
 """
 
 import os
@@ -15,19 +17,26 @@ from pathlib import Path
 from typing import NoReturn
 
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.ranks import local, transport
+from deepbench_ops.ranks import local, pattern, transport
 from deepbench_ops.ranks.line import Line
 
 
 def main() -> None:
     """Arguments: transport, number of ranks, the group's folder."""
-    name, size, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    name, size, folder = sys.argv[1:]
+    start(name, int(size), Path(folder))
+    os._exit(0)  # taking the library apart would take half a second
+
+
+def start(name: str, size: int, folder: Path) -> None:
+    """Start the ranks, and return when all have ended."""
     line = Line.to(folder / local.SOCKET)
     try:
         transport.load(name)
     except Unsupported as reason:
         line.send({"unsupported": str(reason)})
         return
+    pattern.summed(size)  # once for all, or each rank draws what all put in
     ranks: dict[int, int] = {}
     for rank in range(size):
         child = os.fork()

@@ -17,6 +17,7 @@ import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.ranks import launch
 from deepbench_ops.ranks.transport import Summing, Transport
 
 LOCAL = "127.0.0.1"
@@ -68,6 +69,7 @@ class TorchTransport(Transport):
         cls, rank: int, size: int, meeting: tuple[object, int], timeout: float
     ) -> "TorchTransport":
         """Meet over the store that rank 0 hosts on this machine."""
+        torch.set_num_threads(launch.THREADS)  # torch may have been imported for more
         store, port = meeting
         if store is None:
             time.sleep(rank * STAGGER_SECONDS)

@@ -105,13 +105,13 @@ def load(name: str) -> type[Transport]:
 
     Raises DeepbenchError for an unknown name, Unsupported where the library is missing or broken.
     """
-    library, module, kind = _CLASSES[check(name)]
+    _, module, kind = _CLASSES[check(name)]
     demand(name)
     try:
         found: type[Transport] = getattr(import_module(module), kind)
     except (ImportError, RuntimeError) as broken:
         why = " ".join(str(broken).split())
-        raise Unsupported(f"{library} cannot be imported for {name}: {why}") from None
+        raise Unsupported(f"{library(name)} cannot be imported for {name}: {why}") from None
     return found
 
 
@@ -127,10 +127,15 @@ def check(name: str) -> str:
     return name
 
 
+def library(name: str) -> str:
+    """Return the library that carries it."""
+    return _CLASSES[check(name)][0]
+
+
 def demand(name: str) -> None:
     """Raise Unsupported when the library of that transport is not installed; imports nothing."""
-    library = _CLASSES[check(name)][0]
-    if find_spec(library) is None:
+    needed = library(name)
+    if find_spec(needed) is None:
         raise Unsupported(
-            f"{name} needs {library}, which is not installed here: pip install {library}"
+            f"{name} needs {needed}, which is not installed here: pip install {needed}"
         )
