@@ -1,13 +1,15 @@
 """Recurrent layers: one table over frameworks, cells, operations, precisions, judged by float64."""
 
 import hashlib
+import subprocess
+import sys
 import tracemalloc
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
-from frameworks import loaded
+from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -617,3 +619,17 @@ def test_gates_are_stored_in_one_order_or_the_other(cell):
     """Both orders name the same gates, one for each recurrent product that is counted."""
     assert set(ORDER[cell]) == set(FUSED_ORDER[cell])
     assert GATES[cell] == len(ORDER[cell])
+
+
+def test_a_fused_layer_is_made_without_sympy():
+    """Importing it, as torch does for what it makes of nothing, takes longer than all else."""
+    needed("torch")
+    text = """
+import sys
+from deepbench_ops import problems
+from deepbench_ops.backends import check, load
+problem = problems.load("rnn")[0]
+assert check.check(load("torch", "cpu"), problem, "float32", "fused_forward").ok
+assert "sympy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)

@@ -71,11 +71,13 @@ def _layer(backend: TorchDevice, drawn: RnnInputs) -> tuple[Any, tuple[Any, ...]
     """Return the layer with the drawn weights, and what it is called with."""
     dtype, size = DTYPES[drawn.precision], drawn.problem.hidden
     kind = LAYERS[drawn.problem.cell]
-    layer: Any = kind(size, size, device="meta", dtype=dtype).to_empty(device=backend.device)
-    with torch.no_grad():
-        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-        for name, values in zip(names, drawn.layer, strict=True):
-            getattr(layer, name).copy_(backend.tensor(values, dtype))
+    layer: Any = kind(size, size, device="meta", dtype=dtype)
+    names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    for name, values in zip(names, drawn.layer, strict=True):
+        # Module.to_empty would import sympy for it, which takes longer than all else here.
+        empty = torch.empty(values.shape, dtype=dtype, device=backend.device)
+        setattr(layer, name, torch.nn.Parameter(empty.copy_(backend.tensor(values, dtype))))
+    layer.flatten_parameters()
     sequence, hidden = (
         backend.tensor(values, dtype) for values in (drawn.sequence, drawn.first_hidden[None])
     )
