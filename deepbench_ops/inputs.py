@@ -12,6 +12,7 @@ with its operands and not by what the conversion lost.
 from collections.abc import Iterator
 
 import numpy as np
+from numpy import random  # now, before anything forks: numpy waits until it is used
 
 ALIGNMENT = 64
 """Bytes. numpy promises 16 only: which 16 differs from process to process, and so do timings."""
@@ -45,7 +46,7 @@ def _pieces(size: int, seed: int, stream: int) -> Iterator[np.ndarray]:
     A gigabyte at once would come from fresh memory, whose first touch costs ten times more
     than drawing the numbers.
     """
-    generator = np.random.SFC64(np.random.SeedSequence([seed, stream]))
+    generator = random.SFC64(random.SeedSequence([seed, stream]))
     for start in range(0, max(size, 1), PIECE_BYTES):
         wanted = min(PIECE_BYTES, size - start)
         words = np.asarray(generator.random_raw(-(-wanted // 8)), dtype="<u8")

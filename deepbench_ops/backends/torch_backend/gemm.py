@@ -36,7 +36,7 @@ def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, s
     a = backend.tensor(operands.a, dtype)
     b = backend.tensor(operands.b, dtype)
     initial = backend.tensor(operands.c, torch.int32 if precision == "int8" else dtype)
-    output = initial.clone()
+    output = torch.empty_like(initial)
     if precision == "int8":
         run = _int8_run(a, b, output)
         notes["route"] = "torch._int_mm of the transposes, then add_"
