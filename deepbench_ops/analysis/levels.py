@@ -13,7 +13,7 @@ the nearest, is a spike, if it stands alone."""
 RARE = 0.08
 """Where more points than this share are spikes, they are part of the noise."""
 
-MEMORY = 0.2
+MEMORY = 0.23
 """Correlation between neighbours from which noise is taken to remember."""
 
 SHORTENED = 0.15

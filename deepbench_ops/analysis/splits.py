@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtr
 
 from deepbench_ops.analysis.levels import gains_of
 
-ALARMS = 0.04
+ALARMS = 0.025
 """Probability of a split by chance that is accepted, over all places of a series together; few of
 these pass the later tests."""
 

@@ -1,14 +1,21 @@
 """Which splits of a series stand: not those that drift, or noise that remembers, explains too."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from deepbench_ops.analysis.levels import memory_of, middle, noise_of, off_levels, triples
 from deepbench_ops.analysis.splits import ALARMS, split_chance
 
-STEP = 1.4
-"""A step smaller than so many times the noise of a point is not told from drift."""
+STEP, FURTHER = 1.0, 1.4
+"""A step smaller than so many times the noise of a point is not told from drift, alone or beside
+clearer ones."""
+
+SLIGHT, MISSED = 2.45, 16.0
+"""A smaller step is fitted as one of so many times the noise, and misses by the rest, at most by so
+much: drift as high as the noise looks like a step of once or twice the noise, and a long series
+shows a small step all the same."""
 
 NEAR = 10
 """Points on either side of a split that must differ, too, and by LOCAL times their noise."""
@@ -20,12 +27,12 @@ LARGE = 4.0
 REACH = 400
 """Points on either side of a split that are looked at to judge it."""
 
-WAVES = 4
-"""Half periods of the fastest wave that counts as drift."""
+TURNS = np.linspace(0.5, 1.35, 8)[:, None]
+"""How often a slow wave comes and goes in a whole series: faster ones look like several steps."""
 
-STRAIGHT, WAVY, ANOTHER = 1.0, 0.0, 14.0
+STRAIGHT, WAVY, ANOTHER = -8.0, -2.2, 14.0
 """By how much, in twice the logarithm of likelihood beyond what BIC asks, steps must beat a
-straight line and waves; and what each further step is charged."""
+straight line and a slow wave; and what each further step is charged."""
 
 CREEP = 0.08
 """Relative change from the first ten points to the newest ten that counts even without a clear
@@ -68,7 +75,8 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
     noise = noise_of(off)
     kept = logs[low:high] - off + np.clip(off, -3 * noise, 3 * noise)
     before, after = kept[start - low : place - low], kept[place - low : stop - low]
-    if abs(after.mean() - before.mean()) < STEP * noise:
+    least = STEP if len(ends) == 3 else FURTHER
+    if abs(after.mean() - before.mean()) < least * noise:
         return False
     near = min(NEAR, len(before), len(after))
     if abs(after[:near].mean() - before[-near:].mean()) < LOCAL * noise * math.sqrt(2 / near):
@@ -77,7 +85,7 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
 
 
 def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
-    """Whether a straight line or slow waves explain the series as well as its steps do."""
+    """Whether a straight line or a slow wave explains the series as well as its steps do."""
     steps = len(ends) - 2
     if not steps:
         return False
@@ -85,20 +93,51 @@ def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
     off = off_levels(logs, ends)
     reach = 3 * noise_of(off)
     kept = np.clip(off, -reach, reach)
+    squares = float(kept @ kept)
+    if not squares:
+        return False
     series = logs - off + kept
     series -= series.mean()
     power = float(series @ series)
     cost = math.log(count)
-    by_steps = _misfit(float(kept @ kept), count) + 2 * steps * cost + (steps - 1) * ANOTHER
-    slope = np.arange(count) - (count - 1) / 2
-    line = float(slope @ series) ** 2 / float(slope @ slope)
-    turns = np.outer(np.arange(1, WAVES + 1), np.arange(count) + 0.5) * math.pi / count
-    waves = np.cumsum(np.sort((np.cos(turns) @ series) ** 2)[::-1]) * 2 / count
-    by_waves = min(
-        _misfit(power - gone, count) + number * (cost + 1) for number, gone in enumerate(waves, 1)
-    )
-    by_line = _misfit(power - line, count) + cost
-    return by_line < by_steps + STRAIGHT or by_waves < by_steps + WAVY
+    short = _shortfall(series, ends, math.sqrt(squares / (count - len(ends))))
+    by_steps = _misfit(squares, count) + short + 2 * steps * cost + (steps - 1) * ANOTHER
+    by_line = _misfit(power - _line(series), count) + cost
+    by_wave = _misfit(power - _wave(series), count) + 3 * cost
+    return by_line < by_steps + STRAIGHT or by_wave < by_steps + WAVY
+
+
+def _shortfall(series: np.ndarray, ends: list[int], noise: float) -> float:
+    """Return the squares, in noise squared, that slight steps miss when fitted as SLIGHT ones."""
+    missed = 0.0
+    for a, b, c in triples(ends):
+        step = abs(float(series[b:c].mean() - series[a:b].mean())) / noise
+        missed += min(MISSED, max(0.0, SLIGHT - step) ** 2 * (b - a) * (c - b) / (c - a))
+    return missed
+
+
+def _line(series: np.ndarray) -> float:
+    """Return the squares that a straight line explains of a series around 0."""
+    slope = np.arange(len(series)) - (len(series) - 1) / 2
+    return float(slope @ series) ** 2 / float(slope @ slope)
+
+
+def _wave(series: np.ndarray) -> float:
+    """Return the squares that the best slow wave explains of a series around 0."""
+    along = _slow_waves(len(series)) @ series
+    return float((along**2).sum(axis=0).max())
+
+
+@lru_cache(maxsize=8)
+def _slow_waves(count: int) -> np.ndarray:
+    """Return sines and cosines (2 x turns x points) around 0, of length 1.
+
+    Their angles count from the middle, so that neither has anything of the other's.
+    """
+    angles = 2 * math.pi * TURNS * ((np.arange(count) + 0.5) / count - 0.5)
+    waves = np.stack([np.sin(angles), np.cos(angles)])
+    waves -= waves.mean(axis=2, keepdims=True)
+    return np.asarray(waves / np.sqrt((waves**2).sum(axis=2, keepdims=True)))
 
 
 def _misfit(squares: float, count: int) -> float:
