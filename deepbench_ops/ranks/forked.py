@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -37,7 +38,7 @@ class Forked:
         self._status: int | None = None
         self.pid = os.fork()
         if not self.pid:
-            _be(work, environ, words)
+            finish(partial(_begin, work, environ, words))
 
     def poll(self) -> int | None:
         """Return the exit status, None while it runs."""
@@ -57,15 +58,10 @@ class Forked:
         return status
 
 
-def _be(work: Callable[[], None], environ: Mapping[str, str], words: int) -> NoReturn:
-    """Do the work in a session of its own, and never return into the code of the asker."""
+def finish(work: Callable[[], None]) -> NoReturn:
+    """Do the work in a fork and end with it, never returning into the code that was forked."""
     status = 1
     try:
-        os.setsid()
-        for theirs, own in ((os.open(os.devnull, os.O_RDONLY), 0), (words, 1), (words, 2)):
-            os.dup2(theirs, own)
-        os.environ.clear()
-        os.environ.update(environ)
         work()
         status = 0
     except BaseException:
@@ -73,3 +69,13 @@ def _be(work: Callable[[], None], environ: Mapping[str, str], words: int) -> NoR
     finally:
         sys.stderr.flush()
         os._exit(status)
+
+
+def _begin(work: Callable[[], None], environ: Mapping[str, str], words: int) -> None:
+    """Do the work as a program of its own would: in its own session, with its own variables."""
+    os.setsid()
+    for theirs, own in ((os.open(os.devnull, os.O_RDONLY), 0), (words, 1), (words, 2)):
+        os.dup2(theirs, own)
+    os.environ.clear()
+    os.environ.update(environ)
+    work()

@@ -12,12 +12,11 @@ import shutil
 import signal
 import sys
 import threading
-import traceback
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.ranks import local, pattern, transport
+from deepbench_ops.ranks import forked, local, pattern, transport
 from deepbench_ops.ranks.line import Line
 
 
@@ -42,25 +41,12 @@ def start(name: str, size: int, folder: Path) -> None:
         child = os.fork()
         if not child:
             line.close()
-            _be(folder, rank, size, name)
+            forked.finish(partial(local.serve, folder, rank, size, name))
         ranks[child] = rank
     threading.Thread(target=_follow, args=(line, folder), daemon=True).start()
     while ranks:
         child, status = os.wait()
         line.send({"ended": ranks.pop(child), "status": os.waitstatus_to_exitcode(status)})
-
-
-def _be(folder: Path, rank: int, size: int, name: str) -> NoReturn:
-    """Be that rank to the end, and never return into the nursery's own code."""
-    status = 1
-    try:
-        local.serve(folder, rank, size, name)
-        status = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
 
 
 def _follow(line: Line, folder: Path) -> None:
