@@ -13,9 +13,12 @@ from scipy.special import ndtri, stdtr
 
 from deepbench_ops.analysis.levels import gains_of
 
-ALARMS = 0.025
+ALARMS, SHORT_ALARMS = 0.025, 0.04
 """Probability of a split by chance that is accepted, over all places of a series together; few of
-these pass the later tests."""
+these pass the later tests. Short series have too few orders for less."""
+
+SHORT = 30
+"""A series of fewer points is short."""
 
 WINDOW = 20
 """Points of the shortest window that is searched by itself."""
@@ -48,7 +51,7 @@ def segments(logs: np.ndarray) -> list[int]:
 
 def _place(logs: np.ndarray, start: int, stop: int) -> int | None:
     """Return where to split a part: by the whole of it, else by the clearest of its windows."""
-    level = ALARMS / len(logs)
+    level = accepted(len(logs))
     whole = _best_split(logs[start:stop])
     if whole is not None and whole.probability < level:
         return start + whole.place
@@ -59,6 +62,11 @@ def _place(logs: np.ndarray, start: int, stop: int) -> int | None:
         and split.probability < level * WINDOW_SHARE
     ]
     return min(found, key=lambda split: split.probability).place if found else None
+
+
+def accepted(count: int) -> float:
+    """Return the probability by chance at which one place of so many points may be a split."""
+    return (SHORT_ALARMS if count < SHORT else ALARMS) / count
 
 
 def _windows(start: int, stop: int) -> Iterator[tuple[int, int]]:

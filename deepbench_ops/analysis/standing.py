@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from deepbench_ops.analysis.levels import memory_of, middle, noise_of, off_levels, triples
-from deepbench_ops.analysis.splits import ALARMS, split_chance
+from deepbench_ops.analysis.splits import accepted, split_chance
 
 STEP, FURTHER = 1.0, 1.4
 """A step smaller than so many times the noise of a point is not told from drift, alone or beside
@@ -81,7 +81,7 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
     near = min(NEAR, len(before), len(after))
     if abs(after[:near].mean() - before[-near:].mean()) < LOCAL * noise * math.sqrt(2 / near):
         return False
-    return split_chance(logs[start:stop], place - start, memory_of(off)) < ALARMS / len(logs)
+    return split_chance(logs[start:stop], place - start, memory_of(off)) < accepted(len(logs))
 
 
 def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
