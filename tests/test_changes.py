@@ -144,6 +144,13 @@ def test_a_short_series_has_no_change(length):
     assert [] == detect_changes([1.0] * (length // 2) + [2.0] * (length - length // 2))
 
 
+def test_a_short_series_shows_a_plain_step():
+    """Twelve points can stand in few orders, and half of them far above the rest are a change."""
+    random = np.random.default_rng(17)
+    seconds = np.exp(random.normal(0, 0.01, 12) + 0.4 * (np.arange(12) >= 6))
+    assert [6] == [change.index for change in detect_changes(seconds)]
+
+
 @pytest.mark.parametrize("value", [1e-9, 1.0, 1e9])
 def test_identical_values_have_no_change(value):
     assert [] == detect_changes([value] * 50)
