@@ -21,7 +21,7 @@ from deepbench_ops import problems
 from deepbench_ops.backends import check
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.ranks import launch, operation, report, transport
+from deepbench_ops.ranks import forked, launch, operation, report, transport
 from deepbench_ops.ranks.group import Group
 from deepbench_ops.ranks.request import Request
 
@@ -457,7 +457,7 @@ with Group("gloo", 3) as ranks:
 """
 
 
-def forked(text):
+def fork_of(text):
     """Run a program that has imported torch and goes on in a fork; what it prints."""
     demand("gloo")
     command = [sys.executable, "-c", FORKED + text]
@@ -466,17 +466,26 @@ def forked(text):
 
 def test_where_torch_is_imported_the_ranks_are_forks_that_import_nothing():
     """They sum with a thread each, whatever torch was imported for, and end with the group."""
-    found = forked("")
+    found = fork_of("")
     assert (0, "") == (found.returncode, found.stderr)
 
 
 def test_of_forks_the_one_that_dies_is_named():
     """How it ended is told as of ranks that are a program's, and the rest end too."""
-    found = forked("    os.kill(ranks.pids[1], 9)\n    ranks.ask('run')\n")
+    found = fork_of("    os.kill(ranks.pids[1], 9)\n    ranks.ask('run')\n")
     assert "rank 1 of 3 was killed by SIGKILL while summing" in found.stderr
 
 
 def test_forks_end_with_the_one_who_asked():
     """Even when that is killed and can tell them nothing."""
-    found = forked("    os.kill(os.getpid(), 9)\n")
+    found = fork_of("    os.kill(os.getpid(), 9)\n")
     assert -signal.SIGKILL % 256 == found.returncode % 256
+
+
+def test_ranks_on_gpus_are_never_forks_of_who_asks(monkeypatch, tmp_path):
+    """Who asks may have looked for a device, which its forks could not open any more."""
+    (tmp_path / "only one thread").touch()
+    monkeypatch.setattr(forked, "TASKS", tmp_path)
+    monkeypatch.setitem(sys.modules, "torch", forked)
+    assert forked.possible("gloo")
+    assert not forked.possible("nccl")

@@ -21,10 +21,13 @@ TASKS = Path("/proc/self/task")
 
 TICK_SECONDS = 0.01
 
+WITHOUT_DEVICE = ("gloo",)
+"""Transports whose ranks open no accelerator: a fork of who has looked for one cannot."""
+
 
 def possible(name: str) -> bool:
-    """Return whether this process has the transport's library, and has but one thread."""
-    imported = transport.library(name) in sys.modules
+    """Return whether this process has the transport's library, one thread, and nothing else."""
+    imported = name in WITHOUT_DEVICE and transport.library(name) in sys.modules
     return imported and TASKS.exists() and len(list(TASKS.iterdir())) == 1
 
 

@@ -123,7 +123,7 @@ class Group:
     def _launch(self, environ: dict[str, str]) -> Process:
         command = launch.command(self.name, self.size, self._folder)
         with (self._folder / LAUNCHER_WORDS).open("wb") as words:
-            if transport.meets_at_port(self.name) and forked.possible(self.name):
+            if forked.possible(self.name):
                 start = partial(nursery.start, self.name, self.size, self._folder)
                 return forked.Forked(start, environ, words.fileno())
             return subprocess.Popen(
