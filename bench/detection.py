@@ -5,7 +5,7 @@ series: `analysis.detect_changes` beside asv's own step detection, a threshold a
 run and a z-score against the last twenty runs. Between two
 releases: `compare_samples` and `compare_pairs` on rounds of simulated processes.
 
-    python bench/detection.py [--series 1000] [--write docs/detection.md]
+    python bench/detection.py [--series 10000] [--others 1000] [--write docs/detection.md]
     python bench/detection.py --physical [--framework torch] [--repeats 30] [--write ...]
 
 Writes tables in Markdown, into the marked part of a file where one is named. --physical asks the
@@ -138,12 +138,15 @@ def z_score(seconds: np.ndarray) -> Found:
     return [(int(i) + 20, z[i] > 0) for i in np.flatnonzero(np.abs(z) > 3)]
 
 
+OWN = "deepbench"
 DETECTORS: dict[str, Callable[[np.ndarray], Found]] = {
-    "deepbench": ours,
+    OWN: ours,
     "asv": asv_steps,
     "previous run, 7 %": previous_run,
     "z-score, 3": z_score,
 }
+Counts = dict[str, int]
+"""Series a cell that each detector sees: the first of the same."""
 
 
 def series(random: np.random.Generator, noise: Noise, step: Step) -> tuple[np.ndarray, bool]:
@@ -163,50 +166,46 @@ def right(found: Found, step: Step, upward: bool) -> int:
     )
 
 
-def along(count: int, names: Sequence[str]) -> list[dict[str, str]]:
+def along(counts: Counts) -> list[dict[str, str]]:
     """Return a row for each noise and step, with each detector's answer in percent.
 
     Without a step: series with an alarm. With one: steps found / changes reported that are it.
     """
     cells = [(name, step) for name in NOISES for step in (*NO_STEPS, *STEPS)]
     with ProcessPoolExecutor() as pool:
-        return list(pool.map(partial(row, count, names), *zip(*cells, strict=True)))
+        return list(pool.map(partial(row, counts), *zip(*cells, strict=True)))
 
 
-def row(count: int, names: Sequence[str], noise: str, step: Step) -> dict[str, str]:
+def row(counts: Counts, noise: str, step: Step) -> dict[str, str]:
     """Return one of them."""
-    random = np.random.default_rng(20161225)
-    hits = dict.fromkeys(names, 0)
-    told, alarmed = dict(hits), dict(hits)
-    for _ in range(count):
-        seconds, upward = series(random, NOISES[noise], step)
-        for name in names:
-            found = DETECTORS[name](seconds)
-            hits[name] += right(found, step, upward)
-            told[name] += len(found)
-            alarmed[name] += bool(found)
     cells = {"noise": noise, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
-    for name in names:
+    for name, count in counts.items():
+        random = np.random.default_rng(20161225)
+        hits = told = alarmed = 0
+        for _ in range(count):
+            seconds, upward = series(random, NOISES[noise], step)
+            found = DETECTORS[name](seconds)
+            hits += right(found, step, upward)
+            told += len(found)
+            alarmed += bool(found)
         if step.after:
-            precise = f"{100 * hits[name] / told[name]:.0f}" if told[name] else "-"
-            cells[name] = f"{100 * hits[name] / count:.1f} / {precise}"
+            precise = f"{100 * hits / told:.0f}" if told else "-"
+            cells[name] = f"{100 * hits / count:.1f} / {precise}"
         else:
-            cells[name] = f"{100 * alarmed[name] / count:.1f}"
+            cells[name] = f"{100 * alarmed / count:.1f}"
     return cells
 
 
-def creep(count: int, names: Sequence[str]) -> dict[str, str]:
+def creep(counts: Counts) -> dict[str, str]:
     """Return the row of a slow creep: 1.00 to 1.21 in eight steps, nine points each, CV 1 %."""
-    random = np.random.default_rng(20161225)
+    cells = {"noise": "Gaussian", "change": "creep to 1.21 in 8 steps"}
     climb = np.log1p(0.21 * np.minimum(np.arange(POINTS) // 9, 8) / 8)
-    found = dict.fromkeys(names, 0)
-    for _ in range(count):
-        seconds = np.exp(gaussian(random, 0.01) + climb)
-        for name in names:
-            found[name] += any(upward for _, upward in DETECTORS[name](seconds))
-    return {"noise": "Gaussian", "change": "creep to 1.21 in 8 steps"} | {
-        name: f"{100 * hits / count:.1f}" for name, hits in found.items()
-    }
+    for name, count in counts.items():
+        random = np.random.default_rng(20161225)
+        many = (np.exp(gaussian(random, 0.01) + climb) for _ in range(count))
+        found = sum(any(upward for _, upward in DETECTORS[name](seconds)) for seconds in many)
+        cells[name] = f"{100 * found / count:.1f}"
+    return cells
 
 
 def between(count: int) -> list[dict[str, object]]:
@@ -278,11 +277,18 @@ def speed(count: int = 1000) -> float:
     return time.perf_counter() - began
 
 
-def simulated(count: int, names: Sequence[str]) -> str:
+def simulated(counts: Counts) -> str:
     """Return the tables on series and rounds that a random generator made."""
-    rows = [*along(count, names), creep(count, names)]
+    rows = [*along(counts), creep(counts)]
     took = f"1000 series of {POINTS} points took {speed():.1f} s of one core."
-    return f"{_markdown(rows)}\n\n{took}\n\n{_markdown(between(count))}"
+    rounds = _markdown(between(counts[OWN]))
+    return f"{_counted(counts)}:\n\n{_markdown(rows)}\n\n{took}\n\n{rounds}"
+
+
+def _counted(counts: Counts) -> str:
+    """Say how many series each row holds."""
+    others = max((count for name, count in counts.items() if name != OWN), default=0)
+    return f"{counts[OWN]} series a row" + (f", the first {others} for others" if others else "")
 
 
 def measured(framework: str, repeats: int, slowed: int, saved: Path) -> str:
@@ -318,8 +324,8 @@ def put(text: str, page: Path, part: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--series", type=int, default=1000, help="series a cell")
-    parser.add_argument("--alone", action="store_true", help="only our own detector: faster")
+    parser.add_argument("--series", type=int, default=10000, help="a cell, of our own detector")
+    parser.add_argument("--others", type=int, default=1000, help="a cell, of others; 0: leave out")
     parser.add_argument("--physical", action="store_true", help="measure kernels of this machine")
     parser.add_argument("--framework", default="numpy", help="whose kernels")
     parser.add_argument("--repeats", type=int, default=30, help="of each kernel, as it is")
@@ -335,7 +341,8 @@ def main() -> None:
     if arguments.physical:
         text = measured(arguments.framework, arguments.repeats, arguments.slowed, arguments.json)
     else:
-        text = simulated(arguments.series, list(DETECTORS)[: 1 if arguments.alone else None])
+        counts = {name: arguments.series if name == OWN else arguments.others for name in DETECTORS}
+        text = simulated({name: count for name, count in counts.items() if count})
     if arguments.write is None:
         print(text)
     else:

@@ -37,7 +37,7 @@ def test_the_median_is_numpys(values):
     assert middle(array) == np.median(array) if values else math.isnan(middle(array))
 
 
-def share_found(noise, step, series=200):
+def share_found(noise, step, series=1000):
     """Of that many series with a step, the share in which it is found in its place."""
     random = np.random.default_rng(7)
     found = 0
@@ -47,7 +47,7 @@ def share_found(noise, step, series=200):
     return found / series
 
 
-def share_alarmed(noise, cv, series=300):
+def share_alarmed(noise, cv, series=1000):
     """Of that many series without a change, the share with an alarm."""
     random = np.random.default_rng(11)
     none = detection.Step(0, 0, cv)
@@ -58,9 +58,9 @@ def share_alarmed(noise, cv, series=300):
 @pytest.mark.parametrize(
     ("step", "least"),
     [
-        (detection.Step(0.05, 5, 0.01), 0.95),
-        (detection.Step(0.02, 10, 0.01), 0.85),
-        (detection.Step(0.10, 5, 0.03), 0.93),
+        (detection.Step(0.05, 5, 0.01), 0.99),
+        (detection.Step(0.02, 10, 0.01), 0.89),
+        (detection.Step(0.10, 5, 0.03), 0.98),
         (detection.Step(0.15, 1, 0.03), 0.25),
     ],
     ids=str,
@@ -68,22 +68,44 @@ def share_alarmed(noise, cv, series=300):
 def test_steps_in_gaussian_noise_are_found(step, least):
     """Nearly all of the steps that the product promises, at their place and in their direction.
 
-    The bounds leave room for 200 series; docs/detection.md has the figures of 1000.
+    The bounds leave room for 1000 series; docs/detection.md has the figures of 10,000.
     """
     assert share_found(detection.gaussian, step) >= least
 
 
+NO_ALARMS = ["Gaussian", "spikes", "bimodal", "autocorrelated"]
+SLOW_DRIFTS = ["drift, line", "drift, wave"]
+
+
 @pytest.mark.parametrize("cv", [0.01, 0.03])
-@pytest.mark.parametrize("name", ["Gaussian", "spikes", "bimodal", "autocorrelated"])
+@pytest.mark.parametrize("name", NO_ALARMS)
 def test_noise_alone_gives_no_alarm(name, cv):
     """At most about one alarm in a hundred series, whatever the noise looks like."""
-    assert share_alarmed(detection.NOISES[name], cv) <= 0.02
+    assert share_alarmed(detection.NOISES[name], cv) <= 0.012
 
 
-@pytest.mark.parametrize("name", ["drift, line", "drift, wave"])
+@pytest.mark.parametrize("name", SLOW_DRIFTS)
 def test_slow_drift_gives_few_alarms(name):
     """A level that drifts has not changed."""
-    assert share_alarmed(detection.NOISES[name], 0.01) <= 0.03
+    assert share_alarmed(detection.NOISES[name], 0.01) <= 0.012
+
+
+PROMISED = {"5% at CV 1%, 5 after": 95, "2% at CV 1%, 10 after": 90, "10% at CV 3%, 5 after": 90}
+"""Steps in Gaussian noise, and how many in a hundred are to be found."""
+
+
+def test_the_table_of_the_docs_keeps_the_promise():
+    """Steps found, reports that are the step, and at most one alarm in a hundred series."""
+    page = (ROOT / "docs" / "detection.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in page.splitlines()]
+    ours = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
+    for change, least in PROMISED.items():
+        found, precise = ours["Gaussian", change].split(" / ")
+        assert float(found) >= least, change
+        assert float(precise) >= 90, change
+    for noise in (*NO_ALARMS, *SLOW_DRIFTS):
+        for change in ("none, CV 1%", "none, CV 3%"):
+            assert float(ours[noise, change]) <= 1, (noise, change)
 
 
 def test_creep_is_found():

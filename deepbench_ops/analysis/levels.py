@@ -13,8 +13,12 @@ the nearest, is a spike, if it stands alone."""
 RARE = 0.08
 """Where more points than this share are spikes, they are part of the noise."""
 
-MEMORY = 0.23
+MEMORY = 0.26
 """Correlation between neighbours from which noise is taken to remember."""
+
+LEAST, MISSED = 2.1, 16.0
+"""A split is placed as if its step were of so many times the noise at least: a smaller one misses
+by the rest, at most by so much, since a long series shows a small step all the same."""
 
 SHORTENED = 0.15
 """What removing levels, at the places that suit it best, takes off such a correlation."""
@@ -54,7 +58,7 @@ def placed(logs: np.ndarray, ends: list[int]) -> list[int]:
     ends = list(ends)
     memory = memory_of(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
-        gains = gains_of(logs, *ends[i - 1 : i + 2], memory=memory)
+        gains = gains_of(logs, *ends[i - 1 : i + 2], memory=memory, least=LEAST)
         if len(gains):
             likely = np.exp((gains - gains.max()) / 2)
             near = np.convolve(likely, np.ones(5), "full")[2:-2]
@@ -62,11 +66,14 @@ def placed(logs: np.ndarray, ends: list[int]) -> list[int]:
     return ends
 
 
-def gains_of(logs: np.ndarray, start: int, place: int, stop: int, *, memory: float) -> np.ndarray:
+def gains_of(
+    logs: np.ndarray, start: int, place: int, stop: int, *, memory: float, least: float = 0.0
+) -> np.ndarray:
     """Return what each split of start..stop, from two points on, explains, in noise squared.
 
     Of each point counts what is new beside `memory` times the one before it. Points beyond three
-    times the noise from either level are clipped.
+    times the noise from either level are clipped. A step of less than `least` times the noise is
+    taken to be one of so much.
     """
     part = logs[start:stop]
     count = len(part)
@@ -78,8 +85,8 @@ def gains_of(logs: np.ndarray, start: int, place: int, stop: int, *, memory: flo
     if count < 5 or fresh_noise == 0:
         return np.empty(0)
     part = np.clip(part, min(levels) - 3 * noise, max(levels) + 3 * noise)
-    level = _fresh(np.ones(count), memory)
-    fresh = _fresh(part - part.mean(), memory)
+    level = fresh_in(np.ones(count), memory)
+    fresh = fresh_in(part - part.mean(), memory)
     fresh -= level * float(level @ fresh) / float(level @ level)
     lefts = np.arange(2, count - 1)
     later = count - 1 - lefts
@@ -87,10 +94,12 @@ def gains_of(logs: np.ndarray, start: int, place: int, stop: int, *, memory: flo
     steps = fresh[lefts] + keeps * np.cumsum(fresh[::-1])[later - 1]
     along = keeps * (1 + keeps * later)
     power = 1 + keeps**2 * later - along**2 / float(level @ level)
-    return np.asarray(steps**2 / power / fresh_noise**2)
+    clarity = np.abs(steps) / np.sqrt(power) / fresh_noise
+    missed = np.maximum(0.0, least * noise / fresh_noise * np.sqrt(power) - clarity) ** 2
+    return np.asarray(clarity**2 - np.minimum(missed, MISSED))
 
 
-def _fresh(values: np.ndarray, memory: float) -> np.ndarray:
+def fresh_in(values: np.ndarray, memory: float) -> np.ndarray:
     """Return what is new in each value beside the one before it, all scattering alike."""
     return np.concatenate(
         [values[:1] * math.sqrt(1 - memory**2), values[1:] - memory * values[:-1]]

@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtr
 
 from deepbench_ops.analysis.levels import gains_of
 
-ALARMS, SHORT_ALARMS = 0.025, 0.04
+ALARMS, SHORT_ALARMS = 0.02, 0.04
 """Probability of a split by chance that is accepted, over all places of a series together; few of
 these pass the later tests. Short series have too few orders for less."""
 

@@ -5,17 +5,24 @@ from functools import lru_cache
 
 import numpy as np
 
-from deepbench_ops.analysis.levels import memory_of, middle, noise_of, off_levels, triples
+from deepbench_ops.analysis.levels import (
+    fresh_in,
+    gains_of,
+    memory_of,
+    middle,
+    noise_of,
+    off_levels,
+    triples,
+)
 from deepbench_ops.analysis.splits import accepted, split_chance
 
 STEP, FURTHER = 1.0, 1.4
 """A step smaller than so many times the noise of a point is not told from drift, alone or beside
 clearer ones."""
 
-SLIGHT, MISSED = 2.45, 16.0
-"""A smaller step is fitted as one of so many times the noise, and misses by the rest, at most by so
-much: drift as high as the noise looks like a step of once or twice the noise, and a long series
-shows a small step all the same."""
+SLIGHT = 2.45
+"""A smaller step is told from drift as if it were one of so many times the noise, which it misses:
+drift as high as the noise looks like a step of once or twice the noise."""
 
 NEAR = 10
 """Points on either side of a split that must differ, too, and by LOCAL times their noise."""
@@ -30,9 +37,16 @@ REACH = 400
 TURNS = np.linspace(0.5, 1.35, 8)[:, None]
 """How often a slow wave comes and goes in a whole series: faster ones look like several steps."""
 
-STRAIGHT, WAVY, ANOTHER = -8.0, -2.2, 14.0
-"""By how much, in twice the logarithm of likelihood beyond what BIC asks, steps must beat a
-straight line and a slow wave; and what each further step is charged."""
+DRIFT = 1.0
+"""Drift is expected to be about so high: the variance of what a line, and each half of a wave, adds
+to a point, in noise squared."""
+
+MEMORIES = (0.35, 0.5, 0.65)
+"""Shares of a deviation that noise may hand on to the next point."""
+
+STRAIGHT, WAVY, REMEMBERED, ANOTHER = -2.1, -0.9, 4.0, 7.0
+"""By how much, in logarithms of likelihood, steps must beat a straight line, a slow wave and noise
+that remembers; and what each further step is charged."""
 
 CREEP = 0.08
 """Relative change from the first ten points to the newest ten that counts even without a clear
@@ -85,52 +99,69 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
 
 
 def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
-    """Whether a straight line or a slow wave explains the series as well as its steps do."""
-    steps = len(ends) - 2
+    """Whether a line, a slow wave or a memory explains the series as well as its steps do.
+
+    Each by its likelihood, averaged over what is not known of it: how high, how fast, where.
+    """
+    steps, count = len(ends) - 2, len(logs)
     if not steps:
         return False
-    count = len(logs)
     off = off_levels(logs, ends)
     reach = 3 * noise_of(off)
     kept = np.clip(off, -reach, reach)
-    squares = float(kept @ kept)
-    if not squares:
+    left = count - len(ends)
+    noise = math.sqrt(float(kept @ kept) / left)
+    if not noise:
         return False
-    series = logs - off + kept
+    series = (logs - off + kept) / noise
     series -= series.mean()
-    power = float(series @ series)
-    cost = math.log(count)
-    short = _shortfall(series, ends, math.sqrt(squares / (count - len(ends))))
-    by_steps = _misfit(squares, count) + short + 2 * steps * cost + (steps - 1) * ANOTHER
-    by_line = _misfit(power - _line(series), count) + cost
-    by_wave = _misfit(power - _wave(series), count) + 3 * cost
-    return by_line < by_steps + STRAIGHT or by_wave < by_steps + WAVY
+    by_steps = (float(series @ series) - left) / 2 - (steps - 1) * ANOTHER
+    by_steps += sum(_unplaced(logs, a, b, c) for a, b, c in triples(ends))
+    if by_steps < _by_drift(series, _line(count)) + STRAIGHT:
+        return True
+    if by_steps < _by_drift(series, _slow_waves(count)) + WAVY:
+        return True
+    if memory_of(off):
+        return False
+    fresh = min(float((fresh_in(series, memory) ** 2).sum()) for memory in MEMORIES)
+    return count / 2 * math.log(fresh / left) < REMEMBERED
 
 
-def _shortfall(series: np.ndarray, ends: list[int], noise: float) -> float:
-    """Return the squares, in noise squared, that slight steps miss when fitted as SLIGHT ones."""
-    missed = 0.0
-    for a, b, c in triples(ends):
-        step = abs(float(series[b:c].mean() - series[a:b].mean())) / noise
-        missed += min(MISSED, max(0.0, SLIGHT - step) ** 2 * (b - a) * (c - b) / (c - a))
-    return missed
+def _unplaced(logs: np.ndarray, start: int, place: int, stop: int) -> float:
+    """Return what a step's likelihood loses, in logarithms, as its place and size are not known."""
+    gains = gains_of(logs, start, place, stop, memory=0.0)
+    if not len(gains):
+        return 0.0
+    likely = gains_of(logs, start, place, stop, memory=0.0, least=SLIGHT)
+    return _mean(likely / 2) - float(gains[place - start - 2]) / 2
 
 
-def _line(series: np.ndarray) -> float:
-    """Return the squares that a straight line explains of a series around 0."""
-    slope = np.arange(len(series)) - (len(series) - 1) / 2
-    return float(slope @ series) ** 2 / float(slope @ slope)
+def _by_drift(series: np.ndarray, shapes: np.ndarray) -> float:
+    """Return how much likelier a series, in units of its noise, is with drift of such shapes.
+
+    In logarithms. The shapes are (halves x shapes x points) around 0, of length 1.
+    """
+    expected = DRIFT * len(series)
+    along = ((shapes @ series) ** 2).sum(axis=0)
+    return _mean(along / 2 * expected / (1 + expected)) - len(shapes) / 2 * math.log1p(expected)
 
 
-def _wave(series: np.ndarray) -> float:
-    """Return the squares that the best slow wave explains of a series around 0."""
-    along = _slow_waves(len(series)) @ series
-    return float((along**2).sum(axis=0).max())
+def _mean(logs: np.ndarray) -> float:
+    """Return the logarithm of the mean of what these are logarithms of."""
+    most = logs.max()
+    return float(most + math.log(np.exp(logs - most).mean()))
+
+
+@lru_cache(maxsize=8)
+def _line(count: int) -> np.ndarray:
+    """Return a straight line as the one shape of the one half."""
+    slope = np.arange(count) - (count - 1) / 2
+    return np.asarray(slope / math.sqrt(float(slope @ slope)))[None, None]
 
 
 @lru_cache(maxsize=8)
 def _slow_waves(count: int) -> np.ndarray:
-    """Return sines and cosines (2 x turns x points) around 0, of length 1.
+    """Return sines and cosines, the two halves of waves, of all turns.
 
     Their angles count from the middle, so that neither has anything of the other's.
     """
@@ -138,11 +169,6 @@ def _slow_waves(count: int) -> np.ndarray:
     waves = np.stack([np.sin(angles), np.cos(angles)])
     waves -= waves.mean(axis=2, keepdims=True)
     return np.asarray(waves / np.sqrt((waves**2).sum(axis=2, keepdims=True)))
-
-
-def _misfit(squares: float, count: int) -> float:
-    """Return minus twice the logarithm of likelihood of normal noise, but for a constant."""
-    return count * math.log(max(squares, 1e-300))
 
 
 def has_crept(logs: np.ndarray, ends: list[int]) -> bool:
