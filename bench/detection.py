@@ -166,21 +166,21 @@ def right(found: Found, step: Step, upward: bool) -> int:
     )
 
 
-def along(counts: Counts) -> list[dict[str, str]]:
+def along(counts: Counts, seed: int) -> list[dict[str, str]]:
     """Return a row for each noise and step, with each detector's answer in percent.
 
     Without a step: series with an alarm. With one: steps found / changes reported that are it.
     """
     cells = [(name, step) for name in NOISES for step in (*NO_STEPS, *STEPS)]
     with ProcessPoolExecutor() as pool:
-        return list(pool.map(partial(row, counts), *zip(*cells, strict=True)))
+        return list(pool.map(partial(row, counts, seed), *zip(*cells, strict=True)))
 
 
-def row(counts: Counts, noise: str, step: Step) -> dict[str, str]:
+def row(counts: Counts, seed: int, noise: str, step: Step) -> dict[str, str]:
     """Return one of them."""
     cells = {"noise": noise, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
     for name, count in counts.items():
-        random = np.random.default_rng(20161225)
+        random = np.random.default_rng(seed)
         hits = told = alarmed = 0
         for _ in range(count):
             seconds, upward = series(random, NOISES[noise], step)
@@ -196,24 +196,24 @@ def row(counts: Counts, noise: str, step: Step) -> dict[str, str]:
     return cells
 
 
-def creep(counts: Counts) -> dict[str, str]:
+def creep(counts: Counts, seed: int) -> dict[str, str]:
     """Return the row of a slow creep: 1.00 to 1.21 in eight steps, nine points each, CV 1 %."""
     cells = {"noise": "Gaussian", "change": "creep to 1.21 in 8 steps"}
     climb = np.log1p(0.21 * np.minimum(np.arange(POINTS) // 9, 8) / 8)
     for name, count in counts.items():
-        random = np.random.default_rng(20161225)
+        random = np.random.default_rng(seed)
         many = (np.exp(gaussian(random, 0.01) + climb) for _ in range(count))
         found = sum(any(upward for _, upward in DETECTORS[name](seconds)) for seconds in many)
         cells[name] = f"{100 * found / count:.1f}"
     return cells
 
 
-def between(count: int) -> list[dict[str, object]]:
+def between(count: int, seed: int) -> list[dict[str, object]]:
     """Return, for rounds a side, noise between rounds and change, how often each verdict came."""
     rows = []
     for rounds in (2, 3, 5, 10):
         for noise, change in ((0.01, 0.0), (0.01, 0.02), (0.01, 0.03), (0.03, 0.0), (0.03, 0.1)):
-            random = np.random.default_rng(20161225)
+            random = np.random.default_rng(seed)
             kinds = [
                 compare_samples(
                     _sides(random, rounds, noise, 0), _sides(random, rounds, noise, change)
@@ -223,7 +223,7 @@ def between(count: int) -> list[dict[str, object]]:
             rows.append(_verdicts("apart", rounds, noise, change, kinds))
     for rounds in (2, 3, 10):
         for noise, change in ((0.015, 0.0), (0.015, 0.02), (0.015, 0.05)):
-            random = np.random.default_rng(20161225)
+            random = np.random.default_rng(seed)
             kinds = [
                 compare_pairs(_pairs(random, rounds, noise, change)).kind for _ in range(count)
             ]
@@ -267,9 +267,9 @@ def _verdicts(
     }
 
 
-def speed(count: int = 1000) -> float:
+def speed(seed: int, count: int = 1000) -> float:
     """Return the seconds that so many series take, half of them with a step."""
-    random = np.random.default_rng(20161225)
+    random = np.random.default_rng(seed)
     many = [series(random, gaussian, (STEPS + NO_STEPS)[i % 2 * 4])[0] for i in range(count)]
     began = time.perf_counter()
     for seconds in many:
@@ -277,11 +277,11 @@ def speed(count: int = 1000) -> float:
     return time.perf_counter() - began
 
 
-def simulated(counts: Counts) -> str:
+def simulated(counts: Counts, seed: int) -> str:
     """Return the tables on series and rounds that a random generator made."""
-    rows = [*along(counts), creep(counts)]
-    took = f"1000 series of {POINTS} points took {speed():.1f} s of one core."
-    rounds = _markdown(between(counts[OWN]))
+    rows = [*along(counts, seed), creep(counts, seed)]
+    took = f"1000 series of {POINTS} points took {speed(seed):.1f} s of one core."
+    rounds = _markdown(between(counts[OWN], seed))
     return f"{_counted(counts)}:\n\n{_markdown(rows)}\n\n{took}\n\n{rounds}"
 
 
@@ -326,6 +326,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--series", type=int, default=10000, help="a cell, of our own detector")
     parser.add_argument("--others", type=int, default=1000, help="a cell, of others; 0: leave out")
+    parser.add_argument("--seed", type=int, default=20161225, help="of every row")
     parser.add_argument("--physical", action="store_true", help="measure kernels of this machine")
     parser.add_argument("--framework", default="numpy", help="whose kernels")
     parser.add_argument("--repeats", type=int, default=30, help="of each kernel, as it is")
@@ -342,7 +343,7 @@ def main() -> None:
         text = measured(arguments.framework, arguments.repeats, arguments.slowed, arguments.json)
     else:
         counts = {name: arguments.series if name == OWN else arguments.others for name in DETECTORS}
-        text = simulated({name: count for name, count in counts.items() if count})
+        text = simulated({name: count for name, count in counts.items() if count}, arguments.seed)
     if arguments.write is None:
         print(text)
     else:

@@ -148,8 +148,7 @@ def _by_drift(series: np.ndarray, shapes: np.ndarray) -> float:
 
 def _mean(logs: np.ndarray) -> float:
     """Return the logarithm of the mean of what these are logarithms of."""
-    most = logs.max()
-    return float(most + math.log(np.exp(logs - most).mean()))
+    return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
 
 @lru_cache(maxsize=8)
