@@ -11,9 +11,9 @@
  "peaks": {
   "cpu": {
    "float32": {
-    "value": 315425073388.7754,
+    "value": 401445338863.50085,
     "unit": "FLOP/s",
-    "how": "measured: 4096^3 GEMM, numpy 2.4.6, best of 4"
+    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 4"
    },
    "tf32": {
     "value": null,
@@ -21,12 +21,12 @@
     "how": "not measured: numpy: numpy has no tf32: it exists only on NVIDIA GPUs; torch: tf32 exists only on NVIDIA GPUs, not on cpu; jax: tf32 exists only on NVIDIA GPUs, not on cpu; onnxruntime: tf32 exists only on NVIDIA GPUs, not on cpu; openvino: tf32 exists only on NVIDIA GPUs, not on cpu; tensorflow: tensorflow is not installed in this environment: install it with 'pip install tensorflow'; mindspore: mindspore is not installed in this environment: install it with 'pip install mindspore'"
    },
    "bfloat16": {
-    "value": 263406180068.08075,
+    "value": 265477423582.94846,
     "unit": "FLOP/s",
     "how": "measured: 2048^3 GEMM, jax 0.10.2, best of 15"
    },
    "float16": {
-    "value": 301339095607.47955,
+    "value": 330058257004.89264,
     "unit": "FLOP/s",
     "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 4"
    },
@@ -39,9 +39,9 @@
  },
  "bandwidth": {
   "cpu": {
-   "value": 22022169620.196377,
+   "value": 22711269325.916813,
    "unit": "bytes/s",
-   "how": "measured: triad a = b + 3c, 3 x 1040 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 13"
+   "how": "measured: triad a = b + 3c, 3 x 1040 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 14"
   }
  },
  "yardstick_version": "1",
