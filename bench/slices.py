@@ -3,7 +3,8 @@
 Points whose two processes took at least six slices each are read again as if sampling had ended
 earlier: for every number of slices, how far apart the two processes' medians of calibrated seconds
 lie, by quantiles over all points. Where that no longer falls, more slices only repeat what a
-process's memory and threads decided when it started.
+process's memory and threads decided when it started. In a second table sampling ends where the
+median's interval is narrow enough, as it does in measuring.
 
     python bench/slices.py [--machine epyc-9005-2core]
 """
@@ -12,28 +13,50 @@ import argparse
 import math
 import sys
 from pathlib import Path
-from statistics import quantiles
+from statistics import fmean, quantiles
 from typing import Any
 
 from tabulate import tabulate
 
+from deepbench_ops.measure.sampling import relative_half_width
 from deepbench_ops.results import measurements, unsteady
 
 FEWEST = 6
 NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
+TARGETS = (0.01, 0.02, 0.03, 0.05, 0.1)
+LEAST, MOST = 4, 10
 LONG_CALL_SECONDS = 0.03
 
+Entry = dict[str, Any]
 
-def enough(entry: dict[str, Any]) -> bool:
+
+def enough(entry: Entry, slices: int = FEWEST) -> bool:
     """Return whether a measurement has slices to leave out, and a short call."""
-    if "skipped" in entry or "quick" in entry or len(entry["seconds"]) < FEWEST:
+    if "skipped" in entry or "quick" in entry or len(entry["seconds"]) < slices:
         return False
     return entry["seconds"][0] < LONG_CALL_SECONDS
 
 
-def first(entry: dict[str, Any], number: int) -> dict[str, Any]:
+def first(entry: Entry, number: int) -> Entry:
     """Return the measurement as it would be had it ended after so many slices."""
     return {**entry, **{name: entry[name][:number] for name in ("seconds", "yardstick")}}
+
+
+def within(entry: Entry, target: float) -> Entry:
+    """Return it as it would be had it ended where the median's interval is within `target`."""
+    samples = [s / y for s, y in zip(entry["seconds"], entry["yardstick"], strict=True)]
+    number = LEAST
+    while number < MOST and relative_half_width(samples[:number]) > target:
+        number += 1
+    return first(entry, number)
+
+
+def row(releases: list[list[Entry]]) -> list[object]:
+    """Return how many points there are, and how far apart the two processes of each lie."""
+    spreads = [unsteady.spread(entries).values() for entries in releases]
+    apart = [100 * math.log1p(share) for shares in spreads for share in shares]
+    cuts = quantiles(apart, n=20)
+    return [len(apart), *(round(cuts[at], 1) for at in (9, 14, 17))]
 
 
 def main() -> None:
@@ -47,16 +70,21 @@ def main() -> None:
     ]
     if not releases:
         sys.exit(f"{asked.results / asked.machine}: no measurements")
+    columns = ["points", "half below, %", "3 in 4 below", "9 in 10 below"]
+    some = [[entry for entry in entries if enough(entry)] for entries in releases]
+    rows = [[number, *row([[first(e, number) for e in es] for es in some])] for number in NUMBERS]
+    print(tabulate(rows, ["slices", *columns]))
+    many = [
+        [entry for entry in entries if enough(entry, MOST) and entry["yardstick"]]
+        for entries in releases
+    ]
     rows = []
-    for number in NUMBERS:
-        apart = [
-            100 * math.log1p(share)
-            for entries in releases
-            for share in unsteady.spread(first(e, number) for e in entries if enough(e)).values()
-        ]
-        cuts = quantiles(apart, n=20)
-        rows.append([number, len(apart), *(round(cuts[at], 1) for at in (9, 14, 17))])
-    print(tabulate(rows, ["slices", "points", "half below, %", "3 in 4 below", "9 in 10 below"]))
+    for target in TARGETS:
+        ended = [[within(entry, target) for entry in entries] for entries in many]
+        slices = fmean(len(entry["seconds"]) for entries in ended for entry in entries)
+        rows.append([f"{target:.0%}", round(slices, 1), *row(ended)])
+    print(f"\n{LEAST} to {MOST} slices, until the 95 % interval of their median is within")
+    print(tabulate(rows, ["", "slices", *columns]))
 
 
 if __name__ == "__main__":

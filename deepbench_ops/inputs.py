@@ -9,10 +9,15 @@ Rounding happens here, before any reference is computed: a kernel is then judged
 with its operands and not by what the conversion lost.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy import random  # now, before anything forks: numpy waits until it is used
+
+Put = Callable[[np.ndarray, np.ndarray], object]
 
 ALIGNMENT = 64
 """Bytes. numpy promises 16 only: which 16 differs from process to process, and so do timings."""
@@ -22,6 +27,9 @@ INT32_INITIAL = 2**15
 
 PIECE_BYTES = 2**20
 """A multiple of the words that the generator makes."""
+
+PART = 2**22
+"""Values that are drawn as one sequence."""
 
 _DROPPED_BITS = {"tf32": 13, "bfloat16": 16}
 
@@ -40,33 +48,42 @@ def random_bits(size: int, seed: int, stream: int) -> np.ndarray:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _pieces(size: int, seed: int, stream: int) -> Iterator[np.ndarray]:
+def _pieces(size: int, *draw: int) -> Iterator[np.ndarray]:
     """Yield `size` random bytes in pieces that stay in the cache.
 
     A gigabyte at once would come from fresh memory, whose first touch costs ten times more
     than drawing the numbers.
     """
-    generator = random.SFC64(random.SeedSequence([seed, stream]))
+    generator = random.SFC64(random.SeedSequence(draw))
     for start in range(0, max(size, 1), PIECE_BYTES):
         wanted = min(PIECE_BYTES, size - start)
         words = np.asarray(generator.random_raw(-(-wanted // 8)), dtype="<u8")
         yield words.view(np.uint8)[:wanted]
 
 
-def _fill(values: np.ndarray, bits_type: type, factor: np.float32 | None, *draw: int) -> np.ndarray:
-    """Fill contiguous `values` with random integers of `bits_type`, times `factor` if given."""
+def _fill(values: np.ndarray, bits_type: type, put: Put, *draw: int) -> np.ndarray:
+    """Fill contiguous `values` by `put`ting random integers of `bits_type` there, part by part.
+
+    Parts are sequences of their own, so that all processors can draw: most of the time goes into
+    the first touch of the memory.
+    """
     flat = values.reshape(-1)
-    width = np.dtype(bits_type).itemsize
-    start = 0
-    for piece in _pieces(width * flat.size, *draw):
-        integers: np.ndarray = piece.view(bits_type)
-        part = flat[start : start + integers.size]
-        if factor is None:
-            part[...] = integers
-        else:
-            np.multiply(integers, factor, out=part, dtype=np.float32, casting="unsafe")
-        start += integers.size
+    parts = [flat[start : start + PART] for start in range(0, flat.size, PART)]
+    sequences = [draw, *((*draw, number) for number in range(1, len(parts)))]
+    if len(parts) == 1:
+        _fill_part(bits_type, put, flat, draw)
+    else:
+        with ThreadPoolExecutor(os.cpu_count()) as crew:
+            list(crew.map(partial(_fill_part, bits_type, put), parts, sequences))
     return values
+
+
+def _fill_part(bits_type: type, put: Put, part: np.ndarray, draw: tuple[int, ...]) -> None:
+    start = 0
+    for piece in _pieces(np.dtype(bits_type).itemsize * part.size, *draw):
+        integers: np.ndarray = piece.view(bits_type)
+        put(part[start : start + integers.size], integers)
+        start += integers.size
 
 
 def round_to(values: np.ndarray, precision: str) -> np.ndarray:
@@ -93,15 +110,23 @@ def floats(
 ) -> np.ndarray:
     """Return values uniform in [-half_width, half_width), rounded to `precision`."""
     factor = np.float32(half_width / 2**31)
-    drawn = _fill(aligned_empty(shape, np.float32), np.int32, factor, seed, stream)
-    return round_to(drawn, precision)
+    times = partial(np.multiply, dtype=np.float32, casting="unsafe")
+
+    def put(part: np.ndarray, integers: np.ndarray) -> None:
+        if precision == "float16":
+            part[...] = times(integers, factor)
+        else:
+            round_to(times(integers, factor, out=part), precision)
+
+    dtype = np.float16 if precision == "float16" else np.float32
+    return _fill(aligned_empty(shape, dtype), np.int32, put, seed, stream)
 
 
 def int8(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
     """Return values uniform over the full range -128..127."""
-    return _fill(aligned_empty(shape, np.int8), np.int8, None, seed, stream)
+    return _fill(aligned_empty(shape, np.int8), np.int8, np.copyto, seed, stream)
 
 
 def int32(shape: tuple[int, ...], seed: int, stream: int) -> np.ndarray:
     """Return values uniform in [-INT32_INITIAL, INT32_INITIAL)."""
-    return _fill(aligned_empty(shape, np.int32), np.int16, None, seed, stream)
+    return _fill(aligned_empty(shape, np.int32), np.int16, np.copyto, seed, stream)

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+import os
 import platform
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.backends.numpy_backend import NumpyBackend, openblas
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.inputs import ALIGNMENT, round_to
+from deepbench_ops.inputs import ALIGNMENT, PART, floats, round_to
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
@@ -401,6 +402,18 @@ def test_floats_are_uniform_and_products_have_unit_variance(precision):
     assert spread == pytest.approx(1, abs=0.01)
     assert np.abs(drawn.a).max() <= half_width * 1.01
     assert np.std(drawn.a.astype(float) @ drawn.b.astype(float)) == pytest.approx(1, abs=0.05)
+
+
+def test_operands_are_the_same_whatever_the_number_of_processors(monkeypatch):
+    """Of a large operand each part is a sequence of its own, and no two are alike."""
+    shape = (3 * PART // 1000 + 1, 1000)
+    drawn = floats(shape, "float32", 1.0, seed=1, stream=2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    np.testing.assert_array_equal(drawn, floats(shape, "float32", 1.0, seed=1, stream=2))
+    first, second, third, _ = np.split(drawn.ravel(), [PART, 2 * PART, 3 * PART])
+    for one, other in ((first, second), (second, third), (first, third)):
+        assert 0.01 > abs(np.corrcoef(one, other)[0, 1])
+    np.testing.assert_array_equal(first, floats((PART,), "float32", 1.0, seed=1, stream=2))
 
 
 def test_int8_covers_its_whole_range_evenly():

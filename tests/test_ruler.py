@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.patience import MOST_SECONDS
 from deepbench_ops.measure.ruler import Server
 
 ONE_THREAD = {**os.environ, "DEEPBENCH_THREADS": "1"}
@@ -75,6 +76,13 @@ def test_an_answer_left_by_a_dead_process_is_passed_over(server):
     os.waitpid(child, 0)
     assert ruler.slice(2) < 0.1
     assert server.ask(do="unit", kind="compute") == ruler._unit_seconds
+
+
+def test_patience_is_one_for_all_rulers_of_a_run(server):
+    """What one process has waited, no other that shares the yardstick can wait again."""
+    first, second = server.ruler("compute", None), server.ruler("memory", None)
+    assert first.may_wait(MOST_SECONDS)
+    assert not second.may_wait(MOST_SECONDS)
 
 
 def test_an_unknown_kind_is_refused_in_words(server):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.measure import sampling
+from deepbench_ops.measure.patience import MOST_SECONDS, SHARE, Patience
 from deepbench_ops.measure.sampling import Measurement, Policy, measure, relative_half_width
 
 
@@ -49,6 +50,7 @@ class FakeYardstick:
 
     def __init__(self, clock, cost, nominal=None):
         self.clock, self.cost, self.nominal = clock, cost, nominal
+        self.patience = Patience(clock.perf_counter)
 
     def slice(self, units):
         start = self.clock.now
@@ -58,6 +60,9 @@ class FakeYardstick:
 
     def units_for(self, seconds):
         return max(1, round(seconds / 0.001))
+
+    def may_wait(self, seconds):
+        return self.patience.spend(seconds)
 
 
 @pytest.fixture
@@ -121,7 +126,7 @@ def test_disturbed_slices_are_taken_again(clock, monkeypatch):
 
     kernel = FakeKernel(clock, lambda now: 0.006 if disturbed(now) else 0.002, reset_cost=0.0)
     ruler = FakeYardstick(clock, lambda now: 0.002 if disturbed(now) else 0.001, nominal=0.001)
-    rules = Policy(budget_seconds=0.6, min_samples=30)
+    rules = Policy(budget_seconds=0.6, min_samples=30, patience_seconds=2.0)
     found = measure(kernel, ruler, rules)
     assert found.disturbed == 0
     assert 1 <= len(found.put_aside) <= 2
@@ -138,6 +143,33 @@ def test_patience_ends(clock, monkeypatch):
     assert found.seconds
     assert found.disturbed == len(found.seconds)
     assert clock.now < 3.0
+
+
+def test_a_run_waits_for_a_share_of_its_time_alone(clock, monkeypatch):
+    """Hundreds of kernels on a machine that never calms take little longer than the rest."""
+    monkeypatch.setattr(sampling.time, "sleep", lambda s: setattr(clock, "now", clock.now + s))
+    ruler = FakeYardstick(clock, lambda now: 0.002, nominal=0.001)
+    kernel = FakeKernel(clock, lambda now: 0.002, reset_cost=0.0)
+    spent = {}
+    for patience in (0.0, 0.5):
+        started = clock.now
+        for _ in range(300):
+            measure(kernel, ruler, Policy(patience_seconds=patience))
+        spent[patience] = clock.now - started
+    assert MOST_SECONDS < spent[0.5] - spent[0.0] < 2 * SHARE * spent[0.0] + MOST_SECONDS
+
+
+def test_patience_is_saved_up_while_the_machine_is_calm(clock):
+    """What a run has left grows with its time up to the most, and is less by what was spent."""
+    patience = Patience(clock.perf_counter)
+    assert patience.spend(MOST_SECONDS)
+    assert not patience.spend(0.1)
+    clock.now += 0.2 / SHARE
+    assert patience.spend(0.15)
+    assert not patience.spend(0.15)
+    clock.now += 100 * MOST_SECONDS / SHARE
+    assert not patience.spend(1.01 * MOST_SECONDS)
+    assert patience.spend(MOST_SECONDS)
 
 
 def test_sampling_stops_at_the_budget_and_says_so(clock):
@@ -170,7 +202,9 @@ def test_what_only_a_first_call_pays_for_is_no_sample(clock, rest):
     assert found.kernel_seconds == pytest.approx(rest * kernel.calls + 0.2)
 
 
-@pytest.mark.parametrize(("call", "samples"), [(0.05, 3), (0.2, 2), (0.9, 2), (1.1, 1), (4.0, 1)])
+@pytest.mark.parametrize(
+    ("call", "samples"), [(0.04, 3), (0.05, 2), (0.2, 2), (0.9, 2), (1.1, 1), (4.0, 1)]
+)
 def test_two_processes_have_the_samples_of_an_interval(clock, call, samples):
     """A call of up to a second is timed twice, though the first outlasts the budget."""
     kernel = FakeKernel(clock, lambda now: call, reset_cost=0.0)

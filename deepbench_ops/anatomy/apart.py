@@ -12,11 +12,12 @@ from deepbench_ops.backends.torch_backend import recorded
 from deepbench_ops.backends.torch_backend.recorded import Operation
 from deepbench_ops.measure.sampling import Policy, measure
 
-WHOLE = Policy(budget_seconds=1.0, patience_seconds=0.0)
+WHOLE = Policy(budget_seconds=1.0, target=0.01, min_samples=6, patience_seconds=0.0)
 ALONE = Policy(
     budget_seconds=0.03,
     twice_seconds=0.0,
     warmup_seconds=0.02,
+    target=0.01,
     min_samples=3,
     patience_seconds=0.0,
 )

@@ -93,6 +93,7 @@ def preload(calibrating: bool = True) -> None:
         _server()  # started before the framework, and shared by all that are forked later
     with suppress(DeepbenchError):  # preparing a kernel will say what is missing
         backends.preload(framework())
+        yardstick.versions()
     fingerprint.of_the_run()
     gc.freeze()  # or every child would go through all that was imported before it measures
 

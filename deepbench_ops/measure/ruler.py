@@ -20,6 +20,7 @@ from typing import IO
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
+from deepbench_ops.measure.patience import Patience
 
 # Stopping is a signal to every thread of the asker; on a busy machine they take this long.
 STOPPING_SECONDS = 0.0002
@@ -86,12 +87,20 @@ class Ruler:
         """Return how many units fill about ``seconds``."""
         return max(1, round(seconds / self._unit_seconds))
 
+    def may_wait(self, seconds: float) -> bool:
+        """Return whether the run has ``seconds`` of waiting left, which are spent then."""
+        return self._server.ask(do="wait", kind=self.kind, seconds=seconds) > 0
+
 
 class _Reader:
     """The other end: makes each kind of yardstick when it is first asked for."""
 
     def __init__(self) -> None:
         self._yardsticks: dict[str, yardstick.Yardstick] = {}
+        self._patience = Patience()
+
+    def wait(self, seconds: float) -> float:
+        return seconds if self._patience.spend(seconds) else 0.0
 
     def unit(self, kind: str) -> float:
         return self._of(kind).unit_seconds
@@ -130,7 +139,9 @@ def main() -> None:
         kind = str(command["kind"])
         answer: dict[str, object] = {"name": name}
         try:
-            if do == "unit":
+            if do == "wait":
+                answer["seconds"] = reader.wait(float(str(command["seconds"])))
+            elif do == "unit":
                 answer["seconds"] = reader.unit(kind)
             else:
                 answer["seconds"] = reader.slice(kind, int(str(command["units"])), stop)

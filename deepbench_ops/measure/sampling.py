@@ -12,7 +12,7 @@ are kept beside it, so that a reader can undo the calibration.
 While the yardstick reads far above nominal the machine is *disturbed*: a core has gone to
 somebody else, say. Kernels lose more or less by that than the yardstick does, according to how
 they share their work, so such slices are put aside and taken again, for as long as patience
-lasts.
+lasts, the kernel's and the run's (see `patience`).
 """
 
 import gc
@@ -61,6 +61,7 @@ class Reference(Protocol):
 
     def slice(self, units: int) -> float: ...
     def units_for(self, seconds: float) -> int: ...
+    def may_wait(self, seconds: float) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Policy:
     """When a slice is long enough, and when enough slices have been taken.
 
     slice_seconds: length of a kernel slice; a longer call is a slice of its own.
+    reading_seconds: length of a reading of the yardstick beside one.
     budget_seconds: sampling ends when this much time was spent, whatever the noise.
     twice_seconds: a slice no longer than this is followed by another, whatever the budget: two
         processes then have the four samples that an interval takes.
@@ -76,22 +78,23 @@ class Policy:
     long_call_seconds: a call at least this long is its own warm-up: what a first call pays for
         (threads, pages of new results, code) is mostly below a tenth of a second, which
         docs/measuring.md shows.
-    patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm; a
-        slice is only taken again where that fits in.
+    patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm, where
+        the run has as much to spare; a slice is only taken again where that fits in.
     disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.
     cold: flush the caches before every call, each slice being one call.
     """
 
     slice_seconds: float = 0.008
-    budget_seconds: float = 0.12
+    reading_seconds: float = 0.004
+    budget_seconds: float = 0.1
     twice_seconds: float = 1.0
-    warmup_seconds: float = 0.1
-    target: float = 0.01
-    min_samples: int = 6
+    warmup_seconds: float = 0.05
+    target: float = 0.03
+    min_samples: int = 4
     max_samples: int = 30
     single_warm_up_seconds: float = 0.25
     long_call_seconds: float = 5.0
-    patience_seconds: float = 2.0
+    patience_seconds: float = 0.5
     disturbed_above: float = 1.25
     cold: bool = False
 
@@ -104,6 +107,7 @@ class Policy:
             long_call_seconds=0.0,
             patience_seconds=0.0,
             slice_seconds=0.0,
+            reading_seconds=0.0,
         )
 
 
@@ -182,7 +186,7 @@ def _warmed_up_and_sampled(
     flush = _flusher() if policy.cold else None
     end = time.perf_counter() + policy.budget_seconds
     weather = _Weather(yardstick, policy)
-    weather.calm(policy.slice_seconds)
+    weather.calm()
     call = time_calls(kernel, 1, flush)
     result = Measurement(1, yardstick.kind if yardstick else "none")
     if call >= policy.long_call_seconds:
@@ -228,7 +232,7 @@ def _sample(
     # One call outside the time finds the caches and threads as the yardstick left them.
     wake = flush is None and call < WAKING_SECONDS
     while True:
-        weather.calm(policy.slice_seconds)
+        weather.calm()
         if wake:
             kernel.run()
         weather.take(result, time_calls(kernel, result.number, flush))
@@ -251,14 +255,15 @@ class _Weather:
         self._policy = policy
         self._before: float | None = None
 
-    def calm(self, seconds: float) -> None:
+    def calm(self) -> None:
         """Make sure of a reading before a slice, waiting for a calm one while patience lasts."""
         if self._before is None:
-            self._before = self._read(seconds)
-        while self._is_disturbed(self._before) and self._has_patience_for(WAITING_SECONDS):
+            self._before = self._read(self._policy.reading_seconds)
+        again = WAITING_SECONDS + self._policy.reading_seconds
+        while self._is_disturbed(self._before) and self._has_patience_for(again):
             start = time.perf_counter()
             time.sleep(WAITING_SECONDS)
-            self._before = self._read(seconds)
+            self._before = self._read(self._policy.reading_seconds)
             self.waited += time.perf_counter() - start
 
     def take(self, result: Measurement, seconds: float) -> None:
@@ -269,16 +274,20 @@ class _Weather:
             return
         reading = (before + self._before) / 2
         disturbed = self._is_disturbed(self._before)
-        if disturbed and self._has_patience_for(seconds * result.number):
+        again = seconds * result.number + self._policy.reading_seconds
+        if disturbed and self._has_patience_for(again):
             result.put_aside.append((seconds, reading))
-            self.waited += seconds * result.number
+            self.waited += again
             return
         result.seconds.append(seconds)
         result.yardstick.append(reading)
         result.disturbed += disturbed
 
     def _has_patience_for(self, seconds: float) -> bool:
-        return self.waited + seconds <= self._policy.patience_seconds
+        """Return whether the kernel, and the run, can afford it; it counts as spent by the run."""
+        if self._yardstick is None or self.waited + seconds > self._policy.patience_seconds:
+            return False
+        return self._yardstick.may_wait(seconds)
 
     def _is_disturbed(self, reading: float | None) -> bool:
         nominal = self._yardstick.nominal if self._yardstick else None
@@ -291,8 +300,8 @@ class _Weather:
         return ruler.slice(ruler.units_for(seconds)) if ruler else None
 
     def _beside(self, seconds: float) -> float:
-        """Return how long to read beside a slice: as long as most, but a tenth of a long call."""
-        return max(self._policy.slice_seconds, min(0.1 * seconds, 0.25))
+        """Return how long to read beside a slice: as ever, but a tenth of a long call."""
+        return max(self._policy.reading_seconds, min(0.1 * seconds, 0.25))
 
 
 def time_calls(kernel: Timed, number: int, flush: Callable[[], object] | None = None) -> float:

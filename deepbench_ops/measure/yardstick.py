@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -177,6 +177,7 @@ def nominal(kind: str, threads: int, seconds: float = 2.0) -> float:
     return float(np.quantile(readings, 0.1))
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return what identifies the yardstick: its own version, its library and its sizes."""
     return {

@@ -17,7 +17,7 @@ from deepbench_ops.ranks.pattern import PERIOD, Pattern
 
 PRECISION = "float32"
 
-POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5)
+POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples=6)
 """Sums between processes vary with every turn the scheduler takes: with slices of the usual 8 ms,
 medians of four ranks on two cores lay 8 to 15 % apart from group to group, with these 2 to 7 %."""
 

@@ -14,6 +14,9 @@ SMALL = {"m": 61, "n": 53, "k": 131}
 
 PROBE = {"m": 192, "n": 192, "k": 192}
 
+PIECE_TERMS = 2**19
+"""Products that the judge forms at a time: touching new memory for more takes longer."""
+
 
 @dataclass(frozen=True)
 class GemmInputs:
@@ -125,12 +128,17 @@ class GemmReference:
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) at the entries (rows, columns), one dot product each."""
-        rows, columns = index
+        k = self.inputs.a.shape[1]
+        pieces = min(-(-k * len(index[0]) // PIECE_TERMS), len(index[0]))
+        split = zip(*(np.array_split(axis, pieces) for axis in index), strict=True)
+        sums = np.concatenate([self._sums(rows, columns) for rows, columns in split], axis=1)
+        return self._judge(widened(self.inputs.c[index], self.precision), *sums)
+
+    def _sums(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the sums of the products at some entries, and of their squares."""
         left = widened(self.inputs.a[rows], self.precision)
-        right = widened(self.inputs.b.T[columns], self.precision)
-        initial = widened(self.inputs.c[rows, columns], self.precision)
-        products = left * right
-        return self._judge(initial, products.sum(axis=1), (products**2).sum(axis=1))
+        products = left * widened(self.inputs.b.T[columns], self.precision)
+        return np.stack([products.sum(axis=1), (products**2).sum(axis=1)])
 
     def _judge(
         self, initial: np.ndarray, product: np.ndarray, squares: np.ndarray
