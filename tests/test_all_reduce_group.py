@@ -20,8 +20,9 @@ from processes import MARK, eventually_gone, living, state
 from deepbench_ops import problems
 from deepbench_ops.backends import check
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.measure import kernel_run, record
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.ranks import forked, launch, operation, report, transport
+from deepbench_ops.ranks import forked, launch, operation, prepared, report, transport
 from deepbench_ops.ranks.group import Group
 from deepbench_ops.ranks.request import Request
 
@@ -335,6 +336,35 @@ def test_a_sum_that_goes_wrong_while_it_is_timed_is_found(fault):
         next(lines), next(lines)
         with pytest.raises(DeepbenchError, match=r"rank 1 of 2 .* entry 7"):
             next(lines)
+
+
+def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeypatch, tmp_path):
+    """Ranks whose twin was right are timed, and what they sum is compared before it counts."""
+    demand("gloo")
+    monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
+    monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
+    monkeypatch.setattr(prepared.PreparedRanks, "ruler", None)
+    large = f"self._values.size > {max(prepared.PROBE_ELEMENTS)}"
+    fault(WRONG.format(value="0", when_run="pass", when_timed=f"{large} and spoil(self)"))
+    ranks = prepared.prepare("n6553600", "float32", 2)
+    try:
+        with pytest.raises(DeepbenchError, match=r"rank 1 of 2 holds a wrong sum.* entry 7"):
+            kernel_run.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
+    finally:
+        ranks.close()
+    assert [] == record.collect(tmp_path / "spool")
+
+
+def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatch):
+    """A small sum of half a second lets a large one be tried; one too long at both is refused."""
+    demand("gloo")
+    monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
+    monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "10")
+    fault("Member._timed = lambda self, calls: 0.5\n")
+    prepared.prepare("n16777217", "float32", 2).close()
+    with pytest.raises(Unsupported, match=r"one call would take about 32 s over gloo"):
+        fault("Member._timed = lambda self, calls: 0.5 * self._values.size / 2**18\n")
+        prepared.prepare("n16777217", "float32", 2)
 
 
 def test_a_port_in_use_is_named():

@@ -548,6 +548,18 @@ def test_what_cannot_be_done_is_refused_with_the_reason(name, precision, operati
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("operation", PUBLISHED)
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_a_first_run_finds_every_page_of_its_results_touched(name, operation, cell):
+    """Results are not-a-number before the first run, so that it pays for no fresh memory."""
+    problem = Rnn(cell, 16, 2, 3)
+    kernel = loaded(name).build(problem, "float32", operation)
+    kernel.reset()
+    shape = kernel.reference.shape
+    assert np.isnan(kernel.peek(tuple(np.indices(shape).reshape(len(shape), -1)))).all()
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("operation", PUBLISHED)
 def test_float32_numpy_runs_in_its_buffers(operation, cell):
     """No run allocates anything near the size of the weights, so BLAS got them as they lie.
 

@@ -90,17 +90,18 @@ class Member:
     def slice(self, calls: int) -> Mapping[str, object]:
         """Return the seconds that this rank spent on so many sums.
 
-        As each multiplies the vector by the number of ranks, it is reset and the ranks meet
-        anew, outside the time, before the values would overflow.
+        It begins with the initial values. As each sum multiplies the vector by the number of
+        ranks, it is reset and the ranks meet anew, outside the time, before it would overflow.
         """
         seconds = 0.0
         for batch in self._batches(calls):
-            self.reset()
+            if self._calls:
+                self.reset()
             self.doing = MEETING
             self._transport.barrier()
             self.doing = SUMMING
-            seconds += self._timed(batch)
             self._calls = batch
+            seconds += self._timed(batch)
         return {"seconds": seconds}
 
     def verify(self) -> Mapping[str, object]:
@@ -115,7 +116,7 @@ class Member:
         if wrong is not None:
             raise DeepbenchError(
                 f"rank {self._transport.rank} of {self._transport.size} holds a wrong sum, and"
-                f" nothing is timed: entry {wrong.entry} of {self._pattern.elements} is"
+                f" its time is void: entry {wrong.entry} of {self._pattern.elements} is"
                 f" {wrong.actual:.9g} instead of {wrong.expected:.9g}"
             )
         return {}

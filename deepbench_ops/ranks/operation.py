@@ -69,10 +69,19 @@ def prepare(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
     Raises DeepbenchError naming the rank when a sum is wrong, Unsupported for more than there is
     memory for.
     """
+    kernel = build(problem, ranks, seed)
+    kernel.run()
+    ranks.ask("verify")
+    return kernel
+
+
+def build(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
+    """Give every rank its vector; whoever looks at the result has every entry of all compared.
+
+    Raises Unsupported for more than there is memory for.
+    """
     demand_memory(problem.elements, ranks.here, ranks.name)
     ranks.ask("prepare", elements=problem.elements, seed=seed)
-    ranks.ask("run")
-    ranks.ask("verify")
 
     def clock(calls: int) -> float:
         return max(each["seconds"] for each in ranks.ask("slice", calls=calls)) / calls
