@@ -48,6 +48,9 @@ efficiency. Intervals hold the truth 99.5 times in 100 for 16 points, 99 times f
 SMALLEST = 0.005
 """A change of less than half a percent is not called one, however certain."""
 
+FARTHEST = 700.0
+"""The logarithm of the largest ratio that is told from infinity, and of its inverse from 0."""
+
 NEWEST = {1: 4.2, 2: 4.0}
 """How many times its noise one newest point must lie beyond the history, and the last two."""
 
@@ -196,5 +199,6 @@ def _change(
 
 def _ratio(shift: float, error: float, freedom: float, chance: float) -> Change:
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
-    ratio, low, high = (math.exp(shift + way * reach) for way in (0, -1, 1))
+    logs = np.clip([shift, shift - reach, shift + reach], -FARTHEST, FARTHEST)
+    ratio, low, high = np.exp(logs).tolist()
     return Change(0, ratio, low, high, 1 - min(1.0, chance))
