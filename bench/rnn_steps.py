@@ -9,6 +9,7 @@ Usage: python bench/rnn_steps.py [--framework torch] [--compile] [--problem lstm
 """
 
 import argparse
+import operator
 import os
 import statistics
 import time
@@ -123,6 +124,8 @@ def torch_forward(drawn: RnnInputs, compiled: bool) -> Ways:
         "buffers, R row-major": lambda: (getattr(rnn_steps, name)(*turned), states[-1])[1],
         "plain expressions": loop(step),
     }
+    if product := packed_product(drawn):
+        ways["plain expressions, R packed"] = loop(torch_step(drawn, product))
     if compiled:
         start = time.perf_counter()
         ways["torch.compile of a step"] = loop(torch.compile(step))
@@ -131,13 +134,31 @@ def torch_forward(drawn: RnnInputs, compiled: bool) -> Ways:
     return ways
 
 
-def torch_step(drawn: RnnInputs) -> Callable[..., Any]:
+def packed_product(drawn: RnnInputs) -> Callable[..., Any] | None:
+    """Return h·R with R packed beforehand, None where this torch has no such operator.
+
+    torch's compiler calls it for frozen weights; it is no part of torch's public interface.
+    """
+    import torch
+
+    try:
+        reorder, linear = torch.ops.mkl._mkl_reorder_linear_weight, torch.ops.mkl._mkl_linear
+        turned = torch.from_numpy(drawn.recurrent).t().contiguous()
+        packed = reorder(turned, drawn.problem.batch)
+    except (AttributeError, NotImplementedError, RuntimeError):
+        return None
+    return lambda h, r: linear(h, packed, turned, None, len(h))
+
+
+def torch_step(
+    drawn: RnnInputs, product: Callable[..., Any] = operator.matmul
+) -> Callable[..., Any]:
     import torch
 
     cell, size = drawn.problem.cell, drawn.problem.hidden
 
     def step(x: Any, h: Any, c: Any, r: Any) -> Any:
-        p = h @ r
+        p = product(h, r)
         if cell == "vanilla":
             return torch.relu(x + p), c
         if cell == "lstm":
