@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FRAMEWORKS := $(VENV)/.frameworks
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 SELECTION ?= headline
 FAMILY ?= gemm
 PRECISION ?= float32
@@ -11,11 +12,12 @@ PRECISION ?= float32
 # The tests start hundreds of processes, none of which should compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: dashboard test lint format bench clean help
+.PHONY: dashboard test test-slow lint format bench clean help
 
 help:
 	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
-	@echo "make test        run every test"
+	@echo "make test        run the tests"
+	@echo "make test-slow   run those that take longest, and stop at the first that fails"
 	@echo "make lint        ruff and mypy, as CI runs them"
 	@echo "make bench       how quiet is this machine: plain, calibrated and paired, side by side"
 	@echo "make clean       remove what the other targets made, results/ excepted"
@@ -29,7 +31,10 @@ dashboard: $(READY)
 	@echo "open file://$(CURDIR)/html/index.html"
 
 test: $(READY) $(FRAMEWORKS)
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+	@$(PYTEST) -m "not slow"
+
+test-slow: $(READY) $(FRAMEWORKS)
+	@$(PYTEST) -m slow --exitfirst
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -252,6 +252,7 @@ def test_a_rank_that_hangs_in_its_own_code_is_named(fault):
             ranks.ask("prepare", elements=10)
 
 
+@pytest.mark.slow
 def test_a_rank_that_never_joins_is_named(fault):
     """Ranks that wait in vain for one to join are given up after the time allowed."""
     fault(

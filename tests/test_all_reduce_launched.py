@@ -130,6 +130,7 @@ def test_mpirun_between_two_hosts(hosts, tmp_path):
     assert [["n1000", "4000", "4"], ["n70000", "280000", "4"]] == [c[:3] for c in table(said)]
 
 
+@pytest.mark.slow
 def test_a_cut_cable_ends_the_run(hosts):
     """When the hosts lose each other in the middle of a sum, both ends stop in time."""
     needed("torchrun")

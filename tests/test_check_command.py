@@ -297,6 +297,7 @@ def test_unknown_names_end_in_one_line(arguments):
     assert 1 == len(err.splitlines())
 
 
+@pytest.mark.slow
 def test_everything_at_hand_is_right():
     """All families, at the precisions that they have, pass on what compiles nothing.
 

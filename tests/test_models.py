@@ -300,6 +300,7 @@ def test_a_precision_that_an_execution_does_not_have_is_refused(precision, execu
         run_by(execution).build(Model(name="mmoe", batch=2), precision)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("execution", ROUTES)
 @pytest.mark.parametrize("name", ["resnet34", "dssm"])
 def test_int8_is_near_float64_and_not_float32(name, execution):

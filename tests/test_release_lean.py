@@ -112,6 +112,7 @@ def test_a_build_that_does_not_import_so_is_installed_whole(installed):
     assert has(made, "triton")
 
 
+@pytest.mark.slow
 def test_a_gpu_that_arrives_makes_such_an_environment_incomplete(installed):
     """An environment without a GPU's parts is made anew where there is one, and then kept."""
     made = installed("1.0.0", {})
