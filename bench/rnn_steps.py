@@ -127,11 +127,41 @@ def torch_forward(drawn: RnnInputs, compiled: bool) -> Ways:
     if product := packed_product(drawn):
         ways["plain expressions, R packed"] = loop(torch_step(drawn, product))
     if compiled:
-        start = time.perf_counter()
-        ways["torch.compile of a step"] = loop(torch.compile(step))
-        ways["torch.compile of a step"]()
-        print(f"torch.compile took {time.perf_counter() - start:.1f} s")
+        ways["torch.compile of a step"] = compiled_now(lambda: loop(torch.compile(step)))
+        with torch._inductor.config.patch(freezing=True):
+            ways["torch.compile of a step, R frozen"] = compiled_now(
+                lambda: loop(torch.compile(frozen_step(drawn), dynamic=False))
+            )
     return ways
+
+
+def compiled_now(make: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
+    """Return a way that has compiled what it needs, and say how long that took."""
+    import torch
+
+    torch.compiler.reset()
+    start = time.perf_counter()
+    way = make()
+    way()
+    print(f"torch.compile took {time.perf_counter() - start:.1f} s")
+    return way
+
+
+def frozen_step(drawn: RnnInputs) -> Any:
+    """Return a step that owns R, which torch's compiler may then pack as a constant."""
+    import torch
+
+    r, step = torch.from_numpy(drawn.recurrent), torch_step(drawn)
+
+    class Step(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.r = torch.nn.Parameter(r, requires_grad=False)
+
+        def forward(self, x: Any, h: Any, c: Any, _: Any) -> Any:
+            return step(x, h, c, self.r)
+
+    return Step().eval()
 
 
 def packed_product(drawn: RnnInputs) -> Callable[..., Any] | None:
@@ -228,6 +258,7 @@ def seconds(call: Callable[[], Any], calls: int) -> float:
 
 def compare(ways: Ways, slices: int) -> dict[str, list[float]]:
     """Return the seconds per call of alternating slices, the order turned round every time."""
+    threads.unpin()  # a pool that is made now must not sit on one core
     calls = {
         name: max(1, round(SLICE_SECONDS / min(seconds(way, 1) for _ in range(4))))
         for name, way in ways.items()
