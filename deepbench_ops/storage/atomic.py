@@ -1,0 +1,96 @@
+"""Write a file whole or not at all.
+
+The content goes into a new file with a random name in the target's folder, which takes the target's
+place when it is complete and on the disk. A full disk, an error or Ctrl-C leaves the old file, and
+nothing next to it; only a killed process leaves the unfinished one, whose name ends in `SUFFIX`.
+"""
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+SUFFIX = ".unfinished"
+"""End of the names of unfinished files. They begin with a dot."""
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text to `path`, as it stands. Raises OSError naming `path`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes to `path`. Raises OSError naming `path`."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield an empty file to write to, which replaces `path` when the block ends without error.
+
+    For libraries that write files themselves. The folder of `path` is made where it is missing. A
+    target that is no regular file, such as /dev/stdout, is yielded as it is.
+
+    Raises OSError that names `path`, not the unfinished file.
+    """
+    if _special(path):
+        yield path
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = _new_file(path)
+        try:
+            yield unfinished
+            _flush(unfinished)
+            unfinished.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                unfinished.unlink()
+            raise
+    except OSError as error:
+        raise _about(path, error) from error
+
+
+def _special(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _new_file(path: Path) -> Path:
+    """Make an empty file next to `path`, which no one could have made before (O_EXCL)."""
+    prefix = f".{path.name[:100]}."
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=SUFFIX, dir=path.parent)
+    with os.fdopen(handle):
+        os.fchmod(handle, _mode(path))
+    return Path(name)
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions of the file that is replaced, of a new file by the umask."""
+    with suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _flush(path: Path) -> None:
+    """Return once the content is on the disk, so that a power failure cannot leave half of it."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _about(path: Path, error: OSError) -> OSError:
+    """Return the same error, about `path`."""
+    if error.errno is None:
+        return error
+    return type(error)(error.errno, os.strerror(error.errno), str(path))
