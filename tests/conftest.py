@@ -1,6 +1,8 @@
-"""What all tests share: no time limits on a single example, since machines are shared, and all
-cores, which what was measured here before may have given up."""
+"""What all tests share: no time limit on a single example, since machines are shared; all cores,
+which an earlier test may have given up; and an end of the time for slow tests."""
 
+import os
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,9 +15,18 @@ settings.load_profile("shared-machine")
 
 pytest_plugins = ["browsing"]
 
+SLOW_TESTS_UNTIL = "DEEPBENCH_SLOW_TESTS_UNTIL"
+"""Seconds since 1970 after which no slow test begins; each of those is skipped by its name."""
+
 
 @pytest.fixture(autouse=True)
 def all_cores() -> Iterator[None]:
-    """Whoever measures pins the threads of this process, which its children inherit."""
+    """Kernels that were measured pin the threads of this process, which its children inherit."""
     yield
     threads.unpin()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    until = os.environ.get(SLOW_TESTS_UNTIL)
+    if until and item.get_closest_marker("slow") and time.time() > float(until):
+        pytest.skip(f"no time was left for {item.nodeid}")
