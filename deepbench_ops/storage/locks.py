@@ -1,0 +1,138 @@
+"""Locks between processes: one writer at a time in a results folder, one run at a time in a clone.
+
+A lock is a file that the operating system holds for a process and gives back when that ends, even
+by a kill. Next to it lies a file that describes the holder, which is only read for messages.
+"""
+
+import getpass
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic
+
+NAME = ".deepbench.lock"
+"""The file that is locked. It stays when the lock is free: removing it would split the lock."""
+
+WAIT_SECONDS = 30.0
+"""How long a writer waits for another one: longer than any writes."""
+
+QUIET_SECONDS = 2.0
+"""How long it waits without saying so."""
+
+
+@contextmanager
+def results(folder: Path, doing: str) -> Iterator[None]:
+    """Be the only writer in a results folder, which is made where it is missing.
+
+    doing: the command, for the message of another process that wants to write.
+    A process that has the lock may take it again. Raises DeepbenchError where another process has
+    it for longer than `WAIT_SECONDS`, and where the folder cannot be written to.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(_holding(folder / NAME, doing, QUIET_SECONDS))
+        except Timeout:
+            print(f"waiting: {_writer(folder)}", file=sys.stderr, flush=True)
+            try:
+                held.enter_context(_holding(folder / NAME, doing, WAIT_SECONDS - QUIET_SECONDS))
+            except Timeout:
+                raise DeepbenchError(f"{_writer(folder)}: try again when it has ended") from None
+        yield
+
+
+@contextmanager
+def measuring(folder: Path, doing: str) -> Iterator[None]:
+    """Be the only run that measures in a clone, whose files of runs are in `folder`.
+
+    Runs of one user in other clones of the same machine get a warning. Raises DeepbenchError
+    naming the run that measures here already, at once: no one expects a run to wait for hours.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(_holding(folder / NAME, doing, 0.0))
+        except Timeout:
+            pid, holder = _holder(folder / NAME)
+            raise DeepbenchError(
+                f"{holder} measures here already, and two at once would disturb each other: wait"
+                f" for it, such as with: while kill -0 {pid}; do sleep 5; done"
+            ) from None
+        machine = Path(tempfile.gettempdir(), f"deepbench-{getpass.getuser()}")
+        try:
+            held.enter_context(_holding(machine / NAME, doing, 0.0))
+        except Timeout:
+            holder = _holder(machine / NAME)[1]
+            print(
+                f"warning: {holder} measures on this machine too: the times of both will be"
+                " disturbed",
+                file=sys.stderr,
+                flush=True,
+            )
+        except DeepbenchError:
+            pass  # another user's folder, or none: measuring needs no such warning
+        yield
+
+
+@contextmanager
+def _holding(path: Path, doing: str, wait: float) -> Iterator[None]:
+    """Hold the lock file `path`. Raises filelock's Timeout after `wait` seconds."""
+    lock = _lock(os.path.realpath(path), os.getpid())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=wait, poll_interval=0.05)
+    except Timeout:
+        raise
+    except OSError as error:
+        raise DeepbenchError(
+            f"{path.parent} cannot be written to ({error.strerror or error}): {doing} needs to"
+        ) from None
+    outermost = lock.lock_counter == 1
+    try:
+        if outermost:
+            _describe(path, doing)
+        yield
+    finally:
+        if outermost:
+            with suppress(OSError):
+                _description(path).unlink()
+        lock.release()
+
+
+@cache
+def _lock(path: str, _process: int) -> BaseFileLock:
+    """Return the one lock object of a file in a process, which counts how often it is held."""
+    return FileLock(path, thread_local=False)
+
+
+def _description(path: Path) -> Path:
+    return path.with_name(f"{path.name}.holder")
+
+
+def _describe(path: Path, doing: str) -> None:
+    """Say who holds a lock; where the disk is full the lock is held without."""
+    about = {"pid": os.getpid(), "doing": doing, "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    with suppress(OSError):
+        atomic.write_text(_description(path), json.dumps(about))
+
+
+def _holder(path: Path) -> tuple[str, str]:
+    """Return the id of the process that holds a lock, and it with what it does since when."""
+    try:
+        about = json.loads(_description(path).read_text(encoding="utf-8"))
+        pid = str(about["pid"])
+        return pid, f"process {pid} ({about['doing']}, since {about['since']})"
+    except (OSError, ValueError, TypeError, KeyError):
+        return "PID", "another process"
+
+
+def _writer(folder: Path) -> str:
+    return f"{_holder(folder / NAME)[1]} writes in {folder}"
