@@ -1,5 +1,6 @@
 """Mistakes in asv's configuration that asv takes in silence."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,10 +59,19 @@ def test_what_releases_need_is_checked_where_they_are_used(values, expected):
     assert expected in str(error.value)
 
 
-def test_right_configurations_pass():
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"version": 1, "plugins": [".mine", "github"], "build_cache_size": 2},
+        {"branches": [None], "launch_method": None, "install_timeout": 5},
+    ],
+)
+def test_right_configurations_are_loaded_as_they_stand(tmp_path, values):
     """asv's own keys, parts of its plugins' names and its default values are no mistakes."""
-    config.check({"version": 1, "plugins": [".mine", "github"], "build_cache_size": 2})
-    config.check({"branches": [None], "launch_method": None, "install_timeout": 5})
+    path = tmp_path / "asv.conf.json"
+    path.write_text(json.dumps(values))
+
+    assert values == config.load(path)
 
 
 @pytest.mark.parametrize(
