@@ -34,6 +34,23 @@ PRECISIONS = {
 }
 
 
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_no_exported_interval_reaches_zero(tmp_path, form):
+    """Results measured before intervals were of logarithms hold some that do."""
+    target = tmp_path / f"all.{form}"
+    chosen = ["--machine", "epyc-9004-2core", "--results", str(ROOT / "results")]
+    done = CliRunner().invoke(export, [str(target), *chosen])
+    text = target.read_text()
+    rows = json.loads(text) if form == "json" else list(csv.DictReader(io.StringIO(text)))
+    bounds = [row["low"] for row in rows if row["low"] not in ("", None)]
+    assert 0 == done.exit_code
+    assert 0 < len(bounds) < len(rows)
+    assert all(float(low) > 0 for low in bounds)
+
+
 @st.composite
 def a_point(draw, published_set):
     families = [family for family in FAMILIES if load(family, published_set)]

@@ -128,7 +128,7 @@ def test_samples_are_kept_without_being_asked_for(tmp_path):
 
 
 def test_intervals_are_finite(tmp_path):
-    """Of one sample asv knows no interval; the file holds a wide finite one, strict JSON."""
+    """One sample has no interval; the file holds a wide finite one above zero, strict JSON."""
 
     def refuse(token):
         raise AssertionError(f"{token} is not JSON")
@@ -136,8 +136,15 @@ def test_intervals_are_finite(tmp_path):
     text = save(tmp_path, [1.0, 2.0, 3.0], spread=[1.0]).read_text()
     stored = json.loads(text, parse_constant=refuse)
     row = dict(zip(stored["result_columns"], stored["results"][BENCHMARK["name"]], strict=False))
-    assert row["stats_ci_99_a"] == [0.0] * 3
+    assert row["stats_ci_99_a"] == [value / keep.WIDEST for value in (1.0, 2.0, 3.0)]
     assert row["stats_ci_99_b"] == [keep.WIDEST * value for value in (1.0, 2.0, 3.0)]
+
+
+@pytest.mark.parametrize("spread", [[1.0, 3.0], [1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 99.0], [1.0] * 9])
+def test_stored_intervals_are_above_zero(tmp_path, spread):
+    """Also where asv's own, which is made of seconds, is not."""
+    for entry in stats_in(save(tmp_path, [1.0, 2.0, 3.0], spread=spread)):
+        assert 0 < entry["ci_99_a"] <= entry["ci_99_b"] < math.inf
 
 
 def test_quick_points_beside_full_ones_do_not_stop_asv_publish(tmp_path):

@@ -26,15 +26,12 @@ from deepbench_ops.published import corrections
 from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements, values
+from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
 
 CONDITION = re.compile("[a-z_]+")
 """A value of any; what else stands there would come into commands that pages offer."""
 
 USUAL = tuple(condition.usual for condition in CONDITIONS)
-
-FEWEST_SAMPLES = 4
-"""Fewer give no interval. Of two or three, one in three reaches further than WIDEST, and those that
-do not are the ones that came out alike by chance; of four, one in twenty."""
 
 WIDEST = 2.0
 """An interval that reaches beyond so many times the time, or below that part of it, is none."""
@@ -47,7 +44,8 @@ Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
 
 
 class Point(NamedTuple):
-    """One time: seconds of one call of a kernel, with the interval of 99 % where there is one.
+    """One time: seconds of one call of a kernel, with low and high, the interval of 99 % of its
+    samples, where there are enough of them.
 
     set, operation, precision and ranks (of an all-reduce) are the axes of the benchmark; device,
     cache, layout and execution the conditions of the run. samples: how many times it stands for.
@@ -142,8 +140,8 @@ class Point(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Its interval of 99 % in seconds, from its samples; None where there is a reason why
-        not. Pages and commands show this one, `low` and `high` are what is stored."""
+        """The interval of 99 % in seconds; None where `without_interval` gives a reason. Pages,
+        commands and exports show this one."""
         if self.low is None or self.high is None or self.without_interval:
             return None
         return self.low, self.high
@@ -260,6 +258,7 @@ def _points(
         family, kind, operation = _named(name)
         problem_id, precision, *ranks = plain
         known = raw.get((name, plain), NOTHING)
+        low, high = (log_interval(several) if stat else None) or (None, None)
         yield Point(
             machine=machine,
             release=release,
@@ -271,8 +270,8 @@ def _points(
             ranks=int(ranks[0]) if ranks else None,
             **told,
             seconds=value,
-            low=stat.get("ci_99_a") if stat else None,
-            high=stat.get("ci_99_b") if stat else None,
+            low=low,
+            high=high,
             samples=len(several or (value,)),
             rounds=tuple(known.levels),
             notes=known.notes,

@@ -125,7 +125,8 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
 
 
 def _row(point: "Point") -> dict[str, Any]:
-    """One time as the tidy tables have it; seconds, never derived figures."""
+    """Return a time as the tidy tables have it: seconds, never derived figures."""
+    low, high = point.interval or (None, None)
     return {
         "machine": point.machine,
         "framework": point.release.framework,
@@ -139,8 +140,8 @@ def _row(point: "Point") -> dict[str, Any]:
         "ranks": point.ranks,
         **point.conditions,
         "seconds": point.seconds,
-        "low": point.low,
-        "high": point.high,
+        "low": low,
+        "high": high,
         "samples": point.samples,
         "source": "measured" if point.release.measurable else "published",
     }

@@ -34,6 +34,7 @@ from deepbench_ops.published.sheets import LARGEST_BYTES
 from deepbench_ops.releases.table import Release, publication_of
 from deepbench_ops.results import measurements
 from deepbench_ops.results.measurements import Record
+from deepbench_ops.statistics.intervals import log_interval
 
 FORMAT, VERSION = "deepbench-submission", 2
 
@@ -302,15 +303,15 @@ def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
 
 
 def _as_stored(point: Point) -> Point:
-    """Return a point as asv keeps it: bounds to five digits, and none without the other."""
-    bounds = {name: point[name] for name in ("low", "high") if name in point}
-    plain = {name: value for name, value in point.items() if name not in bounds}
+    """Return a point as asv keeps it: bounds to five digits, made of its samples."""
+    plain = {name: value for name, value in point.items() if name not in ("low", "high")}
     plain["seconds"] = float(point["seconds"])
     if "samples" in point:
         plain["samples"] = [float(each) for each in point["samples"]]
-    if len(bounds) < 2:
-        return plain
-    return {**plain, **dict(zip(bounds, truncate_float_list(list(bounds.values())), strict=True))}
+    bounds = log_interval(plain.get("samples"))
+    if bounds is not None:
+        plain["low"], plain["high"] = truncate_float_list(list(bounds))
+    return plain
 
 
 def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
@@ -345,16 +346,12 @@ def _points(stored: Results) -> dict[Key, Point]:
         params = stored.get_result_params(name)
         columns = (
             stored.get_result_value(name, params),
-            stored.get_result_stats(name, params),
             stored.get_result_samples(name, params),
         )
-        for key, value, stats, samples in zip(product(*params), *columns, strict=True):
+        for key, value, samples in zip(product(*params), *columns, strict=True):
             if value is None or math.isnan(value):
                 continue
             point: Point = {"benchmark": name, "params": list(key), "seconds": value}
-            for bound, column in (("low", "ci_99_a"), ("high", "ci_99_b")):
-                if stats and column in stats:
-                    point[bound] = stats[column]
             if samples:
                 point["samples"] = list(samples)
             found[_key(point)] = _as_stored(point)

@@ -5,7 +5,7 @@ this module wraps the places where asv takes in, writes and removes a result, so
 
 - a run in which nothing was measured (a failed install) leaves no file behind;
 - a value once measured is not replaced by a skip, a failure or a quick look of a later run;
-- samples are kept, and intervals asv leaves infinite become finite, as JSON demands;
+- samples are kept, and intervals are of log seconds: above zero, and finite as JSON demands;
 - files appear whole or not at all;
 - raw seconds, yardstick readings and fingerprints are filed beside the result.
 
@@ -18,7 +18,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,14 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
 from deepbench_ops.results import measurements
+from deepbench_ops.statistics.intervals import log_interval
 
 INTERVALS = ("ci_99_a", "ci_99_b")
 
-# Upper bound, times the value, of an interval that too few samples leave open: beyond any
-# difference between releases. asv weighs a point by the width of its interval, and its search for
-# steps does not end where the weights of one series lie hundreds of orders of magnitude apart.
+# asv needs a finite interval of every value. Where samples are too few for one it reaches from this
+# part of the value to this multiple of it: beyond any difference between releases. asv weighs a
+# point by the width of its interval, and its search for steps does not end where the weights of one
+# series lie hundreds of orders of magnitude apart.
 WIDEST = 1e6
 
 
@@ -86,7 +88,7 @@ def _keeping(
         if not any(_measured(values) for values in self._results.values()):
             log.warning(f"nothing was measured: {path.name} is not written")
             return
-        _make_finite(self)
+        _set_intervals(self)
         write(self, result_dir)
         for entry in records:
             if "fingerprint" in entry:
@@ -218,10 +220,11 @@ def _samples_at(samples: list[list[float] | None] | None, index: int) -> int:
     return len(samples[index] or []) if samples else 0
 
 
-def _make_finite(results: Results) -> None:
-    """Give intervals of too few samples wide finite bounds instead of infinite ones."""
+def _set_intervals(results: Results) -> None:
+    """Store intervals of log seconds, which are above zero, in place of those that asv made."""
     for name, stats in results._stats.items():
-        for value, entry in zip(results._results[name] or [], stats or [], strict=False):
-            for key, factor in zip(INTERVALS, (0.0, WIDEST), strict=True):
-                if entry and math.isinf(entry.get(key, 0.0)):
-                    entry[key] = factor * value
+        columns = results._results[name] or (), stats or (), results._samples.get(name) or ()
+        for value, entry, samples in zip_longest(*columns):
+            if entry and value:
+                bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
+                entry.update(zip(INTERVALS, bounds, strict=True))

@@ -1,0 +1,1 @@
+"""Statistics of seconds. `intervals` and `student` need no more than the standard library."""
