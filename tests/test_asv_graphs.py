@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.pages import asv_fit, asv_graphs
+from deepbench_ops.storage import cache
 
 PLAIN = """
 import sys
@@ -111,10 +112,17 @@ def test_what_was_fitted_is_not_fitted_again(folder: Path, monkeypatch) -> None:
     assert lists == {path: path.read_text() for path in (folder / "html").rglob("summary.json")}
 
 
-def test_a_broken_memory_is_no_hindrance(folder: Path) -> None:
-    (folder / ".asv" / "fitted.json").write_text("{", "utf-8")
+@pytest.mark.parametrize("stored", [None, [1], {"digest": 1}, {"digest": [[1]]}, "text"])
+def test_damaged_fits_are_computed_again(folder: Path, stored: object) -> None:
+    """Those without their checksum (None), and those with one that are no fits."""
+    path = folder / ".asv" / "fitted.json"
+    if stored is None:
+        path.write_text("{}")
+    else:
+        cache.write(path, stored)
     published_site.published(folder)
-    assert json.loads((folder / ".asv" / "fitted.json").read_text())
+    assert "digest" not in cache.read(path)
+    assert cache.read(path)
 
 
 points = st.one_of(st.none(), st.floats(1e-6, 1e3))

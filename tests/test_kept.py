@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import published_site
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.pages import own, whole
+from deepbench_ops.pages import own, stored_lines, whole
 from deepbench_ops.pages.kept import Kept
 from deepbench_ops.results import loaded
 
@@ -54,6 +55,48 @@ def test_what_is_kept_and_broken_is_made_again(machine: Path, content: bytes | N
     (file,) = (machine.parents[1] / "kept").iterdir()
     file.write_bytes(file.read_bytes()[:-5] if content is None else content)
     assert [made(machine), made(machine)] == [True, False]
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_one_flipped_bit_anywhere_makes_it_again(machine: Path, bit: int) -> None:
+    made(machine)
+    (file,) = (machine.parents[1] / "kept").iterdir()
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << bit
+        file.write_bytes(flipped)
+        assert made(machine)
+
+
+def test_a_planted_pickle_is_not_executed(machine: Path) -> None:
+    made(machine)
+    (file,) = (machine.parents[1] / "kept").iterdir()
+    planted = machine / "planted"
+    first_line = file.read_bytes().partition(b"\n")[0]
+    file.write_bytes(first_line + b"\n" + pickle.dumps(Touch(planted)))
+    assert made(machine)
+    assert not planted.exists()
+
+
+class Touch:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("stored", [[], {}, {"lines": 1}, 7, "text"])
+def test_what_is_stored_with_its_checksum_and_is_no_line_is_made_again(
+    machine: Path, stored: object
+) -> None:
+    kept = Kept(machine.parents[1] / "kept", encoded=lambda _: stored, decoded=stored_lines.decoded)
+    kept.made(machine, lambda: None)
+    kept.write()
+    assert kept.made(machine, lambda: "made") == "made"
 
 
 def test_what_was_kept_of_a_machine_that_is_gone_goes_too(machine: Path) -> None:

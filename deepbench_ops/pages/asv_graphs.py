@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import math
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -28,6 +26,7 @@ from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
 
 from deepbench_ops.pages import asv_fit
+from deepbench_ops.storage import cache
 
 ENCODED = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 """asv's lists hold numpy's numbers, and numbers as names."""
@@ -216,18 +215,24 @@ class Fitted:
         self.path: Path | None = None
 
     def read(self) -> dict[str, list[Piece]]:
-        """What it holds; nothing where there is no such file, or it is broken."""
+        """Return what it holds; nothing where there is no such file, or it is damaged."""
+        found = cache.read(self.path) if self.path else None
         try:
-            return dict(json.loads(self.path.read_text("utf-8"))) if self.path else {}
-        except (OSError, ValueError):
+            return {
+                digest: [_piece(*each) for each in pieces]
+                for digest, pieces in (found or {}).items()
+            }
+        except (TypeError, ValueError, AttributeError):
             return {}
 
     def write(self, pieces: dict[str, list[Piece]]) -> None:
+        """Store pieces in place of those that the file holds."""
         if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = self.path.with_suffix(f".{os.getpid()}")
-            unfinished.write_text(json.dumps(pieces), "utf-8")
-            unfinished.replace(self.path)
+            cache.write(self.path, pieces)
+
+
+def _piece(left: int, right: int, level: float, least: float, error: float) -> Piece:
+    return int(left), int(right), float(level), float(least), float(error)
 
 
 fitted = Fitted()

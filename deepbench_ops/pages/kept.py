@@ -1,65 +1,66 @@
-"""What was made of a machine's results, kept until they, or what makes it, are others."""
+"""Values computed of a machine's results, stored until the results or the code change."""
 
 import hashlib
-import os
-import pickle
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from deepbench_ops.storage import cache as stored
 
 PACKAGE = Path(__file__).parent.parent
 COMPUTING = ("asv", "numpy", "scipy")
-"""What beside this package decides what comes out."""
+"""The libraries that decide the result, next to this package."""
 
-NAME = re.compile(r"[0-9a-f]{16}(\.\w+)?")
+NAME = re.compile(r"[0-9a-f]{16}(\.\w+)?|\.[0-9a-f]{16}\.\w+\.unfinished")
 """Of the files here, unfinished ones too."""
+
+Computed = TypeVar("Computed")
 
 
 @dataclass
-class Kept:
-    """Files of a folder, one for each machine; `of` is all else that they were made of.
+class Kept(Generic[Computed]):
+    """Files of a folder, one for each machine.
 
-    They are Python's own pickles, which only he should write who publishes.
+    of: everything that the values depend on besides the machine's files and the code.
+    encoded, decoded: from a value to JSON's types and back. `decoded` raises LookupError, TypeError
+    or ValueError for what is no such value.
     """
 
     folder: Path
     of: str = ""
+    encoded: Callable[[Computed], Any] = lambda value: value
+    decoded: Callable[[Any], Computed] = lambda value: value
     asked: set[str] = field(default_factory=set)
     """Names of the files of all machines that were asked for."""
-    new: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    """By the name of its file: of what it was made now, and what."""
+    new: dict[str, tuple[str, Computed]] = field(default_factory=dict)
+    """By the name of its file: the digest of what a new value depends on, and the value."""
 
-    def made(self, machine: Path, make: Callable[[], Any]) -> Any:
-        """What `make` returns for a machine's folder of results, from the file if it is kept."""
+    def made(self, machine: Path, make: Callable[[], Computed]) -> Computed:
+        """Return what `make` returns for a machine's folder of results, from its file if that is
+        valid."""
         name = hashlib.blake2b(machine.name.encode(), digest_size=8).hexdigest()
         digest = _digest(machine, self.of)
         self.asked.add(name)
-        content = self._read(name, digest)
-        if content is None:
-            content = make()
-            self.new[name] = digest, content
-        return content
-
-    def _read(self, name: str, digest: str) -> Any:
-        try:
-            with (self.folder / name).open("rb") as file:
-                return pickle.load(file) if file.readline().decode().strip() == digest else None
-        except Exception:  # there is hardly one that unpickling what is broken does not raise
-            return None
+        found = stored.read(self.folder / name, digest)
+        if found is not None:
+            with suppress(LookupError, TypeError, ValueError, AttributeError):
+                return self.decoded(found)
+        made = make()
+        self.new[name] = digest, made
+        return made
 
     def write(self) -> None:
-        """Keep what was made, with all that was worked out of it meanwhile, and of machines that
-        nobody asked for nothing."""
+        """Store the new values, with all that was computed of them meanwhile, and remove the files
+        of machines that were not asked for."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for name, (digest, content) in self.new.items():
-            unfinished = self.folder / f"{name}.{os.getpid()}"
-            unfinished.write_bytes(f"{digest}\n".encode() + pickle.dumps(content))
-            unfinished.replace(self.folder / name)
+        for name, (digest, made) in self.new.items():
+            stored.write(self.folder / name, self.encoded(made), digest)
         for path in self.folder.iterdir():
             if NAME.fullmatch(path.name) and path.name not in self.asked:
                 path.unlink(missing_ok=True)
@@ -75,7 +76,7 @@ def _digest(machine: Path, of: str) -> str:
 
 @cache
 def _package() -> str:
-    """What makes it: with other code, tables or libraries nothing kept is valid."""
+    """Return a digest of the code, tables and libraries that decide the values."""
     libraries = [f"{name} {version(name)}" for name in COMPUTING]
     digest = hashlib.blake2b(" ".join([sys.version, *libraries]).encode(), digest_size=16)
     for path in sorted(PACKAGE.rglob("*")):

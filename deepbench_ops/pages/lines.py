@@ -16,15 +16,13 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.site_data import Machine
+from deepbench_ops.pages.stored_lines import Found
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
 
-Found = tuple[list[Line], Machine, list[str]]
-"""The lines of a machine, the machine, and what is torn."""
-
 
 def read(
-    results: Path, timeline: Sequence[Release], kept: Kept | None = None
+    results: Path, timeline: Sequence[Release], kept: Kept[Found] | None = None
 ) -> tuple[list[Line], list[Machine], list[str]]:
     """Return all lines, of single releases and published figures too; the machines; what is torn.
 
@@ -36,7 +34,7 @@ def read(
     torn: list[str] = []
     for name in points.machines(results):
         make = partial(_machine, results, name, timeline)
-        found: Found = kept.made(results / name, make) if kept else make()
+        found = kept.made(results / name, make) if kept else make()
         lines += found[0]
         machines.append(found[1])
         torn += found[2]

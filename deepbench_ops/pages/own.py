@@ -113,7 +113,7 @@ def _write_here(*about: Any) -> Written:
     return written
 
 
-def _write(*about: Any) -> tuple[Written, Kept]:
+def _write(*about: Any) -> tuple[Written, Kept[Any]]:
     # What judges lines takes long to import: the process that writes does it, beside asv.
     from deepbench_ops.pages import whole
 

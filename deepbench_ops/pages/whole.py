@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis.causes import causes
-from deepbench_ops.pages import framework_page, lines, noise_data, site, site_data, verdict_page
+from deepbench_ops.pages import (
+    framework_page,
+    lines,
+    noise_data,
+    site,
+    site_data,
+    stored_lines,
+    verdict_page,
+)
 from deepbench_ops.pages.kept import Kept
+from deepbench_ops.pages.stored_lines import Found
 from deepbench_ops.pages.written import Written
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import intact
@@ -15,13 +24,13 @@ from deepbench_ops.results import intact
 
 def write(
     folder: Path, project: str, results: Path, timeline: Sequence[Release], keeping: Path
-) -> tuple[Written, Kept]:
+) -> tuple[Written, Kept[Found]]:
     """Write into `folder` all pages that are made of lines, and what they read; what was made on
     the way is returned as well, to be kept.
 
     `keeping` is the folder of what an earlier publishing has made of each machine's results.
     """
-    kept = Kept(keeping, repr(timeline))
+    kept = Kept(keeping, repr(timeline), stored_lines.encoded, stored_lines.decoded)
     found, machines, torn = lines.read(results, timeline, kept)
     broken = intact.broken(results)
     torn += [line for line in broken if not any(line in told for told in torn)]

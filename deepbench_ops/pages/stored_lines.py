@@ -1,0 +1,121 @@
+"""The lines of a machine as JSON's types, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple
+from datetime import date
+from typing import Any
+
+from deepbench_ops.analysis.changes import Change
+from deepbench_ops.analysis.history import Line, Shift
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.stacks import Stack
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.pages.site_data import Machine
+from deepbench_ops.releases.table import Release
+
+Found = tuple[list[Line], Machine, list[str]]
+"""The lines of a machine, the machine, and a sentence for each of its files that is damaged."""
+
+RELEASE = Point._fields.index("release")
+
+
+def encoded(found: Found) -> dict[str, Any]:
+    """Return the lines of a machine, with the noise and the changes that were computed of them."""
+    lines, machine, torn = found
+    releases = {point.release.hash: point.release for line in lines for point in line.points}
+    releases |= {stack.release.hash: stack.release for stack in machine.stacks}
+    places = {of: place for place, of in enumerate(releases)}
+    return {
+        "releases": [
+            {**asdict(release), "date": release.date.isoformat()} for release in releases.values()
+        ],
+        "lines": [
+            {
+                "points": [
+                    (*point[:RELEASE], places[point.release.hash], *point[RELEASE + 1 :])
+                    for point in line.points
+                ],
+                **_computed(line),
+            }
+            for line in lines
+        ],
+        "machine": {
+            "name": machine.name,
+            "entry": dict(machine.entry),
+            "profile": _profile(machine.profile) if machine.profile else None,
+            "runs": list(machine.runs),
+            "stacks": [
+                {"release": places[one.release.hash], "facts": one.facts, "new": one.new}
+                for one in machine.stacks
+            ],
+        },
+        "torn": list(torn),
+    }
+
+
+def _profile(known: Profile) -> dict[str, Any]:
+    return {"version": profile.VERSION, **asdict(known)}
+
+
+def _computed(line: Line) -> dict[str, Any]:
+    """Return what `Line` has computed and remembers."""
+    known = vars(line)
+    found: dict[str, Any] = {"noise": known["noise"]} if "noise" in known else {}
+    if "changes" in known:
+        found["changes"] = [astuple(shift.change) for shift in known["changes"]]
+    return found
+
+
+def decoded(stored: Mapping[str, Any]) -> Found:
+    """Return the lines that `encoded` stored. Raises LookupError, TypeError, ValueError or
+    AttributeError for anything else."""
+    releases = [
+        Release(**{**each, "date": date.fromisoformat(each["date"]), "pins": tuple(each["pins"])})
+        for each in stored["releases"]
+    ]
+    machine = stored["machine"]
+    known = Machine(
+        str(machine["name"]),
+        {str(name): str(text) for name, text in machine["entry"].items()},
+        profile.parse(machine["profile"]) if machine["profile"] else None,
+        tuple(machine["runs"]),
+        tuple(
+            Stack(
+                releases[each["release"]],
+                dict(each["facts"]),
+                {name: (before, after) for name, (before, after) in each["new"].items()},
+            )
+            for each in machine["stacks"]
+        ),
+    )
+    lines = [_line(each, releases) for each in stored["lines"]]
+    return lines, known, list(map(str, stored["torn"]))
+
+
+def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
+    line = Line(tuple(_point(row, releases) for row in stored["points"]))
+    if "noise" in stored:
+        noise = stored["noise"]
+        vars(line)["noise"] = math.nan if noise is None else float(noise)
+    if "changes" in stored:
+        vars(line)["changes"] = [_shift(line, Change(*each)) for each in stored["changes"]]
+    return line
+
+
+def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
+    release = releases[row[RELEASE]]
+    return Point._make([*row[:RELEASE], release, *map(_immutable, row[RELEASE + 1 :])])
+
+
+def _shift(line: Line, change: Change) -> Shift:
+    before, after = line.points[change.index - 1 : change.index + 1]
+    return Shift(before, after, change, line.noise)
+
+
+def _immutable(value: Any) -> Any:
+    """Return a list of JSON's, and those in it, as tuples."""
+    return tuple(map(_immutable, value)) if isinstance(value, list) else value
