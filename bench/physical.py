@@ -19,7 +19,7 @@ from asv import step_detect
 
 from deepbench_ops.analysis import compare_pairs
 from deepbench_ops.measure import live, pairs
-from deepbench_ops.problems.selections import HEADLINE
+from deepbench_ops.problems.gemm import Gemm
 
 SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
 ROUNDS = 10
@@ -42,7 +42,7 @@ class Case:
 
 def headline() -> list[str]:
     """The headline's products of training and server, but for one that takes a second a call."""
-    ids = [*HEADLINE["gemm", "training"], *HEADLINE["gemm", "inference_server"]]
+    ids = [*Gemm.headline["training"], *Gemm.headline["inference_server"]]
     return [id for id in dict.fromkeys(ids) if "n9124" not in id]
 
 

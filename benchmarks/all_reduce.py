@@ -1,6 +1,7 @@
 """Sums of a vector over processes: each rank ends with the sum of all ranks' vectors."""
 
 from deepbench_ops import problems
+from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.ranks import prepared
 
 
@@ -11,7 +12,7 @@ class Training:
     params = (
         [problem.id for problem in problems.load("all_reduce", "training")],
         ["float32"],
-        [2, 4, 8, 16, 32],
+        list(AllReduce.ranks),
     )
     rounds = 2
     timeout = 1800

@@ -22,7 +22,8 @@ from pathlib import Path
 from re import fullmatch
 
 from deepbench_ops.problems import FAMILIES, SETS, Problem
-from deepbench_ops.problems.tables import SEPARATOR, TYPES
+from deepbench_ops.problems.families import SEPARATOR
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import sheets, timings
 from deepbench_ops.published.headings import SIZES, Section, required, section, words_and_unit
 

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 from deepbench_ops.backends.torch_backend import TorchBackend, alone, recorded  # noqa: E402
 
-APART = [each for each in Model.beside if each.endswith("_operations")]
+APART = [each for each in Model.uncompared if each.endswith("_operations")]
 MMOE = Model(name="mmoe", batch=4)
 
 

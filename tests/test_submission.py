@@ -645,7 +645,7 @@ def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
     [
         (load(family)[0], operation)
         for family, kind in TYPES.items()
-        for operation in sorted({*kind.operations, *kind.beside})
+        for operation in sorted({*kind.operations, *kind.uncompared})
     ],
 )
 def test_every_operation_that_is_measured_may_be_sent(problem, operation):

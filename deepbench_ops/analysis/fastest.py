@@ -7,14 +7,6 @@ from datetime import date
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.selections import Selected
 
-PASSES = {
-    "conv": ("forward", "backward_data", "backward_weights"),
-    "rnn": ("forward", "backward_data"),
-    "all_reduce": ("sum",),
-}
-"""What a machine's total is the sum of; elsewhere forward alone. The gradient of a recurrent
-layer's weights, which was published from 2018 on only, is left out."""
-
 Kernel = tuple[str, str, str, int | None]
 
 
@@ -87,7 +79,7 @@ def _counts(point: Point) -> bool:
         return False
     if point.operation == "backward_data" and getattr(point.problem, "first_layer", False):
         return False
-    return point.operation in PASSES.get(point.family, ("forward",))
+    return point.operation in point.problem.totalled
 
 
 def _best(holders: Sequence[dict[str, Point]]) -> Record:

@@ -53,7 +53,7 @@ class Backend(ABC):
         operation.
         """
         known_precision(precision)
-        known = (*problem.operations, *problem.beside)
+        known = (*problem.operations, *problem.uncompared)
         if operation not in known:
             raise unknown(f"{problem.family} operation", operation, known)
         if operation == FIRST_CALL and not self.compiles:

@@ -64,7 +64,7 @@ def bisect(
     from deepbench_ops.releases import side
 
     wanted = find_anywhere(problem, family)
-    known = (*wanted.operations, *wanted.beside)
+    known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
         raise unknown(f"{wanted.family} operation", operation, known)
     task = pairs.Task(wanted.family, wanted.id, precision_named(precision).name, operation)

@@ -10,8 +10,8 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.commands.problems import find_anywhere
+from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import precision as precision_named
-from deepbench_ops.problems.selections import HEADLINE
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
@@ -73,7 +73,7 @@ def noise(
 
 
 def _headline() -> list[str]:
-    ids = [*HEADLINE["gemm", "training"], *HEADLINE["gemm", "inference_server"]]
+    ids = [*Gemm.headline["training"], *Gemm.headline["inference_server"]]
     return [id for id in dict.fromkeys(ids) if "n9124" not in id]  # one that takes a second
 
 

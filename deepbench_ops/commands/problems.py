@@ -10,11 +10,11 @@ from tabulate import tabulate
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
+from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.selections import select
 from deepbench_ops.problems.tables import (
-    SEPARATOR,
     TYPES,
     family_name,
     named,

@@ -15,8 +15,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import MIXED
-from deepbench_ops.problems.tables import FAMILIES
-from deepbench_ops.published.headings import SIZES, TIMES
+from deepbench_ops.published.headings import SHEETS, SIZES, TIMES
 from deepbench_ops.published.timings import SET, SPECS
 
 PRECISIONS = {
@@ -26,16 +25,6 @@ PRECISIONS = {
     "float16": "16 bit inputs, 32 bit addition",
     "int8": "Int8 multiplication, 32 bit accumulation",
     MIXED: "32 bit inputs, 16 bit multiplication, 32 bit addition",
-}
-
-TITLES = {
-    ("gemm", ""): "Dense Matrix Multiplication",
-    ("sparse_gemm", ""): "Sparse Matrix Multiplication",
-    ("conv", ""): "Convolution",
-    ("rnn", "vanilla"): "Recurrent Layers - Vanilla",
-    ("rnn", "lstm"): "Recurrent Layers - LSTM",
-    ("rnn", "gru"): "Recurrent Layers - GRU",
-    ("all_reduce", ""): "All-Reduce",
 }
 
 RANKS = "# chips / accelerator cards"
@@ -104,12 +93,15 @@ def _refuse_mixture(points: Sequence[Point]) -> None:
 
 
 def _sections(points: Sequence[Point]) -> Iterable[list[list[Any]]]:
-    tables: dict[tuple[str, str], list[Point]] = {}
-    for point in points:
-        cell = point.problem.sizes().get("cell", "")
-        tables.setdefault((point.family, str(cell)), []).append(point)
-    for key in sorted(tables, key=lambda key: FAMILIES.index(key[0])):
-        yield _table(TITLES[key], tables[key])
+    for family, sheets in SHEETS.items():
+        for table in sheets.tables:
+            found = [
+                point
+                for point in points
+                if point.family == family and table.fixed.items() <= point.problem.sizes().items()
+            ]
+            if found:
+                yield _table(table.title, found)
 
 
 def _table(title: str, points: Sequence[Point]) -> list[list[Any]]:

@@ -8,11 +8,11 @@ from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import PRECISIONS
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import SETS, Problem
 from deepbench_ops.problems.rnn import Rnn
 from deepbench_ops.problems.selections import SELECTIONS, Selected, bench_regex, select
 from deepbench_ops.problems.sparse_gemm import SparseGemm
-from deepbench_ops.problems.tables import FAMILIES, SETS, find, load
+from deepbench_ops.problems.tables import FAMILIES, find, load
 
 __all__ = [
     "FAMILIES",

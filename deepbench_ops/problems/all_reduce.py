@@ -1,9 +1,10 @@
-"""All-reduce: every participant ends with the sum of everybody's vector."""
+"""All-reduce: every process ends with the sum of the vectors of all."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, Sheets, Table
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,23 @@ class AllReduce(Problem):
     """
 
     family: ClassVar[str] = "all_reduce"
+    position: ClassVar[int] = 50
+    id_pattern: ClassVar[str] = r"n(?P<elements>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("sum",)
+    totalled: ClassVar[tuple[str, ...]] = operations
+    ranks: ClassVar[tuple[int, ...]] = (2, 4, 8, 16, 32)
+    headline_ranks: ClassVar[tuple[int, ...]] = (8, 16, 32)
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "training": (
+            "n16777217",  # printed as 16777216: see the problem's note
+            "n64500000",
+        ),
+    }
+    sheets: ClassVar[Sheets] = Sheets(
+        tables=(Table("All-Reduce", start="all-reduce"),),
+        sizes={"size # floats": "elements"},
+        times={"mean all reduce time": "sum"},
+    )
 
     elements: int
     repeats: int = 1

@@ -1,10 +1,11 @@
 """Two-dimensional convolutions: images of n x c x h x w with k filters of c x r x s."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import Problem, computed
+from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
 
 WRITTEN = {"forward": "output", "backward_data": "images", "backward_weights": "filters"}
 """The tensor that each pass writes, itself or its gradient; it reads the other two."""
@@ -19,7 +20,50 @@ class Conv(Problem):
     """
 
     family: ClassVar[str] = "conv"
+    position: ClassVar[int] = 20
+    id_pattern: ClassVar[str] = (
+        r"w(?P<w>\d+)_h(?P<h>\d+)_c(?P<c>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_r(?P<r>\d+)_s(?P<s>\d+)"
+        r"_pad(?P<pad_w>\d+)_(?P<pad_h>\d+)_stride(?P<stride_w>\d+)_(?P<stride_h>\d+)"
+    )
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward_data", "backward_weights")
+    totalled: ClassVar[tuple[str, ...]] = operations
+    smallest: ClassVar[Mapping[str, int]] = {"pad_w": 0, "pad_h": 0}
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "training": (
+            "w700_h161_c1_n32_k32_r5_s20_pad0_0_stride2_2",
+            "w54_h54_c64_n8_k64_r3_s3_pad1_1_stride1_1",
+            "w224_h224_c3_n16_k64_r3_s3_pad1_1_stride1_1",
+            "w7_h7_c512_n16_k512_r3_s3_pad1_1_stride1_1",
+            "w28_h28_c192_n16_k32_r5_s5_pad2_2_stride1_1",
+        ),
+        "inference_server": (
+            "w341_h79_c32_n4_k32_r5_s10_pad0_0_stride2_2",
+            "w224_h224_c3_n1_k64_r7_s7_pad3_3_stride2_2",
+            "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2",
+            "w7_h7_c512_n2_k2048_r1_s1_pad0_0_stride1_1",
+        ),
+        "inference_device": (
+            "w112_h112_c64_n1_k64_r1_s1_pad0_0_stride1_1",
+            "w56_h56_c256_n1_k128_r1_s1_pad0_0_stride2_2",
+            "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1",
+        ),
+    }
+    # Filters go by the letter: one revision swapped the words behind R and S, never the letters.
+    sheets: ClassVar[Sheets] = Sheets(
+        tables=(Table("Convolution", start="convolution"),),
+        sizes={
+            **{letter: letter for letter in "whcnkrs"},
+            "pad_w": "pad_w",
+            "pad_h": "pad_h",
+            "horizontal stride": "stride_w",
+            "vertical stride": "stride_h",
+        },
+        times={
+            "forward": "forward",
+            "wrt inputs": "backward_data",
+            "wrt parameters": "backward_weights",
+        },
+    )
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     """NCHW as published, or with the channels of a pixel side by side."""
 
@@ -46,6 +90,11 @@ class Conv(Problem):
             f"w{self.w}_h{self.h}_c{self.c}_n{self.n}_k{self.k}_r{self.r}_s{self.s}"
             f"_pad{self.pad_w}_{self.pad_h}_stride{self.stride_w}_{self.stride_h}"
         )
+
+    def impossible(self) -> str:
+        """A filter must fit into the padded image."""
+        fits = min(self.p, self.q) >= 1
+        return "" if fits else "the filter is larger than the padded image"
 
     @property
     def p(self) -> int:

@@ -1,9 +1,19 @@
 """Dense matrix products: C = op(A) op(B) + C."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, Sheets, Table
+
+PRODUCT_HEADERS = {
+    "m": "m",
+    "n": "n",
+    "k": "k",
+    "a transpose": "a_transposed",
+    "b transpose": "b_transposed",
+}
+"""Sizes of a product by their header in workbooks."""
 
 
 @dataclass(frozen=True)
@@ -14,6 +24,35 @@ class Gemm(Problem):
     """
 
     family: ClassVar[str] = "gemm"
+    position: ClassVar[int] = 10
+    id_pattern: ClassVar[str] = (
+        r"m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<a_transposed>[NT])(?P<b_transposed>[NT])"
+    )
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "training": (
+            "m1760_n128_k1760_NN",
+            "m7680_n64_k2560_NN",
+            "m2560_n64_k2560_NN",
+            "m5124_n9124_k2560_TN",
+            "m3072_n128_k1024_TN",
+        ),
+        "inference_server": (
+            "m5124_n700_k2048_NN",
+            "m35_n700_k2048_NN",
+            "m3072_n3000_k1024_NN",
+            "m512_n6000_k2816_NN",
+        ),
+        "inference_device": (
+            "m5124_n700_k2048_NN",
+            "m35_n700_k2048_NN",
+            "m3072_n1500_k1024_NN",
+        ),
+    }
+    sheets: ClassVar[Sheets] = Sheets(
+        tables=(Table("Dense Matrix Multiplication", start="dense matrix"),),
+        sizes=PRODUCT_HEADERS,
+        times={"time": "forward"},
+    )
 
     m: int
     n: int

@@ -1,24 +1,14 @@
 """From an id back to the problem: for sizes that a result names and no published list has."""
 
 import re
+from dataclasses import fields
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
-from deepbench_ops.problems.model import network_sizes
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import family_name, named
-
-_PATTERNS = {
-    "gemm": r"m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<a_transposed>[NT])(?P<b_transposed>[NT])",
-    "conv": r"w(?P<w>\d+)_h(?P<h>\d+)_c(?P<c>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_r(?P<r>\d+)_s(?P<s>\d+)"
-    r"_pad(?P<pad_w>\d+)_(?P<pad_h>\d+)_stride(?P<stride_w>\d+)_(?P<stride_h>\d+)",
-    "rnn": r"(?P<cell>vanilla|lstm|gru)_h(?P<hidden>\d+)_n(?P<batch>\d+)_t(?P<timesteps>\d+)",
-    "all_reduce": r"n(?P<elements>\d+)",
-    "model": rf"(?P<name>{'|'.join(network_sizes())})_b(?P<batch>\d+)(?:_t(?P<threads>\d+))?",
-}
-_PATTERNS["sparse_gemm"] = _PATTERNS["gemm"] + r"_sparsity(?P<sparsity>0\.\d+)"
+from deepbench_ops.problems.tables import TYPES, family_name, named
 
 
 def problem_of(family: str, id: str) -> Problem:
@@ -30,12 +20,15 @@ def problem_of(family: str, id: str) -> Problem:
     if listed is not None:
         return listed
     name = family_name(family)
-    found = re.fullmatch(_PATTERNS[name], id)
+    found = re.fullmatch(TYPES[name].id_pattern, id)
     if found is None:
         raise unknown(f"{name} problem", id, named(family))
     given = {key: text for key, text in found.groupdict().items() if text is not None}
+    types = {field.name: field.type for field in fields(TYPES[name])}
     try:
-        problem = sizes.problem(name, {key: _value(key, text) for key, text in given.items()})
+        problem = sizes.problem(
+            name, {key: _value(TYPES[name], key, types[key], text) for key, text in given.items()}
+        )
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{id[:80]}: {wrong}") from None
     if problem.id != id:
@@ -43,9 +36,7 @@ def problem_of(family: str, id: str) -> Problem:
     return problem
 
 
-def _value(name: str, text: str) -> Any:
-    if name in ("cell", "name"):
+def _value(kind: type[Problem], name: str, type_: Any, text: str) -> Any:
+    if type_ is str:
         return text
-    if name.endswith("_transposed"):
-        return text == "T"
-    return sizes.size(name, text)
+    return text == "T" if type_ is bool else sizes.size(name, text, kind)

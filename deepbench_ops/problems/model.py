@@ -54,13 +54,20 @@ class NetworkSize:
 class Model(Problem):
     """A network on `batch` items, on each of `threads` threads at once where it is inference.
 
-    Each of them works on a batch of its own, and the seconds are those of one batch: how long
-    somebody waits who sends it. whole: False for the small twin that is checked.
+    Each thread works on a batch of its own, and the seconds are those of one batch: the time from
+    sending it to its answer. whole: False for the small twin that is checked.
+
+    Raises DeepbenchError for a name that is no network's.
     """
 
     family: ClassVar[str] = "model"
+    id_pattern: ClassVar[str] = r"(?P<name>\w+?)_b(?P<batch>\d+)(?:_t(?P<threads>\d+))?"
+    whole_models: ClassVar[bool] = True
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
-    beside: ClassVar[tuple[str, ...]] = (*Problem.beside, *(each + APART for each in operations))
+    uncompared: ClassVar[tuple[str, ...]] = (
+        *Problem.uncompared,
+        *(each + APART for each in operations),
+    )
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     served: ClassVar[tuple[str, ...]] = ("forward",)
 
@@ -68,6 +75,9 @@ class Model(Problem):
     batch: int
     threads: int = 1
     whole: bool = True
+
+    def __post_init__(self) -> None:
+        network_size(self.name)
 
     @property
     def id(self) -> str:

@@ -25,7 +25,7 @@ def why_not(benchmark: str, params: tuple[str, ...]) -> str:
         return f"no benchmark is called {benchmark}"
     family, ranks = named[1], params[2:]
     counted = len(ranks) == 1 and ranks[0].isdecimal()
-    if len(params) < 2 or (not counted if family == "all_reduce" else ranks):
+    if len(params) < 2 or (not counted if TYPES[family].ranks else ranks):
         return f"{', '.join(params)} are not the parameters of {family}"
     try:
         problem_of(family, params[0])

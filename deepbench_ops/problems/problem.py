@@ -1,35 +1,66 @@
 """What every problem has, whatever its family: an id, the work, the traffic, where it is from.
 
-A family adds its sizes and the formulas that follow from them. Nothing here knows of any
-framework: a problem is what is to be computed, never how.
+A family is one dataclass derived from `Problem`. It adds its sizes and the formulas that follow
+from them, and declares how it is listed, timed and ranked. Nothing here knows of any framework: a
+problem is what is to be computed, never how.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 from deepbench_ops.problems.precision import precision
 
+SETS = ("training", "inference_server", "inference_device")
+"""The sets of DeepBench's lists."""
+
 FIRST_CALL = "first_call"
-"""An operation of every family: to compile the forward pass, and run it once. Frameworks that
-compile nothing have none."""
+"""An operation of every family: compile the forward pass and run it once. Frameworks that compile
+nothing have none."""
 
 APART = "_operations"
-"""Ends the name of what the operations take that another one consists of, each of them alone."""
+"""End of the name of an operation that times the parts of another one, each of them alone."""
 
 
 def computed(operation: str) -> str:
-    """Return the operation whose output this one has."""
+    """Return the operation that has the same output: of a first call, the forward pass."""
     return "forward" if operation == FIRST_CALL else operation.removesuffix(APART)
 
 
 def compared(operation: str) -> bool:
-    """Return whether its seconds are how fast a kernel is, and so stand beside other kernels'.
+    """Return whether its seconds say how fast a kernel is, and may be compared with others'.
 
-    Those of a first call or of operations apart have lines and verdicts of their own, and are in
-    no ratio, share of peak, summary or record.
+    First calls, and operations of a model timed alone, have lines and verdicts of their own, and
+    are in no ratio, share of peak, summary or record.
     """
     return computed(operation) == operation
+
+
+@dataclass(frozen=True)
+class Table:
+    """One kind of table in DeepBench's workbooks.
+
+    title: as exports write it. start: beginning of published titles, in lower case. fixed: sizes
+    that all rows share.
+    """
+
+    title: str
+    start: str
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """Tables of a family in workbooks. Headers are in lower case, without what is in brackets.
+
+    sizes: fields of the problem by header. times: operations by header; where several headers mean
+    one operation, exports write the last.
+    """
+
+    tables: tuple[Table, ...]
+    sizes: dict[str, str]
+    times: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +77,33 @@ class Problem(ABC):
     """
 
     family: ClassVar[str]
+    """Name of the family, of its module and of its CSV."""
+    id_pattern: ClassVar[str]
+    """Regular expression of an id, with a named group for each size that it holds."""
+    position: ClassVar[int] = 100
+    """Place among the families in tables and menus, the smallest first; equal ones by name."""
+    whole_models: ClassVar[bool] = False
+    """Whether its problems are whole networks, which lists of kernels leave out."""
     operations: ClassVar[tuple[str, ...]] = ("forward",)
-    """What of it is timed, each under its own name; the first is what `flops` counts."""
-    beside: ClassVar[tuple[str, ...]] = (FIRST_CALL,)
-    """What else is timed of it, and not compared: see `compared`."""
+    """Operations that are timed, each under its own name; the first is what `flops` counts."""
+    uncompared: ClassVar[tuple[str, ...]] = (FIRST_CALL,)
+    """Operations that are timed as well, and never compared with others: see `compared`."""
+    totalled: ClassVar[tuple[str, ...]] = ("forward",)
+    """Operations whose times add up to a kernel's time where machines are ranked."""
     layouts: ClassVar[tuple[str, ...]] = ("published",)
-    """How its tensors may lie in memory; the published way is everybody's first."""
+    """Ways in which its tensors may lie in memory, the published one first."""
     served: ClassVar[tuple[str, ...]] = ()
-    """Its operations that can be compiled or exported to another framework's runtime as well."""
+    """Operations that can be compiled or exported to another framework's runtime as well."""
+    smallest: ClassVar[Mapping[str, int]] = {}
+    """Least value of each whole size; 1 where a size is not named."""
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Ids in the headline selection, by the set that lists them."""
+    ranks: ClassVar[tuple[int, ...]] = ()
+    """Numbers of processes that it is timed on; () for what runs in one process."""
+    headline_ranks: ClassVar[tuple[int, ...]] = ()
+    """Those of `ranks` that the headline selection times."""
+    sheets: ClassVar[Sheets | None] = None
+    """Its tables in DeepBench's workbooks; None where it has none."""
 
     application: str = ""
     source: str = ""
@@ -61,6 +111,10 @@ class Problem(ABC):
     sets: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
+
+    def impossible(self) -> str:
+        """Why no such problem can exist; "" where it can."""
+        return ""
 
     @property
     @abstractmethod
@@ -106,5 +160,5 @@ class Problem(ABC):
 
     def sizes(self) -> dict[str, int | float | str | bool]:
         """The family's own fields by name: the sizes, without what describes the origin."""
-        described = {field.name for field in fields(Problem)}
+        described = {f.name for f in fields(Problem)}
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in described}

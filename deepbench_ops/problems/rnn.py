@@ -1,11 +1,12 @@
 """Recurrent layers, their recurrent part only: the input products are made beforehand."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import Problem, computed
+from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
 
 GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
 
@@ -25,6 +26,48 @@ class Rnn(Problem):
         "fused_backward",
     )
     """The published passes over the recurrent part, and those of a vendor's whole layer."""
+    position: ClassVar[int] = 30
+    id_pattern: ClassVar[str] = (
+        r"(?P<cell>vanilla|lstm|gru)_h(?P<hidden>\d+)_n(?P<batch>\d+)_t(?P<timesteps>\d+)"
+    )
+    # The gradient of the weights was published from 2018 on only, and is in no total.
+    totalled: ClassVar[tuple[str, ...]] = ("forward", "backward_data")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "training": (
+            "vanilla_h1760_n16_t50",
+            "vanilla_h2560_n32_t50",
+            "lstm_h1024_n128_t25",
+            "gru_h2816_n32_t1500",
+        ),
+        "inference_server": (
+            "lstm_h1536_n4_t50",
+            "lstm_h256_n4_t150",
+            "gru_h2816_n1_t1500",
+            "gru_h2560_n2_t375",
+        ),
+    }
+    sheets: ClassVar[Sheets] = Sheets(
+        tables=tuple(
+            Table(f"Recurrent Layers - {title}", f"recurrent layers - {cell}", {"cell": cell})
+            for title, cell in (("Vanilla", "vanilla"), ("LSTM", "lstm"), ("GRU", "gru"))
+        ),
+        sizes={
+            "hidden units": "hidden",
+            "input": "hidden",
+            "n": "batch",
+            "timesteps": "timesteps",
+        },
+        times={
+            "time forward": "forward",
+            # The programs of these years timed the way back through the steps and nothing else.
+            "time backward": "backward_data",
+            "time backward wrt inputs": "backward_data",
+            "time backward wrt weights": "backward_weights",
+            "time backward total": "backward",  # from here on in our exports alone
+            "time fused forward": "fused_forward",
+            "time fused backward": "fused_backward",
+        },
+    )
 
     cell: str
     hidden: int

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES
 
@@ -17,18 +16,19 @@ LARGEST = 10**12
 """More than any memory holds, and few enough that FLOPs stay finite."""
 
 
-def size(name: str, given: object) -> float:
-    """Return a size of that name as a number, whole but for sparsity.
+def size(name: str, given: object, kind: type[Problem] = Problem) -> float:
+    """Return a size of that name of a family as a number.
 
-    Raises DeepbenchError for what is none: padding begins at 0, sparsity is between 0 and 1, all
-    else begins at 1.
+    A field of floats is a share, between 0 and 1; all else is whole, and begins at 1 unless the
+    family says otherwise (`Problem.smallest`). Raises DeepbenchError for any other value.
     """
     value = number(given)
-    if name == "sparsity":
+    field = kind.__dataclass_fields__.get(name)
+    if field is not None and field.type is float:
         if not 0 < value < 1:
-            raise DeepbenchError(f"sparsity is {str(given)!r}: write a number in (0, 1)")
+            raise DeepbenchError(f"{name} is {str(given)!r}: write a number in (0, 1)")
         return value
-    lowest = 0 if name.startswith("pad_") else 1
+    lowest = kind.smallest.get(name, 1)
     if not lowest <= value <= LARGEST or value != int(value):
         raise DeepbenchError(
             f"{name} is {str(given)[:40]!r}: write a whole number from {lowest} to {LARGEST:g}"
@@ -37,10 +37,11 @@ def size(name: str, given: object) -> float:
 
 
 def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
-    """Return the problem of these sizes; DeepbenchError for a filter larger than its image."""
+    """Return the problem of these sizes; DeepbenchError where none such can exist."""
     made = TYPES[family](**sizes)
-    if isinstance(made, Conv) and min(made.p, made.q) < 1:
-        raise DeepbenchError(f"{made.id}: the filter is larger than the padded image")
+    reason = made.impossible()
+    if reason:
+        raise DeepbenchError(f"{made.id}: {reason}")
     return made
 
 

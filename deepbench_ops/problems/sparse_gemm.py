@@ -1,11 +1,13 @@
 """Products of a sparse matrix with a dense one: C = op(A) op(B), A sparse."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
+from deepbench_ops.problems.gemm import PRODUCT_HEADERS, Gemm
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem import Problem, Sheets, Table
 
 INDEX_BYTES = 4
 
@@ -15,6 +17,30 @@ class SparseGemm(Problem):
     """C (m x n) = op(A) (m x k) · op(B) (k x n); `sparsity` is the share of A that is zero."""
 
     family: ClassVar[str] = "sparse_gemm"
+    position: ClassVar[int] = 40
+    id_pattern: ClassVar[str] = Gemm.id_pattern + r"_sparsity(?P<sparsity>0\.\d+)"
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "inference_server": (
+            "m7680_n1_k2560_NN_sparsity0.95",
+            "m7860_n2_k2560_NN_sparsity0.95",  # printed as 7680: see the problem's note
+            "m7680_n1500_k2560_NN_sparsity0.95",
+            "m10752_n1_k3584_NN_sparsity0.9",
+        ),
+        "inference_device": (
+            "m7680_n1_k2560_NN_sparsity0.95",
+            "m7680_n1500_k2560_NN_sparsity0.95",
+            "m7680_n1_k2560_NN_sparsity0.9",
+        ),
+    }
+    sheets: ClassVar[Sheets] = Sheets(
+        tables=(Table("Sparse Matrix Multiplication", start="sparse matrix"),),
+        sizes={**PRODUCT_HEADERS, "sparsity": "sparsity"},
+        times={
+            "sparse time": "forward",
+            "dense time": "dense_forward",
+            "conversion time": "conversion",  # in our exports alone
+        },
+    )
     operations: ClassVar[tuple[str, ...]] = ("forward", "dense_forward", "conversion")
     """The product; the same product with the zeros of A stored and multiplied; dense A to CSR."""
 

@@ -1,31 +1,22 @@
-"""Reads the published lists that ship with the project, one CSV file per family.
+"""The lists of problems that ship with the project: by family, by set, by id.
 
-A line is a distinct problem: its sizes, how many rows each published set spends on it (none where
-only a result workbook has it), the application, and where all that comes from.
-scripts/make_problem_tables.py writes the files.
+scripts/make_problem_tables.py writes DeepBench's, scripts/make_model_tables.py those of models.
 """
 
-import csv
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
-from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.problems.conv import Conv
-from deepbench_ops.problems.gemm import Gemm
-from deepbench_ops.problems.model import Model
+from deepbench_ops.problems import families
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.rnn import Rnn
-from deepbench_ops.problems.sparse_gemm import SparseGemm
+from deepbench_ops.problems.problem import SETS, Problem
 
-KERNELS: tuple[type[Problem], ...] = (Gemm, Conv, Rnn, SparseGemm, AllReduce)
-TYPES: dict[str, type[Problem]] = {kind.family: kind for kind in KERNELS} | {Model.family: Model}
-FAMILIES = tuple(kind.family for kind in KERNELS)
-"""The families of DeepBench's lists; whole models are a family beside them."""
+TYPES: Mapping[str, type[Problem]] = {
+    name: family.kind for name, family in families.found()[0].items()
+}
+"""The dataclass of every family, by name."""
 
-SETS = ("training", "inference_server", "inference_device")
-SEPARATOR = "; "
+FAMILIES = tuple(name for name, kind in TYPES.items() if not kind.whole_models)
+"""The families of kernels; whole models are a family of their own."""
 
 
 def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
@@ -88,39 +79,9 @@ def _spelt(what: str, name: str, valid: tuple[str, ...]) -> str:
 
 @cache
 def _table(family: str) -> tuple[Problem, ...]:
-    path = files(__package__).joinpath(f"{family}.csv")
-    with path.open(encoding="utf-8") as lines:
-        return tuple(from_line(family, line) for line in csv.DictReader(lines))
-
-
-def from_line(family: str, line: Mapping[str, str]) -> Problem:
-    """The problem that one line of a family's file describes."""
-    kind = TYPES[family]
-    counts = {name: int(line[name] or 0) for name in SETS}
-    sizes = {name: _value(line[name]) for name in line.keys() & size_names(family)}
-    return kind(
-        **sizes,  # type: ignore[arg-type]
-        application=line["application"],
-        source=line["source"],
-        note=line["note"],
-        sets=tuple(name for name in SETS if counts[name]),
-        rows=tuple(counts[name] for name in SETS if counts[name]),
-        aliases=tuple(filter(None, line["aliases"].split(SEPARATOR))),
-    )
+    return families.found()[0][family].problems
 
 
 def size_names(family: str) -> tuple[str, ...]:
     """The size fields of a family, in the order of its dataclass."""
-    described = Problem.__dataclass_fields__
-    return tuple(name for name in TYPES[family].__dataclass_fields__ if name not in described)
-
-
-def _value(text: str) -> bool | int | float | str:
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+    return families.size_names(TYPES[family])

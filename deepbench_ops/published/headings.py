@@ -1,4 +1,4 @@
-"""What titles and column headers of DeepBench's sheets mean, however a revision spells them.
+"""The meaning of titles and column headers of DeepBench's sheets, however a revision spells them.
 
 A section begins with its title in the first column; the row that names the sizes is the same one
 or the next. Columns go by their headers: their order changed over the years.
@@ -9,67 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deepbench_ops.problems.tables import size_names
+from deepbench_ops.problems.tables import TYPES, size_names
 
-SECTIONS = {
-    "dense matrix": ("gemm", {}),
-    "sparse matrix": ("sparse_gemm", {}),
-    "convolution": ("conv", {}),
-    "recurrent layers - vanilla": ("rnn", {"cell": "vanilla"}),
-    "recurrent layers - lstm": ("rnn", {"cell": "lstm"}),
-    "recurrent layers - gru": ("rnn", {"cell": "gru"}),
-    "all-reduce": ("all_reduce", {}),
-}
+SHEETS = {name: kind.sheets for name, kind in TYPES.items() if kind.sheets is not None}
+"""What each family that has tables in workbooks says of them."""
 
-_PRODUCT = {
-    "m": "m",
-    "n": "n",
-    "k": "k",
-    "a transpose": "a_transposed",
-    "b transpose": "b_transposed",
-}
-
-SIZES = {
-    "gemm": _PRODUCT,
-    "sparse_gemm": {**_PRODUCT, "sparsity": "sparsity"},
-    # Filters go by the letter: one revision swapped the words behind R and S, never the letters.
-    "conv": {
-        **{letter: letter for letter in "whcnkrs"},
-        "pad_w": "pad_w",
-        "pad_h": "pad_h",
-        "horizontal stride": "stride_w",
-        "vertical stride": "stride_h",
-    },
-    "rnn": {"hidden units": "hidden", "input": "hidden", "n": "batch", "timesteps": "timesteps"},
-    "all_reduce": {"size # floats": "elements"},
-}
-
-TIMES = {
-    "gemm": {"time": "forward"},
-    "sparse_gemm": {
-        "sparse time": "forward",
-        "dense time": "dense_forward",
-        "conversion time": "conversion",
-    },
-    "conv": {
-        "forward": "forward",
-        "wrt inputs": "backward_data",
-        "wrt parameters": "backward_weights",
-    },
-    "rnn": {
-        "time forward": "forward",
-        # The programs of these years timed the way back through the steps and nothing else.
-        "time backward": "backward_data",
-        "time backward wrt inputs": "backward_data",
-        "time backward wrt weights": "backward_weights",
-        "time backward total": "backward",
-        "time fused forward": "fused_forward",
-        "time fused backward": "fused_backward",
-    },
-    "all_reduce": {"mean all reduce time": "sum"},
-}
-"""Times by header, without the unit, and the operation each is of. Conversion, total and fused are
-what our own exports have besides; of several headers for an operation they write the last."""
+SIZES = {name: sheets.sizes for name, sheets in SHEETS.items()}
+TIMES = {name: sheets.times for name, sheets in SHEETS.items()}
+"""Sizes and times by header, without the unit, by family."""
 
 DERIVED = ("total time", "std dev all reduce time")
 """Columns of seconds that are no kernel's time but made of others."""
@@ -92,7 +39,7 @@ _WORDS_OF_RATES = {
 
 @dataclass(frozen=True)
 class Section:
-    """What a table of a sheet is about: the family, and for recurrent layers the cell."""
+    """The family that a table of a sheet is of, and the sizes that all its rows share."""
 
     family: str
     fixed: dict[str, Any]
@@ -117,9 +64,10 @@ class Columns:
 def section(title: object) -> Section | None:
     """Return what the section with that title is about, None for any other text."""
     words = _plain(title)
-    for start, (family, fixed) in SECTIONS.items():
-        if words.startswith(start):
-            return Section(family, dict(fixed))
+    for family, sheets in SHEETS.items():
+        for table in sheets.tables:
+            if words.startswith(table.start):
+                return Section(family, dict(table.fixed))
     return None
 
 
@@ -134,7 +82,7 @@ def columns(of: Section, cells: Sequence[object]) -> Columns:
             operation = TIMES[of.family][words]
             found.times.setdefault(operation, place)
             found.units.setdefault(operation, unit)
-        elif of.family == "all_reduce" and words in RANKS:
+        elif TYPES[of.family].ranks and words in RANKS:
             found.ranks = place
         elif (rate := _rate(of.family, words)) is not None:
             operation, scale = rate
@@ -153,7 +101,7 @@ def lacking(of: Section, found: Columns) -> list[str]:
     """Return the headers that a table of that section must have and does not."""
     words = {name: text for text, name in reversed(SIZES[of.family].items())}
     missing = sorted(words[name] for name in required(of) - set(found.sizes))
-    if of.family == "all_reduce" and found.ranks is None:
+    if TYPES[of.family].ranks and found.ranks is None:
         missing.append(RANKS[0])
     return missing if found.times else [*missing, next(iter(TIMES[of.family]))]
 

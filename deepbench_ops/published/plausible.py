@@ -16,6 +16,7 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
 from deepbench_ops.published.peaks import BEYOND, times_bandwidth, times_peak
@@ -116,13 +117,13 @@ def check_conditions(variables: Mapping[str, str]) -> None:
 
 def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     family, kind, kernel = benchmark.split(".")
-    axes = 3 if family == "all_reduce" else 2
+    axes = 3 if TYPES[family].ranks else 2
     if len(params) != axes:
         raise DeepbenchError(f"{len(params)} parameters: {family} has {axes}")
     problem_id, precision = (text.strip("'") for text in params[:2])
     problem = problem_of(family, problem_id)
     operation = kernel.removeprefix("kernel_")
-    operations = {*problem.operations, *problem.beside, *TIMES.get(family, {}).values()}
+    operations = {*problem.operations, *problem.uncompared, *TIMES.get(family, {}).values()}
     for what, name, known in (
         ("set", kind, CLASSES.values()),
         (f"operation of {family}", operation, operations),

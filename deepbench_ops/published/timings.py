@@ -16,6 +16,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import headings
 from deepbench_ops.published.headings import Columns, Section
 from deepbench_ops.published.sheets import Place, Sheet
@@ -277,10 +278,11 @@ def _problem(
     sheet: Sheet, row: int, section: Section, columns: Columns, given: Mapping[str, Any]
 ) -> Problem:
     values: dict[str, Any] = dict(section.fixed)
+    kind = TYPES[section.family]
     for name, cell in given.items():
         place = sheet.place(row, columns.sizes[name])
-        transposed = name.endswith("_transposed")
-        values[name] = _truth(place, cell) if transposed else _size(place, name, cell)
+        truth = kind.__dataclass_fields__[name].type is bool
+        values[name] = _truth(place, cell) if truth else _size(place, name, cell, kind)
     try:
         return sizes.problem(section.family, values)
     except DeepbenchError as wrong:
@@ -322,9 +324,9 @@ def _ranks(sheet: Sheet, row: int, column: int) -> int:
     return int(_size(sheet.place(row, column), "ranks", _at(sheet.rows[row], column)))
 
 
-def _size(place: Place, name: str, cell: object) -> float:
+def _size(place: Place, name: str, cell: object, kind: type[Problem] = Problem) -> float:
     try:
-        return sizes.size(name, cell)
+        return sizes.size(name, cell, kind)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{place}: {wrong}") from None
 

@@ -10,6 +10,7 @@ from typing import Any
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published.timings import Timing, Unread
 
 FLOAT_BYTES = 4
@@ -44,7 +45,8 @@ def number(text: str) -> int:
 def made(place: Line, family: str, given: Mapping[str, str | bool]) -> Problem:
     """Return the problem of these sizes; DeepbenchError, naming the line, for one that is none."""
     try:
-        return sizes.problem(family, {name: _size(name, text) for name, text in given.items()})
+        kind = TYPES[family]
+        return sizes.problem(family, {key: _size(kind, key, text) for key, text in given.items()})
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{place}: {wrong}") from None
 
@@ -77,11 +79,12 @@ def summed(place: Line, elements: int, ranks: int, text: str, unit: str) -> Foun
     return timed(place, problem, "sum", "float32", text, unit, ranks)
 
 
-def _size(name: str, text: str | bool) -> Any:
-    if name == "cell" or isinstance(text, bool):
+def _size(kind: type[Problem], name: str, text: str | bool) -> Any:
+    wanted = kind.__dataclass_fields__[name].type
+    if wanted is str or isinstance(text, bool):
         return text
-    if not name.endswith("_transposed"):
-        return sizes.size(name, text)
+    if wanted is not bool:
+        return sizes.size(name, text, kind)
     turned = {"0": False, "n": False, "false": False, "1": True, "t": True, "true": True}
     if text.lower() not in turned:
         raise DeepbenchError(f"{name} is {text!r}")
