@@ -3,9 +3,11 @@
 import json
 import math
 import multiprocessing
+import subprocess
 from pathlib import Path
 
 import pytest
+from asv import util
 from asv._stats import get_weight
 from asv.results import Results
 from asv.runner import BenchmarkResult
@@ -26,13 +28,31 @@ BENCHMARK = {
 
 
 @pytest.fixture(autouse=True)
-def installed(tmp_path, monkeypatch):
+def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
-    saving = [(Results, name) for name in ("save", "add_result", "rm")]
-    for owner, name in [*saving, (keep.Machine, "save")]:
-        monkeypatch.setattr(owner, name, getattr(owner, name))
+    saving = [(Results, name) for name in ("save", "add_result", "remove_samples", "rm")]
+    others = [(keep.Machine, "save"), (keep.MachineCollection, "save"), (keep.Rm, "run")]
+    for owner, name in [*saving, *others, (util, "write_json")]:
+        monkeypatch.setattr(owner, name, owner.__dict__[name])
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path / "spool"))
-    keep.install(lambda: record.collect(tmp_path / "spool"))
+    run = Run(tmp_path / "spool")
+    keep.install(run)
+    return run
+
+
+class Run:
+    """The run that is saved: its records, and whether they are forgotten."""
+
+    kept = Path(".asv", "unfinished", "run.jsonl")
+
+    def __init__(self, spool):
+        self.spool, self.forgotten = spool, 0
+
+    def records(self):
+        return record.collect(self.spool)
+
+    def saved(self):
+        self.forgotten += 1
 
 
 def outcome(values, spread=(1.0, 1.01)):
@@ -168,16 +188,15 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = save(tmp_path, [1.0, 2.0, 3.0])
     before = path.read_bytes()
 
-    def half(target, data, *rest, **options):
-        Path(target).parent.mkdir(exist_ok=True)
-        Path(target).write_text('{"results": ')
+    def half(data, file, **options):
+        file.write('{"results": ')
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("asv.util.write_json", half)
+    monkeypatch.setattr("asv.util.json.dump", half)
     with pytest.raises(KeyboardInterrupt):
         save(tmp_path, [4.0, 5.0, 6.0])
     assert path.read_bytes() == before
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".unfinished")] == []
+    assert {path.name, "machine.json"} >= {p.name for p in path.parent.iterdir()}
 
 
 def test_removing_a_benchmark_removes_it(tmp_path):
@@ -244,6 +263,7 @@ def test_a_new_measurement_replaces_only_its_own_kernel(tmp_path):
     """Records of an earlier run stay for other kernels and go for the one measured anew."""
     path = tmp_path / ("x" + measurements.SUFFIX)
     measurements.add(path, [a_record("a", [1.0], 1.0), a_record("b", [2.0], 1.0)])
+    end_process()
     measurements.add(path, [a_record("a", [3.0], 2e9)])
     measurements.add(path, [a_record("a", [4.0], 2e9 + 1)])  # the second round of the same run
     _, found = measurements.load(path)
@@ -297,7 +317,13 @@ def with_a_record(folder):
     """The records beside a saved result, one of them, and what the next run begins with."""
     beside = measurements.beside(save(folder, [1.0, 2.0, 3.0]))
     measurements.add(beside, [a_record("a", [9.0], 1.0)])
+    end_process()
     return beside, loaded(folder)
+
+
+def end_process():
+    """Forget which records this process has filed: what follows is another run."""
+    measurements._filed.clear()
 
 
 def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path):
@@ -346,6 +372,67 @@ def test_records_are_collected_once(tmp_path, monkeypatch):
     record.write({"n": 2})
     assert record.collect(tmp_path) == [{"n": 1}, {"n": 2}]
     assert record.collect(tmp_path) == []
+
+
+@pytest.mark.parametrize("appending", [False, True])
+def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
+    """The next run files what an interrupted one had filed already, and its own second round."""
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    measurements.add(path, [a_record("a", [1.0], 1.0)], appending)
+    end_process()
+    measurements.add(path, [a_record("a", [1.0], 1.0)], appending)
+    measurements.add(path, [a_record("a", [2.0], 2.0)], appending)
+    _, found = measurements.load(path)
+    assert [[1.0], [2.0]] == [entry["seconds"] for entry in found]
+
+
+def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
+    save(tmp_path, [1.0, 2.0, 3.0])
+    assert 1 == run.forgotten
+
+
+@pytest.mark.parametrize("writer", ["measurements.add", "asv_files.util.write_json"])
+def test_a_save_that_fails_is_one_line_and_forgets_nothing(tmp_path, monkeypatch, run, writer):
+    """It names the file, the reason and the journal, which stays."""
+    record.write(a_record("a", [0.5], 2e9))
+
+    def full(path, *_, **__):
+        raise OSError(28, "No space left on device", str(path))
+
+    owner, name = writer.rsplit(".", 1)
+    monkeypatch.setattr(f"deepbench_ops.results.keep.{owner}.{name}", full)
+    line = r"release-py3.json is not saved \(.*: No space left on device\); .*run.jsonl"
+    with pytest.raises(UserError, match=line):
+        save(tmp_path, [1.0, 2.0, 3.0])
+    assert 0 == run.forgotten
+
+
+def test_points_that_a_run_did_not_measure_stay_as_other_commands_left_them(tmp_path):
+    """Of a run that began before an import and a removal: its own point is written, no other."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    slow = loaded(tmp_path)
+    save(tmp_path, [4.0, 5.0, 6.0])
+    one = {"record_samples": True, "selected_idx": {0}}
+    slow.add_result(BENCHMARK, outcome([7.0, None, None]), **one)
+    slow.save(str(tmp_path))
+    assert values_in(path) == pytest.approx([7.035, 5.025, 6.03])
+    slow = loaded(tmp_path)
+    path.unlink()
+    slow.add_result(BENCHMARK, outcome([8.0, None, None]), **one)
+    slow.save(str(tmp_path))
+    assert values_in(path) == [pytest.approx(8.04), None, None]
+
+
+def test_a_machine_may_have_a_file_system_of_its_own(tmp_path):
+    """Files are made ready next to their target, on the same file system."""
+    folder = tmp_path / "m"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", folder], capture_output=True).returncode:
+        pytest.skip("only root may mount here")
+    try:
+        assert [1.005, 2.01, 3.015] == pytest.approx(values_in(save(tmp_path, [1.0, 2.0, 3.0])))
+    finally:
+        subprocess.run(["umount", folder], check=True)
 
 
 def test_a_torn_measurements_file_names_its_line(tmp_path):

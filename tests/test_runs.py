@@ -1,7 +1,12 @@
 """Long runs: what they say of themselves, and what an interrupted one leaves for the next."""
 
+import errno
 import json
+import shutil
+import subprocess
+import sys
 from collections import Counter
+from functools import partial
 from types import MappingProxyType
 
 import pytest
@@ -29,11 +34,11 @@ class Clock:
 
 def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
     """Each time a point was measured is handed out once, in order, to the next run."""
-    first = Journal(tmp_path / "a" / "run.jsonl", {"code": "1"})
+    first = Journal(tmp_path / "new", {"code": "1"})
     second_round = Entry({"result": [float("nan")]}, [])
     first.add(POINT, ENTRY)
     first.add(POINT, second_round)
-    again = Journal(first.path, {"code": "1"})
+    again = Journal(tmp_path / "new", {"code": "1"})
     assert 2 == again.waiting
     assert None is again.take(OTHER)
     assert ENTRY == again.take(POINT)
@@ -41,40 +46,112 @@ def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
     assert None is again.take(POINT)
 
 
+def test_points_outlast_any_number_of_interruptions(tmp_path):
+    """A run that took up points and is interrupted itself leaves them to the next one."""
+    Journal(tmp_path, {}).add(POINT, ENTRY)
+    second = Journal(tmp_path, {})
+    second.take(POINT)
+    second.add(OTHER, ENTRY)
+    third = Journal(tmp_path, {})
+    assert (ENTRY, ENTRY) == (third.take(POINT), third.take(OTHER))
+
+
 def test_a_saved_run_leaves_nothing_to_take_up(tmp_path):
-    """Closing removes the file, be there one or not."""
-    run = Journal(tmp_path / "run.jsonl", {})
+    """Closing removes all files that it took points from, be there one or none."""
+    run = Journal(tmp_path, {})
     run.close()
     run.add(POINT, ENTRY)
-    run.close()
-    assert 0 == Journal(run.path, {}).waiting
+    second = Journal(tmp_path, {})
+    second.take(POINT)
+    second.add(OTHER, ENTRY)
+    second.close()
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_points_that_a_run_does_not_ask_for_stay(tmp_path):
+    """A run of a few points does not throw away what a longer one has measured of the others."""
+    long = Journal(tmp_path, {})
+    long.add(POINT, ENTRY)
+    long.add(OTHER, ENTRY)
+    short = Journal(tmp_path, {})
+    short.take(POINT)
+    short.close()
+    again = Journal(tmp_path, {})
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+
+
+def test_a_point_is_taken_up_once_after_a_kill_between_two_files(tmp_path):
+    """A run that was killed while it closed its journal leaves points in two of them."""
+    run = Journal(tmp_path, {})
+    run.add(POINT, ENTRY)
+    shutil.copy(run.path, tmp_path / "copy.jsonl")
+    assert 1 == Journal(tmp_path, {}).waiting
+
+
+def test_points_that_the_results_hold_are_not_taken_up(tmp_path):
+    """A run that was killed after it saved, before it removed its journal, counts once."""
+    run = Journal(tmp_path, {})
+    run.add(POINT, ENTRY)
+    run.add(OTHER, ENTRY)
+    again = Journal(tmp_path, {})
+    again.drop(partial(watch._holds, {POINT: [0.5, 1.0, 2.0], OTHER: [1.0, 3.0, 2.0]}))
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
 
 
 def test_other_code_or_conditions_are_measured_anew(tmp_path):
-    """A point is not taken up by a run that would have measured something else."""
-    Journal(tmp_path / "run.jsonl", {"code": "1"}).add(POINT, ENTRY)
-    assert 0 == Journal(tmp_path / "run.jsonl", {"code": "2"}).waiting
+    """A point is not taken up by a run that would have measured something else, and stays."""
+    Journal(tmp_path, {"code": "1"}).add(POINT, ENTRY)
+    other = Journal(tmp_path, {"code": "2"})
+    assert 0 == other.waiting
+    other.close()
+    assert 1 == Journal(tmp_path, {"code": "1"}).waiting
 
 
 def test_what_is_a_day_old_is_measured_anew(tmp_path, monkeypatch):
-    """The machine of yesterday is another one."""
-    Journal(tmp_path / "run.jsonl", {}).add(POINT, ENTRY)
+    """The machine of yesterday is another one: its journals are removed."""
+    Journal(tmp_path, {}).add(POINT, ENTRY)
     now = journal.time.time() + journal.LONGEST_SECONDS + 1
     monkeypatch.setattr(journal.time, "time", lambda: now)
-    assert 0 == Journal(tmp_path / "run.jsonl", {}).waiting
+    assert 0 == Journal(tmp_path, {}).waiting
+    assert [] == list(tmp_path.iterdir())
 
 
 @given(cut=st.integers(1, 60))
 def test_a_torn_last_line_costs_that_point_only(tmp_path_factory, cut):
-    """A run killed while it wrote is taken up from the point before."""
-    run = Journal(tmp_path_factory.mktemp("run") / "run.jsonl", {})
+    """A run killed while it wrote is taken up from the point before, and journals go on."""
+    folder = tmp_path_factory.mktemp("run")
+    run = Journal(folder, {})
     run.add(POINT, ENTRY)
     run.add(OTHER, ENTRY)
     run.path.write_text(run.path.read_text()[:-cut])
-    again = Journal(run.path, {})
+    again = Journal(folder, {})
     assert ENTRY == again.take(POINT)
     assert again.take(OTHER) in (None, ENTRY)
     assert (again.waiting, None) == (0, again.take(OTHER))
+    again.add(OTHER, ENTRY)
+    assert ENTRY == Journal(folder, {}).take(OTHER)
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path):
+    """The point that did not fit is reported; the next one that fits is read again."""
+    program = f"""
+import pathlib, resource, signal, sys
+from deepbench_ops.runs.journal import Entry, Journal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+run = Journal(pathlib.Path(sys.argv[1]), {{}})
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+try:
+    run.add({POINT}, Entry({{"samples": [[1.0] * 1000]}}, []))
+except OSError as error:
+    print(error.errno)
+run.add({OTHER}, Entry({ENTRY.answer}, {ENTRY.records}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
+    )
+    assert f"{errno.EFBIG}\n" == done.stdout
+    again = Journal(tmp_path, {})
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
 
 
 def test_a_run_says_how_far_it_is_and_when_it_ends():
@@ -196,7 +273,6 @@ def test_parameters_are_named_as_a_person_would(tmp_path):
 def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):
     """Skips (NaN) and samples come back as they were, so that a result file does not differ."""
     answer = watch.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
-    run = Journal(tmp_path / "run.jsonl", {})
-    run.add(POINT, Entry(answer._asdict(), []))
-    back = watch.BenchmarkResult(**Journal(run.path, {}).take(POINT).answer)
+    Journal(tmp_path, {}).add(POINT, Entry(answer._asdict(), []))
+    back = watch.BenchmarkResult(**Journal(tmp_path, {}).take(POINT).answer)
     assert json.dumps(answer) == json.dumps(back)

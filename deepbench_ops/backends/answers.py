@@ -10,6 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.storage import atomic
+
 FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
 """Its folder must be emptied whenever the release, or anything else that is measured, changes."""
 
@@ -33,10 +35,7 @@ class Answers:
         self._held[repr(key)] = answer
         path = self._path(key)
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_suffix(f".{os.getpid()}")
-            unfinished.write_text(json.dumps(answer))
-            unfinished.replace(path)
+            atomic.write_text(path, json.dumps(answer))
 
     def _path(self, key: object) -> Path | None:
         folder = os.environ.get(FOLDER_VARIABLE)

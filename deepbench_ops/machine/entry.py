@@ -1,9 +1,14 @@
 """asv's own list of machines, ~/.asv-machine.json: reading and writing one entry."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import asv_files, locks
 
 LONGEST_NAME = 100
 """How many letters a machine's name may have: file systems allow a folder's 255 bytes."""
@@ -47,9 +52,26 @@ def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, st
     return {key: (old[key], new[key]) for key in new if key in old and old[key] != new[key]}
 
 
+def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
+    """Wrap asv's writing of an entry, which every run does: only changes, one writer at a time."""
+
+    def wrapped(cls: type, name: str, values: dict[str, Any], _path: str | None = None) -> None:
+        path = Path(_path or MachineCollection.get_machine_file_path())
+        try:
+            with locks.results(path.parent, doing=f"asv, writing {path.name},"):
+                if not path.exists() or load_json(str(path)).get(name) != values:
+                    save(cls, name, values, _path=_path)
+        except DeepbenchError as error:
+            raise UserError(str(error)) from None
+
+    return wrapped
+
+
 def save(identity: dict[str, str]) -> str:
     """Store an entry under its own name, keeping foreign keys, and return the file's path."""
     name = identity["machine"]
-    MachineCollection.save(name, {**stored().get(name, {}), **identity})
     path: str = MachineCollection.get_machine_file_path()
+    asv_files.install()
+    with locks.results(Path(path).parent, doing="deepbench machine"):
+        MachineCollection.save(name, {**stored().get(name, {}), **identity})
     return path

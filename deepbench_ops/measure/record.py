@@ -10,6 +10,8 @@ import os
 import time
 from pathlib import Path
 
+from deepbench_ops.storage import atomic
+
 SPOOL_VARIABLE = "DEEPBENCH_SPOOL"
 
 
@@ -18,12 +20,8 @@ def write(record: dict[str, object]) -> None:
     spool = os.environ.get(SPOOL_VARIABLE)
     if not spool:
         return
-    folder = Path(spool)
-    folder.mkdir(parents=True, exist_ok=True)
-    name = f"{time.time_ns():020d}-{os.getpid()}"
-    unfinished = folder / f"{name}.tmp"
-    unfinished.write_text(json.dumps(record, allow_nan=False) + "\n")
-    unfinished.rename(folder / f"{name}.jsonl")
+    name = f"{time.time_ns():020d}-{os.getpid()}.jsonl"
+    atomic.write_text(Path(spool, name), json.dumps(record, allow_nan=False) + "\n")
 
 
 def collect(spool: Path) -> list[dict[str, object]]:

@@ -6,21 +6,27 @@ them is all their registration.
 
 import atexit
 import os
+import secrets
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from asv.commands.run import Run
 from asv.config import Config
 from asv.repo import get_repo
+from asv.util import UserError
 
 from deepbench_ops.backends import answers
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.releases import environment, repo
 from deepbench_ops.results import keep, shown
 from deepbench_ops.runs import watch
+from deepbench_ops.storage import locks
 
 __all__ = ["environment", "pages", "repo", "setup"]
 
@@ -29,14 +35,14 @@ SPOOLS = Path(".asv", "spool")
 
 def setup() -> None:
     """Called by asv when it loads the plugin, in the folder of its configuration."""
-    # One spool for each asv process: a second one would empty it under the first.
-    spool = (SPOOLS / str(os.getpid())).resolve()
+    # One spool for each asv process, never used before: a killed one may have left records in its.
+    spool = (SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
     os.environ[record.SPOOL_VARIABLE] = str(spool)
     os.environ[answers.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     watching = watch.Watch(spool)
     watch.install(watching)
-    keep.install(watching.records)
+    keep.install(watching)
     shown.install()
     run = Run.run.__func__  # type: ignore[attr-defined]
     if not getattr(run, "knows_releases", False):
@@ -44,7 +50,7 @@ def setup() -> None:
 
 
 def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callable[..., Any]:
-    """Mend three things ``asv run`` does with releases, and note whether it will save.
+    """Mend three things ``asv run`` does with releases, and let it be the only one that measures.
 
     Without a range it takes each branch's newest: a framework all of whose releases are measured on
     request has none, and is left out. TAGS hands on tag names where hashes are needed, and the
@@ -61,7 +67,22 @@ def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callabl
                 range_spec = get_repo(conf).newest_of(conf.branches)
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
-        return run(cls, conf, range_spec=range_spec, **kwargs)
+        with _alone(watching.spool):
+            return run(cls, conf, range_spec=range_spec, **kwargs)
 
     wrapped.knows_releases = True  # type: ignore[attr-defined]
     return wrapped
+
+
+@contextmanager
+def _alone(spool: Path) -> Iterator[None]:
+    """Be the only run that measures in this clone; spools of killed ones are removed."""
+    command = " ".join(["asv", *sys.argv[1:]])
+    try:
+        with locks.measuring(SPOOLS.parent, doing=command):
+            for left in SPOOLS.glob("*"):
+                if left.resolve() != spool:
+                    shutil.rmtree(left, ignore_errors=True)
+            yield
+    except DeepbenchError as error:
+        raise UserError(str(error)) from None

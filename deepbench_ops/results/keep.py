@@ -6,8 +6,11 @@ this module wraps the places where asv takes in, writes and removes a result, so
 - a run in which nothing was measured (a failed install) leaves no file behind;
 - a value once measured is not replaced by a skip, a failure or a quick look of a later run;
 - samples are kept, and intervals are of log seconds: above zero, and finite as JSON demands;
-- files appear whole or not at all;
-- raw seconds, yardstick readings and fingerprints are filed beside the result.
+- values that the run did not measure stay as they are on the disk, where other commands may have
+  written since the run began;
+- files appear whole or not at all, one writer at a time;
+- raw seconds, yardstick readings and fingerprints are filed beside the result;
+- the run's journal goes last: a save that fails, or is killed, leaves all points in it.
 
 asv offers no hook here, hence the wrapping; tests pin the asv version's behaviour.
 """
@@ -15,26 +18,38 @@ asv offers no hook here, hence the wrapping; tests pin the asv version's behavio
 import json
 import math
 import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import product, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import asv
+from asv.commands.rm import Rm
 from asv.console import log
-from asv.machine import Machine
+from asv.machine import Machine, MachineCollection
 from asv.results import Results
 from asv.util import UserError
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile, survey
+from deepbench_ops.machine import entry, profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
 from deepbench_ops.results import measurements
 from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.storage import asv_files, locks
 
 INTERVALS = ("ci_99_a", "ci_99_b")
+COLUMNS = (
+    "_results",
+    "_samples",
+    "_stats",
+    "_benchmark_params",
+    "_started_at",
+    "_duration",
+    "_profiles",
+    "_benchmark_version",
+)
+"""What asv holds of each benchmark of a result."""
 
 # asv needs a finite interval of every value. Where samples are too few for one it reaches from this
 # part of the value to this multiple of it: beyond any difference between releases. asv weighs a
@@ -43,14 +58,33 @@ INTERVALS = ("ci_99_a", "ci_99_b")
 WIDEST = 1e6
 
 
-def install(records: Callable[[], list[dict[str, Any]]]) -> None:
-    """Wrap asv's saving, once per process; `records` hands over those of the run being saved."""
+class Run(Protocol):
+    """The run whose results are saved."""
+
+    @property
+    def kept(self) -> Path | None:
+        """The file that its points are kept in until they are saved."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return its raw records."""
+
+    def saved(self) -> None:
+        """Forget it, now that its results are on the disk."""
+
+
+def install(run: Run) -> None:
+    """Wrap asv's saving, once per process."""
     if getattr(Results.save, "keeps", False):
         return
+    asv_files.install()
     Results.add_result = _keeping_samples(Results.add_result)
-    Results.save = _keeping(Results.save, records)
+    Results.remove_samples = _noting_removal(Results.remove_samples)
+    Results.save = _keeping(Results.save, run)
     Results.rm = _with_measurements(Results.rm)
-    Machine.save = _with_nominal(_atomic(Machine.save))
+    Rm.run = classmethod(_alone(Rm.run.__func__))
+    Machine.save = _with_nominal(Machine.save)
+    save = MachineCollection.save.__func__
+    MachineCollection.save = classmethod(entry.saving_changes(save))
 
 
 def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
@@ -65,38 +99,77 @@ def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
         added = getattr(self, "added", {})
         added.setdefault(benchmark["name"], kwargs.get("append_samples", False))
         self.added, self.appends = added, any(added.values())
+        _note(self, benchmark["name"], benchmark["params"], kwargs.get("selected_idx"))
         add_result(self, benchmark, *args, **kwargs)
 
     return wrapped
 
 
-def _keeping(
-    save: Callable[[Results, str], None], take_records: Callable[[], list[dict[str, Any]]]
-) -> Callable[[Results, str], None]:
-    write = _atomic(save)
+def _noting_removal(remove: Callable[..., None]) -> Callable[..., None]:
+    """Count points whose samples a run removes, to begin afresh, among those it changes."""
 
+    def wrapped(self: Results, name: str, selected: Collection[int] | None = None) -> None:
+        _note(self, name, self.get_result_params(name), selected)
+        remove(self, name, selected)
+
+    return wrapped
+
+
+def _note(
+    results: Results, name: str, params: list[list[str]], selected: Collection[int] | None
+) -> None:
+    """Note in ``changed`` which points of a benchmark a run changes; None stands for all."""
+    keys = list(product(*params))
+    chosen = range(len(keys)) if selected is None else selected
+    changed = results.__dict__.setdefault("changed", set())
+    changed.update((name, keys[index]) for index in chosen)
+
+
+def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
-        path = Path(result_dir) / self._filename
-        # Taken now, whatever becomes of this result: left behind they would join the next one.
-        records = take_records()
         measured_now = hasattr(self, "appends")
         if not measured_now:  # `asv rm` saves what it has thinned out
-            write(self, result_dir)
+            save(self, result_dir)
             return
-        if path.exists():
-            _restore(self, Results.load(str(path)), _looks(records))
-        if not any(_measured(values) for values in self._results.values()):
-            log.warning(f"nothing was measured: {path.name} is not written")
-            return
-        _set_intervals(self)
-        write(self, result_dir)
-        for entry in records:
-            if "fingerprint" in entry:
-                entry["fingerprint"]["asv"] = asv.__version__
-        measurements.add(measurements.beside(path), records, self.appends)
+        try:
+            with locks.results(Path(result_dir), doing="asv run"):
+                _save(self, Path(result_dir), save, run)
+        except (OSError, DeepbenchError) as error:
+            kept = f"its points are kept in {run.kept}: " if run.kept else ""
+            raise UserError(
+                f"{self._filename} is not saved ({_reason(error)}); {kept}mend that, and the same"
+                " command goes on from there"
+            ) from None
 
     wrapped.keeps = True  # type: ignore[attr-defined]
     return wrapped
+
+
+def _save(results: Results, folder: Path, save: Callable[[Results, str], None], run: Run) -> None:
+    """Write records, then the result, and forget the journal last.
+
+    After a kill in between the next run takes the points from the journal and writes the same
+    again: records are told apart by what they measured and when.
+    """
+    path, records = folder / str(results._filename), run.records()
+    _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
+    if any(_measured(values) for values in results._results.values()):
+        _set_intervals(results)
+        for one in records:
+            if "fingerprint" in one:
+                one["fingerprint"]["asv"] = asv.__version__
+        measurements.add(measurements.beside(path), records, results.appends)
+        save(results, str(folder))
+    else:
+        log.warning(f"nothing was measured: {path.name} is not written")
+    run.saved()
+
+
+def _reason(error: Exception) -> str:
+    """Return an error as a part of a line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
@@ -107,17 +180,15 @@ def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results,
     return wrapped
 
 
-def _atomic(save: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
-    """Let asv write into a folder of its own, then move the files into place."""
+def _alone(remove: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `asv rm` be the only writer from its reading to its writing."""
 
-    def wrapped(self: Any, result_dir: str) -> None:
-        Path(result_dir).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=result_dir, prefix=".unfinished-") as folder:
-            save(self, folder)
-            for path in Path(folder).rglob("*.json"):
-                target = Path(result_dir) / path.relative_to(folder)
-                target.parent.mkdir(exist_ok=True)
-                path.replace(target)
+    def wrapped(cls: type, conf: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            with locks.results(Path(conf.results_dir), doing="asv rm"):
+                return remove(cls, conf, *args, **kwargs)
+        except (OSError, DeepbenchError) as error:
+            raise UserError(_reason(error)) from None
 
     return wrapped
 
@@ -131,13 +202,17 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
 
     def wrapped(self: Machine, result_dir: str) -> None:
         results, count = Path(result_dir), threads.wanted()
-        known = _profile_of(results, self.machine)
-        save(self, result_dir)
-        if set(known.nominal(count, yardstick.VERSION)) != set(yardstick.KINDS):
-            log.info(f"Reading the yardsticks of this machine, {count} threads")
-            readings = survey.yardsticks(count, known, renew=False)
-            known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
-            profile.write(results, known)
+        try:
+            with locks.results(results, doing="asv run"):
+                known = _profile_of(results, self.machine)
+                save(self, result_dir)
+                if set(known.nominal(count, yardstick.VERSION)) != set(yardstick.KINDS):
+                    log.info(f"Reading the yardsticks of this machine, {count} threads")
+                    readings = survey.yardsticks(count, known, renew=False)
+                    known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
+                    profile.write(results, known)
+        except (OSError, DeepbenchError) as error:
+            raise UserError(_reason(error)) from None
         nominal = {
             threads_text: known.nominal(int(threads_text), yardstick.VERSION)
             for threads_text in known.yardsticks
@@ -148,13 +223,13 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
 
 
 def _profile_of(results: Path, machine: str) -> profile.Profile:
-    """Return the machine's profile, a new one where it has none; UserError if not this one's."""
+    """Return the machine's profile, a new one where it has none.
+
+    Raises DeepbenchError where it is of another processor.
+    """
     new = profile.Profile(machine, facts={"processor": fingerprint.silicon()})
-    try:
-        known = profile.read(results, machine) or new
-        profile.refuse_another(known, fingerprint.silicon())
-    except DeepbenchError as error:
-        raise UserError(str(error)) from None
+    known = profile.read(results, machine) or new
+    profile.refuse_another(known, fingerprint.silicon())
     return known
 
 
@@ -175,43 +250,49 @@ def _looks(records: list[dict[str, Any]]) -> dict[Key, bool]:
     }
 
 
-def _restore(new: Results, old: Results, looks: Mapping[Key, bool]) -> None:
-    """Put back every number of ``old`` for which ``new`` holds less.
+def _merge(new: Results, disk: Results | None, looks: Mapping[Key, bool]) -> None:
+    """Put every value of the disk into ``new`` for which that holds less, or the same of old.
 
     Less is a skip, a failure, or a quick look where there were several samples. What leaves no
     record, as another type of benchmark, was a quick look if it is a single sample; of a kernel
-    of long calls that is a whole measurement.
+    of long calls that is a whole measurement. Points that the run did not measure are as old as
+    its beginning: the disk has them, or they have been removed from it meanwhile.
     """
-    for name, values in old._results.items():
-        if name not in new._results:
-            for kind in ("_results", "_samples", "_stats", "_benchmark_params", "_started_at"):
-                getattr(new, kind)[name] = getattr(old, kind).get(name)
-            new._benchmark_version[name] = old._benchmark_version.get(name)
-        elif new._benchmark_version.get(name) == old._benchmark_version.get(name) and values:
-            _restore_values(new, old, name, looks)
+    ran = {name for name, _ in new.changed}
+    for name in {*new._results, *(disk._results if disk else ())} - ran:
+        for kind in COLUMNS:
+            getattr(new, kind).pop(name, None)
+            if disk and name in getattr(disk, kind):
+                getattr(new, kind)[name] = getattr(disk, kind)[name]
+    for name in ran & new._results.keys():
+        known = disk._benchmark_version.get(name) if disk and name in disk._results else None
+        _restore(new, disk if known == new._benchmark_version[name] else None, name, looks)
 
 
-def _restore_values(new: Results, old: Results, name: str, looks: Mapping[Key, bool]) -> None:
-    where = {key: i for i, key in enumerate(product(*old._benchmark_params[name]))}
+def _restore(new: Results, disk: Results | None, name: str, looks: Mapping[Key, bool]) -> None:
+    """Put back values of one benchmark; ``disk``: None where it has none of this version."""
+    places = enumerate(product(*disk._benchmark_params[name])) if disk else ()
+    where = {key: i for i, key in places}
     keys = list(product(*new._benchmark_params[name]))
-    columns = {}
+    columns, held = {}, {}
     for kind in ("_results", "_samples", "_stats"):
         column = getattr(new, kind).get(name)
         columns[kind] = list(column) if column else [None] * len(keys)
-    kept = 0
+        found = getattr(disk, kind).get(name) if disk else None
+        held[kind] = [found[where[key]] if found and key in where else None for key in keys]
+    restored = False
     for i, key in enumerate(keys):
-        j = where.get(key)
-        if j is None or not _measured([old._results[name][j]]):
-            continue
-        quick = looks.get((name, key), _samples_at(columns["_samples"], i) == 1)
-        fewer = quick and _samples_at(old._samples.get(name), j) > 1
-        if _measured([columns["_results"][i]]) and not fewer:
-            continue
+        if (name, key) in new.changed:
+            if not _measured([held["_results"][i]]):
+                continue
+            quick = looks.get((name, key), _samples_at(columns["_samples"], i) == 1)
+            fewer = quick and _samples_at(held["_samples"], i) > 1
+            if _measured([columns["_results"][i]]) and not fewer:
+                continue
         for kind, column in columns.items():
-            held = getattr(old, kind).get(name)
-            column[i] = held[j] if held else None
-        kept += 1
-    if kept:
+            column[i] = held[kind][i]
+        restored = True
+    if restored:
         for kind, column in columns.items():
             getattr(new, kind)[name] = column
 
@@ -224,7 +305,7 @@ def _set_intervals(results: Results) -> None:
     """Store intervals of log seconds, which are above zero, in place of those that asv made."""
     for name, stats in results._stats.items():
         columns = results._results[name] or (), stats or (), results._samples.get(name) or ()
-        for value, entry, samples in zip_longest(*columns):
-            if entry and value:
+        for value, stored, samples in zip_longest(*columns):
+            if stored and value:
                 bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
-                entry.update(zip(INTERVALS, bounds, strict=True))
+                stored.update(zip(INTERVALS, bounds, strict=True))

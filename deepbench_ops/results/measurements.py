@@ -8,7 +8,6 @@ not called ``.json`` because asv takes every such file for a result.
 
 import json
 import statistics
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,17 @@ import orjson
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
+from deepbench_ops.storage import atomic
 
 SUFFIX = ".measurements.jsonl"
 Record = dict[str, Any]
 
-_process_started = time.time()
+Identity = tuple[str, tuple[str, ...], float]
+"""Tells records apart: benchmark, parameters and when the measurement began, to the millisecond."""
+
+_filed: set[tuple[Path, Identity]] = set()
+"""Records that this process has filed, and where: those of its later rounds join them."""
+
 _whole: dict[Path, tuple[int, int]] = {}
 """Files that were read to their end, with what is another after they were written anew."""
 
@@ -96,7 +101,8 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     """File new records.
 
     Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
-    appending samples to the earlier ones. A skip or a quick look replaces only its like.
+    appending samples to the earlier ones. A skip or a quick look replaces only its like. A record
+    that the file holds already stays there once.
     """
     facts, kept = load(path) if path.exists() else ({}, [])
     measured = {_key(entry) for entry in kept if not is_less(entry)}
@@ -104,12 +110,13 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
     if not records:
         return
     renewed = {_key(entry) for entry in records}
+    coming = {_identity(entry) for entry in records}
 
     def stays(entry: Record) -> bool:
         if _key(entry) not in renewed:
             return True
-        joins = appending or entry["started_at"] >= _process_started
-        return joins and not is_less(entry)
+        joins = appending or (path, _identity(entry)) in _filed
+        return joins and not is_less(entry) and _identity(entry) not in coming
 
     kept = [entry for entry in kept if stays(entry)]
     for entry in records:
@@ -119,6 +126,7 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
         entry["fingerprint"] = fingerprint.digest(conditions)
         facts[entry["fingerprint"]] = conditions
     write(path, facts, [*kept, *records])
+    _filed.update((path, identity) for identity in coming)
 
 
 def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Record]) -> None:
@@ -128,9 +136,7 @@ def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Rec
         {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
     ]
     text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in [*lines, *entries])
-    unfinished = path.with_name(path.name + ".tmp")
-    unfinished.write_text(text)
-    unfinished.replace(path)
+    atomic.write_text(path, text)
 
 
 def _idle(entry: Record, measured: set[tuple[str, tuple[str, ...]]]) -> bool:
@@ -150,6 +156,10 @@ def _once(records: Iterable[Record]) -> Iterable[Record]:
                 continue
             seen.add(_key(entry))
         yield entry
+
+
+def _identity(entry: Record) -> Identity:
+    return (*_key(entry), entry["started_at"])
 
 
 def _key(entry: Record) -> tuple[str, tuple[str, ...]]:

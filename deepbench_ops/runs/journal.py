@@ -1,20 +1,28 @@
-"""Every point of an unfinished run, on disk as soon as it is measured.
+"""Journals: every point of a run, on the disk as soon as it is measured.
 
 asv saves a release when all of its points are done; a run that is interrupted before would lose
-them. The journal holds each point's answer and records until then, so that the same command
-started again goes on where it stopped. It belongs to one release under one set of conditions,
-and to the code that measured: after a change to it, or a day later, points are measured anew.
+them. A journal holds each point's answer and records until they are safely in the results, so that
+the same command started again goes on where it stopped. Its points belong to one release under one
+set of conditions, and to the code that measured: after a change to it, or a day later, points are
+measured again.
+
+Every run writes a file of its own, and reads those of earlier runs, which have ended: only one run
+measures in a clone at a time.
 """
 
 import json
+import os
+import secrets
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from asv.console import log
+
+from deepbench_ops.storage import atomic
 
 LONGEST_SECONDS = 24 * 3600
 """A machine is not the same a day later."""
@@ -23,63 +31,115 @@ Point = tuple[str, ...]
 """A benchmark's name and the texts of its parameters."""
 
 Record = dict[str, Any]
+Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What measuring one point once gave: asv's answer, and the records beside it."""
+    """Asv's answer to measuring one point once, and the records of it."""
 
     answer: dict[str, Any]
     records: list[Record]
 
 
 class Journal:
-    """The points of one unfinished run, in the file `path`.
+    """The points of one unfinished run, and of earlier ones that it goes on from.
 
-    conditions: what must be the same for a point to be taken up: code, environment, attributes.
+    folder: where the journals of all runs are.
+    conditions: equal for points that may be taken up: release, environment, code, attributes.
     """
 
-    def __init__(self, path: Path, conditions: Mapping[str, Any]) -> None:
-        self.path = path
+    def __init__(self, folder: Path, conditions: Mapping[str, Any]) -> None:
         self._conditions = dict(conditions)
-        self._waiting: dict[Point, list[Entry]] = defaultdict(list)
-        if path.exists():
-            self._read()
+        self._waiting: dict[Point, list[Line]] = defaultdict(list)
+        self._earlier: list[Path] = []
+        self._read(folder)
+        self.path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}.jsonl"
 
     @property
     def waiting(self) -> int:
-        """Points of an interrupted run that have not been taken up yet."""
-        return sum(len(entries) for entries in self._waiting.values())
+        """Number of points of interrupted runs that have not been taken up yet."""
+        return sum(len(lines) for lines in self._waiting.values())
 
     def take(self, point: Point) -> Entry | None:
-        """Return what an interrupted run measured of `point`, each time of measuring once."""
-        entries = self._waiting.get(point)
-        return entries.pop(0) if entries else None
+        """Return the next entry of `point` from interrupted runs, in the order of measuring."""
+        lines = self._waiting.get(point)
+        return _entry(lines.pop(0)) if lines else None
+
+    def drop(self, is_saved: Callable[[Point, Entry], bool]) -> None:
+        """Forget waiting entries that the results hold: their run was killed after it saved them,
+        and before it could remove its journal."""
+        for point, lines in self._waiting.items():
+            lines[:] = [line for line in lines if not is_saved(point, _entry(line))]
 
     def add(self, point: Point, entry: Entry) -> None:
-        """Keep a point that was just measured."""
+        """Keep a point that was just measured; it is on the disk on return. Raises OSError."""
         line = {"at": time.time(), "point": point, **asdict(entry), "conditions": self._conditions}
         text = json.dumps(line) + "\n"  # composed before the file is there
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as journal:
-            journal.write(text)
+        with self.path.open("ab", buffering=0) as journal:
+            start, rest = journal.tell(), memoryview(text.encode())
+            try:
+                while rest:
+                    rest = rest[journal.write(rest) :]
+                os.fsync(journal.fileno())
+            except OSError:  # a full disk: half a line would swallow the next one
+                os.ftruncate(journal.fileno(), start)
+                raise
 
     def close(self) -> None:
-        """Forget the run, which has been saved."""
-        self.path.unlink(missing_ok=True)
+        """Remove all points that this run measured or took up, which have been saved.
 
-    def _read(self) -> None:
+        Those of earlier runs that it had no use for stay, in a file of this run. Raises OSError.
+        """
+        left = [line for lines in self._waiting.values() for line in lines]
+        if left:
+            atomic.write_text(self.path, "".join(json.dumps(line) + "\n" for line in left))
+        else:
+            self.path.unlink(missing_ok=True)
+        for path in self._earlier:
+            path.unlink(missing_ok=True)
+        self._earlier = [self.path] if left else []
+
+    def _read(self, folder: Path) -> None:
+        """Take in what journals of ended runs hold of these conditions; remove those of no use."""
         oldest, stale = time.time() - LONGEST_SECONDS, 0
-        for text in self.path.read_text().splitlines():
-            try:
-                line = json.loads(text)
-                usable = line["at"] >= oldest and line["conditions"] == self._conditions
-                entry = Entry(line["answer"], line["records"])
-            except (ValueError, KeyError, TypeError):
-                continue  # the last line of a run that was killed while it wrote
-            if usable:
-                self._waiting[tuple(line["point"])].append(entry)
-            else:
-                stale += 1
+        seen = set()
+        for path in sorted(folder.glob("*.jsonl")):
+            lines = list(_lines(path))
+            if all(line["at"] < oldest for line in lines):
+                path.unlink(missing_ok=True)
+                stale += len(lines)
+                continue
+            if not any(line["conditions"] == self._conditions for line in lines):
+                stale += sum(_same_release(line["conditions"], self._conditions) for line in lines)
+                continue
+            self._earlier.append(path)
+            for line in lines:
+                # A run that was killed while it closed its journal leaves points in two files.
+                point, when = tuple(line["point"]), line["at"]
+                if when >= oldest and (point, when) not in seen:
+                    seen.add((point, when))
+                    self._waiting[point].append(line)
         if stale:
             log.info(f"{stale} points of an unfinished run are measured anew: code or day changed")
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a journal that are whole: a kill can leave half a line."""
+    for text in path.read_bytes().splitlines():
+        try:
+            line = json.loads(text)
+            line["at"] + 0.0, dict(line["conditions"]), tuple(line["point"])
+            Entry(dict(line["answer"]), list(line["records"]))
+        except (ValueError, KeyError, TypeError):
+            continue
+        yield line
+
+
+def _entry(line: Line) -> Entry:
+    return Entry(line["answer"], line["records"])
+
+
+def _same_release(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(one.get(name) == other.get(name) for name in ("release", "environment"))

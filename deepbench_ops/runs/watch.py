@@ -10,14 +10,17 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from asv import runner
 from asv.commands import run as run_command
 from asv.console import log
+from asv.results import Results
 from asv.runner import BenchmarkResult
+from asv.util import UserError
 
 import deepbench_ops
 from deepbench_ops.backends import answers
@@ -41,11 +44,19 @@ class Watch:
         self._progress: Progress | None = None
 
     def records(self) -> list[Record]:
-        """Return all records of the run, now that asv saves it, and forget the run."""
+        """Return all records of the run, which asv is about to save."""
+        return self._records
+
+    def saved(self) -> None:
+        """Forget the run: its results and records are on the disk. Raises OSError."""
+        self._records = []
         if self._journal:
             self._journal.close()
-        records, self._records = self._records, []
-        return records
+
+    @property
+    def kept(self) -> Path | None:
+        """The journal, from which the run goes on where it cannot be saved; None without one."""
+        return self._journal.path if self._journal else None
 
     def around_run(self, run_benchmarks: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap asv's loop over the benchmarks of one release."""
@@ -89,21 +100,24 @@ class Watch:
             shutil.rmtree(os.environ[answers.FOLDER_VARIABLE], ignore_errors=True)
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
-            self._journal = self._open(Path(benchmarks.benchmark_dir), env, extra, options)
+            self._journal = self._open(benchmarks, env, extra, options)
 
-    def _open(self, suite: Path, env: Any, extra: dict[str, Any], options: Any) -> Journal:
+    def _open(self, benchmarks: Any, env: Any, extra: dict[str, Any], options: Any) -> Journal:
         conditions = {
-            "code": _code(suite),
+            "release": env.installed_commit_hash or "source",
+            "environment": env.name,
+            "code": _code(Path(benchmarks.benchmark_dir)),
             "quick": bool(options.get("quick")),
             "extra": {str(key): str(value) for key, value in extra.items()},
             **_variables(),
         }
-        name = f"{env.installed_commit_hash or 'source'}-{env.name}.jsonl"
-        journal = Journal(FOLDER / name, conditions)
+        journal = Journal(FOLDER, conditions)
+        if journal.waiting and options.get("results") is not None:
+            journal.drop(partial(_holds, _samples(options["results"])))
         if journal.waiting:
             log.info(
                 f"{journal.waiting} were measured by a run that was interrupted and are taken "
-                f"from {journal.path} (remove it to start anew)"
+                f"from {FOLDER} (remove it to start anew)"
             )
         return journal
 
@@ -116,8 +130,18 @@ class Watch:
         self._records.extend(records)
         self._progress.end(point, time.monotonic() - started, records)
         if self._journal and answer.errcode == 0:
-            self._journal.add(point, Entry(answer._asdict(), records))
+            self._keep(self._journal, point, Entry(answer._asdict(), records))
         return answer
+
+    def _keep(self, journal: Journal, point: Point, entry: Entry) -> None:
+        """Write a point into the journal; UserError, which ends the run, where that fails."""
+        try:
+            journal.add(point, entry)
+        except OSError as error:
+            raise UserError(
+                f"{journal.path} cannot be written ({error.strerror}): mend that; the points"
+                " before this one are kept, and the same command goes on from there"
+            ) from None
 
     def _finish(self) -> None:
         progress, self._progress = self._progress, None
@@ -142,6 +166,31 @@ def _point(benchmark: dict[str, Any], index: int) -> Point:
         combinations = itertools.product(*benchmark["params"])
         params = next(itertools.islice(combinations, index, None))
     return (benchmark["name"], *(text.strip("'") for text in params))
+
+
+def _samples(results: Results) -> dict[Point, list[float]]:
+    """Samples of every point that results hold, as far as they have any."""
+    found = {}
+    for name in results.get_all_result_keys():
+        params = results.get_result_params(name)
+        columns = results.get_result_samples(name, params) or []
+        for values, samples in zip(itertools.product(*params), columns, strict=False):
+            if samples:
+                found[(name, *(text.strip("'") for text in values))] = samples
+    return found
+
+
+def _holds(saved: Mapping[Point, list[float]], point: Point, entry: Entry) -> bool:
+    """Whether the saved samples of a point contain those of an entry, number by number.
+
+    False for an entry without samples, a skip: it may be saved any number of times.
+    """
+    samples = (entry.answer["samples"] or [None])[0]
+    held = saved.get(point)
+    if not samples or not held:
+        return False
+    starts = range(len(held) - len(samples) + 1)
+    return any(held[start : start + len(samples)] == samples for start in starts)
 
 
 def _points(benchmark: dict[str, Any], selected: Collection[int] | None) -> list[Point]:
