@@ -51,6 +51,9 @@ class Suite:
 def track_release():
     name = os.environ["DEEPBENCH_FRAMEWORK"] + "-" + numpy.__version__
     return int(os.environ["DEEPBENCH_RELEASE"] == name)
+
+def track_setting():
+    return int(os.environ.get("OPENBLAS_CORETYPE") == "Haswell")
 """
 
 
@@ -82,9 +85,10 @@ def suite(tmp_path_factory):
     return root
 
 
-def asv(root: Path, *arguments: str, code: int = 0) -> str:
+def asv(root: Path, *arguments: str, code: int = 0, **variables: str) -> str:
     """Run asv in the suite; the exit code must be the expected one, and no traceback printed."""
-    done = processes.run([sys.executable, "-m", "asv", *arguments], root, environment(root))
+    environ = {**environment(root), **variables}
+    done = processes.run([sys.executable, "-m", "asv", *arguments], root, environ)
     assert "Traceback" not in done.stdout, done.stdout
     assert code == done.returncode, done.stdout
     return done.stdout
@@ -95,6 +99,7 @@ def environment(root: Path) -> dict[str, str]:
     env = {**os.environ, **wheelhouse.pip_environment(root / "wheels"), "HOME": str(root)}
     env.pop("DEEPBENCH_ON_REQUEST", None)
     env.pop("DEEPBENCH_SPOOL", None)
+    env.pop("OPENBLAS_CORETYPE", None)
     return env
 
 
@@ -124,6 +129,18 @@ def test_run_measures_every_release_of_a_range_in_its_own_environment(suite):
         / found["numpy-1.0.0"]["tiny.Suite.time_work"][0]
     )
     assert 1.5 < ratio < 6
+
+
+def test_a_setting_from_outside_is_named_once_and_reaches_the_measured_process(suite):
+    """One line, before anything is measured; without a setting there is none."""
+    asked = ("run", "numpy-1.0.0..numpy-2.0.0", "--bench", "track_setting", "--dry-run")
+    told = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
+    assert 1 == told.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
+    assert told.index("settings from outside") < told.index("points to measure")
+    assert re.search(r"tiny.track_setting\s+1$", told, re.M), told
+    told = asv(suite, *asked)
+    assert "settings from outside" not in told
+    assert re.search(r"tiny.track_setting\s+0$", told, re.M), told
 
 
 def test_environments_outlast_runs(suite):

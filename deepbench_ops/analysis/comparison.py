@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import Kernel, Point
+from deepbench_ops.analysis.settings import agree, notes
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
@@ -77,7 +78,7 @@ def contender(
     several frameworks or devices and none is named.
     """
     machine, _, release = spec.partition("@")
-    points = [point for point in points if point.usual]
+    points = [point for point in points if point.usual_run]
     if not points:
         raise DeepbenchError(f"{machine} has no results under the usual conditions")
     devices = sorted({point.device for point in points})
@@ -125,10 +126,26 @@ def groups(first: Contender, other: Contender) -> list[Group]:
 
 
 def changes(first: Contender, other: Contender) -> list[Change]:
-    """Return the kernels that both have, widest gain of the other first."""
-    both = [kernel for kernel in first.points if kernel in other.points]
-    found = [Change(first.points[kernel], other.points[kernel]) for kernel in both]
+    """Return the kernels that both have under settings that agree, widest gain first."""
+    found = [change for change in _shared(first, other) if agree(change.first, change.other)]
     return sorted(found, key=lambda change: change.ratio)
+
+
+def remarks(first: Contender, other: Contender) -> list[str]:
+    """Return what a reader has to know of settings from outside: which kernels are left out since
+    theirs do not agree, and how many times there are of which none were recorded."""
+    shared = _shared(first, other)
+    apart = [change for change in shared if not agree(change.first, change.other)]
+    both = [change for change in shared if agree(change.first, change.other)]
+    return notes(
+        [point for change in both for point in (change.first, change.other)],
+        [point for change in apart for point in (change.first, change.other)],
+    )
+
+
+def _shared(first: Contender, other: Contender) -> list[Change]:
+    both = [kernel for kernel in first.points if kernel in other.points]
+    return [Change(first.points[kernel], other.points[kernel]) for kernel in both]
 
 
 def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:

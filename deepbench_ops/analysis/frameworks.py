@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.settings import alike
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
@@ -41,16 +42,20 @@ class Contest:
 
 
 def contests(points: Iterable[Point]) -> list[Contest]:
-    """Return the kernels that two frameworks or more have, in the points' order.
+    """Return the kernels that two frameworks or more have under the same settings from outside.
 
     points: of one machine, with their rounds; published figures are left out.
     """
-    newest: dict[tuple[object, ...], dict[str, Point]] = defaultdict(dict)
+    kernels: dict[tuple[object, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda point: point.release.date):
         if point.release.measurable and point.compared:
-            key = (*point.kernel, point.device)
-            newest[key][point.release.framework] = point
-    several = [list(found.values()) for found in newest.values() if len(found) > 1]
+            kernels[*point.kernel, point.device].append(point)
+    newest = [
+        list({point.release.framework: point for point in group}.values())
+        for found in kernels.values()
+        for group in alike(found)
+    ]
+    several = [found for found in newest if len(found) > 1]
     known = noises([point for found in several for point in found])
     return [_contest(found, known) for found in several]
 

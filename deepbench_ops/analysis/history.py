@@ -14,6 +14,7 @@ from itertools import accumulate
 from deepbench_ops.analysis.changes import Change, detect_changes
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.settings import alike
 from deepbench_ops.releases.table import Release
 
 FEWEST_PROCESSES = 11
@@ -83,6 +84,7 @@ class Shift:
 def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) -> list[Line]:
     """Return the lines that points make; `order` is the release table, oldest first.
 
+    Points whose settings from outside do not agree are of different lines.
     Points of other releases are left out, as are lines of fewer releases than `fewest`.
     """
     place = {release.hash: number for number, release in enumerate(order)}
@@ -93,7 +95,8 @@ def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) ->
             found[key].append(point)
     return [
         Line(tuple(sorted(each, key=lambda point: place[point.release.hash])))
-        for each in found.values()
+        for members in found.values()
+        for each in alike(members)
         if len(each) >= fewest
     ]
 

@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 from asv.results import Results, get_filename, iter_results_for_machine
 
 from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.measure import settings
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.settings import Settings
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.named import BENCHMARK, SETS, why_not
 from deepbench_ops.problems.nearest import unknown
@@ -73,6 +76,8 @@ class Point(NamedTuple):
     notes: tuple[tuple[str, str], ...] = ()
     """What its newest process noted of how the kernel runs, by name: route, primitive, layout ...;
     told with the rounds."""
+    settings: Settings | None = None
+    """Environment variables from outside that steer libraries; None where that is not known."""
 
     @property
     def problem(self) -> Problem:
@@ -123,20 +128,26 @@ class Point(NamedTuple):
 
     @property
     def unusual(self) -> dict[str, str]:
-        """Those that are not the usual ones."""
+        """Those that are not the usual ones, and settings from outside where there are any."""
         own = (self.device, self.cache, self.layout, self.execution)
-        if own == USUAL:
+        if own == USUAL and not self.settings:
             return {}
-        return {
+        found = {
             condition.name: value
             for condition, value in zip(CONDITIONS, own, strict=True)
             if value != condition.usual
         }
+        return {**found, SETTINGS: settings.text(self.settings)} if self.settings else found
 
     @property
     def usual(self) -> bool:
-        """Whether all of them but the device are the usual ones."""
-        return not self.unusual.keys() - {DEVICE.name}
+        """Whether all of them but the device are the usual ones, without settings from outside."""
+        return self.usual_run and not self.settings
+
+    @property
+    def usual_run(self) -> bool:
+        """Whether all of them but the device are the usual ones, whatever the settings."""
+        return not self.unusual.keys() - {DEVICE.name, SETTINGS}
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -198,7 +209,7 @@ def load(
             stored,
             machine,
             releases,
-            _raw(results, machine, stored) if rounds else {},
+            _raw(results, machine, stored, rounds),
             slips.get(Path(stored._filename).name, set()),
             strange,
         )
@@ -208,10 +219,11 @@ def load(
 
 @dataclass
 class _Raw:
-    """What the raw records of a point tell of it."""
+    """What the raw records of a point tell of it; settings are those of all its processes."""
 
     levels: list[float] = field(default_factory=list)
     told: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings | None = None
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
@@ -219,27 +231,61 @@ class _Raw:
         return tuple((str(name), str(text)) for name, text in self.told.items())
 
 
-NOTHING = _Raw()
+@dataclass
+class _Told:
+    """What the file of raw records tells of a result's points, by benchmark and parameters.
+
+    settings: those of the points that are not among them.
+    """
+
+    raw: dict[Key, _Raw] = field(default_factory=dict)
+    settings: Settings | None = None
+
+    def of(self, key: Key) -> _Raw:
+        """Return what is known of a point."""
+        return self.raw.get(key) or _Raw(settings=self.settings)
 
 
-def _raw(results: Path, machine: str, stored: Results) -> dict[Key, _Raw]:
-    """Return what a result's raw records tell, by benchmark and parameters."""
+def _raw(results: Path, machine: str, stored: Results, rounds: bool) -> _Told:
+    """Return what a result's raw records tell: without `rounds` their settings alone, for which
+    the records are read only where the file holds several."""
     path = measurements.beside(results / get_filename(machine, stored.commit_hash, stored.env_name))
+    if not path.exists():
+        return _Told()
+    of = {digest: _settings(facts) for digest, facts in measurements.facts(path).items()}
+    several = set(of.values())
+    if not rounds and len(several) < 2:
+        return _Told(settings=next(iter(several), None))
     found: dict[Key, _Raw] = {}
-    for entry in measurements.load(path)[1] if path.exists() else ():
+    for entry in measurements.load(path)[1]:
         if not measurements.is_less(entry):
             key = entry["benchmark"], tuple(map(str, entry["params"]))
-            one = found.setdefault(key, _Raw())
-            one.levels.append(measurements.level(entry))
-            one.told = entry.get("notes", {})
-    return found
+            its = of.get(entry["fingerprint"])
+            one = found.setdefault(key, _Raw(settings=its))
+            one.settings = _together(one.settings, its)
+            if rounds:
+                one.levels.append(measurements.level(entry))
+                one.told = entry.get("notes", {})
+    return _Told(found)
+
+
+def _settings(facts: Mapping[str, str]) -> Settings | None:
+    written = facts.get(SETTINGS)
+    return None if written is None else settings.parse(written)
+
+
+def _together(one: Settings | None, other: Settings | None) -> Settings | None:
+    """Return the settings of two processes of a point: what either had."""
+    if one == other or one is None or other is None:
+        return one if one == other else None
+    return tuple(sorted({*one, *other}))
 
 
 def _points(
     stored: Results,
     machine: str,
     releases: dict[str, Release],
-    raw: Mapping[Key, _Raw],
+    told_of: _Told,
     slips: Collection[Key],
     strange: Counter[str],
 ) -> Iterator[Point]:
@@ -257,7 +303,7 @@ def _points(
             continue
         family, kind, operation = _named(name)
         problem_id, precision, *ranks = plain
-        known = raw.get((name, plain), NOTHING)
+        known = told_of.of((name, plain))
         low, high = (log_interval(several) if stat else None) or (None, None)
         yield Point(
             machine=machine,
@@ -275,6 +321,7 @@ def _points(
             samples=len(several or (value,)),
             rounds=tuple(known.levels),
             notes=known.notes,
+            settings=known.settings,
         )
 
 

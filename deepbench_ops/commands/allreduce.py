@@ -2,6 +2,7 @@
 
 import click
 
+from deepbench_ops.commands.options import say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.ranks import launch, launcher, report, request, transport
 from deepbench_ops.ranks.group import TIMEOUT_SECONDS, Group
@@ -82,6 +83,7 @@ def allreduce(
         raise DeepbenchError(
             f"this was started by {launcher.found()}: start python -m deepbench_ops.ranks with it"
         )
+    say_settings()
     try:
         with Group(name, count, number, asked.timeout, algorithm) as group:
             for line in report.lines(group, asked):

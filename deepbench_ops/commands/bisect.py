@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deepbench_ops.commands.options import say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.nearest import unknown
@@ -72,6 +73,7 @@ def bisect(
     def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:
         return pairs.run_rounds(side.launch(before), side.launch(after), [task], rounds)[task]
 
+    say_settings()
     found = search(_candidates(span, wheels), measure, most, _say)
     for name, reason in found.left_out.items():
         click.echo(f"left out: {name}: {reason}", err=True)

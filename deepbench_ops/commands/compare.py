@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder, say
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group
@@ -73,6 +73,8 @@ def compare(
         )
     first, *others = (_contender(text, results, device) for text in contenders)
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
+    for other in others:
+        say(comparison.remarks(first, other), form)
     if form == "json":
         click.echo(json.dumps([_json(first, *pair, widest) for pair in pairs], indent=1))
     elif form == "csv":

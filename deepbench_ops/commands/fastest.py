@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder, say
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def fastest(
     """
     from deepbench_ops.analysis import fastest as records
     from deepbench_ops.analysis import points
+    from deepbench_ops.analysis.settings import notes
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table
 
@@ -79,6 +80,10 @@ def fastest(
         for point in points.load(results, machine, releases)
     ]
     members = select(selection, family)
+    ids = {(member.set, member.problem.id) for member in members}
+    asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
+    apart = [p for p in asked if p.usual_run and p.settings]
+    say(notes([p for p in asked if p.usual], apart), form)
     if history:
         lines = [r for line in records.history(found, members, precisions) for r in line]
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder, say
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.selections import SELECTIONS
 
@@ -45,6 +45,7 @@ def frameworks(
     """
     from deepbench_ops.analysis import frameworks as analysis
     from deepbench_ops.analysis import points
+    from deepbench_ops.analysis.settings import notes
     from deepbench_ops.machine import entry
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table
@@ -58,6 +59,7 @@ def frameworks(
         if (contest.kernel.set, contest.kernel.family, contest.kernel.problem_id) in members
         and contest.kernel.precision == precision
     ]
+    say(notes([point for contest in found for point in contest.points]), form)
     if form == "json":
         click.echo(json.dumps([as_dict(contest) for contest in found], indent=1))
     else:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from deepbench_ops.commands.options import say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
@@ -67,6 +68,7 @@ def machine(
     click.echo(f"written: {entry.save(identity)}")
     if no_measure:
         return
+    say_settings()
     # The frameworks are only imported now, after their thread counts were settled.
     from deepbench_ops.machine.survey import survey
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from tabulate import tabulate
 
+from deepbench_ops.commands.options import say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import precision as precision_named
@@ -57,6 +58,7 @@ def noise(
     wanted = precision_named(precision).name
     problems = [find_anywhere(text, None) for text in ids or _headline()]
     tasks = [pairs.Task(each.family, each.id, wanted) for each in problems]
+    say_settings()
     launch = side.launch(_release(release))
     load, before = os.getloadavg()[0], advice.processor_time()
     taken = pairs.run_rounds(launch, launch, tasks, rounds)

@@ -1,6 +1,6 @@
 """Options that several subcommands share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +35,16 @@ printed_as = click.option(
     show_default=True,
     help="How it is printed.",
 )
+
+
+def say(lines: Iterable[str], form: str = "table") -> None:
+    """Print lines apart from the output proper, on standard error, where a person reads `form`."""
+    for line in lines if form in ("table", "markdown") else ():
+        click.echo(line, err=True)
+
+
+def say_settings() -> None:
+    """Name the settings from outside, for commands that measure, before they do."""
+    from deepbench_ops.measure import settings
+
+    say(filter(None, [settings.notice(settings.of_this_process())]))

@@ -8,7 +8,7 @@ import click
 from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder, say_settings
 from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
@@ -61,6 +61,7 @@ def scaling(
         memory.demand(request, count)
     versions = {"framework": f"torch {torch_version()}"}
     keep = keeper(results, versions, request.threads) if save else None
+    say_settings()
     lines: list[dict[str, float]] = []
     for count in counts:
         taken = launch.steps(request, count)["seconds"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder, say, say_settings
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
@@ -93,10 +93,12 @@ def verdict(
     what looks slower.
     """
     from deepbench_ops.analysis.causes import causes
+    from deepbench_ops.analysis.settings import notes
 
     earliest = date.min if since is None else _release(since).date
     only = None if release is None else _release(release)
     lines = _lines(results, machine)
+    say(notes(point for line in lines for point in line.points), form)
     found = [
         cause
         for cause in causes(lines, each)
@@ -162,6 +164,7 @@ def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Con
     here = entry.default_name()
     if machine not in (None, here):
         raise DeepbenchError(f"{machine} is not this machine, which is {here}: confirm there")
+    say_settings()
     suspects = [cause for cause in found if cause.machine == here]
     return confirm(suspects, rounds, lambda line: click.echo(line, err=True))
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from deepbench_ops.backends.base import Backend
+from deepbench_ops.commands.options import say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.model import Model, network_size
 
@@ -42,6 +43,7 @@ def ready(
     from deepbench_ops.measure import kernel_run
     from deepbench_ops.measure import threads as processors
 
+    say_settings()
     count = processors.fix()  # read by the framework when it is imported
     from deepbench_ops import backends
 

@@ -7,15 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-
-# Every pool a framework may bring along reads one of these, once, while it loads.
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
+from deepbench_ops.measure import settings
+from deepbench_ops.measure.settings import THREAD_VARIABLES
 
 TASKS = Path("/proc/self/task")
 
@@ -72,6 +65,7 @@ def fix(environ: MutableMapping[str, str] | None = None) -> int:
 
     Must run before the framework is imported: OpenBLAS and OpenMP read theirs only once.
     """
+    settings.of_this_process()  # before anything of ours is among them
     environ = os.environ if environ is None else environ
     count = wanted(environ)
     for name in THREAD_VARIABLES:

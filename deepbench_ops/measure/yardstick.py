@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import settings
 from deepbench_ops.measure.threads import one_cpu_per_core
 
 WHEEL = "scipy-openblas32"
@@ -203,11 +204,12 @@ def _library() -> ctypes.CDLL:
         raise DeepbenchError(
             f"the yardstick is {WHEEL} {found}, not {WHEEL_VERSION}: pip install the pinned one"
         )
-    import scipy_openblas32
+    with settings.without(settings.BLAS):  # the same code whatever the host sets
+        import scipy_openblas32  # loads the library
 
-    folder = Path(scipy_openblas32.get_lib_dir())
-    path = next(iter(sorted(folder.glob("libscipy_openblas*"))))
-    library = ctypes.CDLL(os.fspath(path))
+        folder = Path(scipy_openblas32.get_lib_dir())
+        path = next(iter(sorted(folder.glob("libscipy_openblas*"))))
+        library = ctypes.CDLL(os.fspath(path))
     library.scipy_openblas_set_num_threads(1)
     return library
 

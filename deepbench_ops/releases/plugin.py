@@ -16,12 +16,13 @@ from typing import Any
 
 from asv.commands.run import Run
 from asv.config import Config
+from asv.console import log
 from asv.repo import get_repo
 from asv.util import UserError
 
 from deepbench_ops.backends import answers
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import record
+from deepbench_ops.measure import record, settings
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.releases import environment, repo
 from deepbench_ops.results import keep, shown
@@ -60,6 +61,8 @@ def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callabl
     """
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
+        if notice := settings.notice(settings.foreign()):
+            log.warning(notice)
         watching.saving = not kwargs.get("dry_run", False)
         if conf.dvcs == repo.ReleaseRepo.dvcs:
             kwargs["parallel"] = 1

@@ -71,15 +71,21 @@ def _state(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
+def facts(path: Path) -> dict[str, dict[str, str]]:
+    """Return the fingerprints of a file by digest, reading only the lines that hold them."""
+    with path.open("rb") as lines:
+        found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
+    return {entry["fingerprint"]: entry["facts"] for entry in found}
+
+
 def conditions(path: Path) -> dict[str, str]:
     """Return what all measurements of a file were taken under; {} where it tells of none.
 
     Ranks of an all-reduce, processes of their own that load other libraries, are asked where there
-    is nothing else. Reads no more than the lines that hold conditions.
+    is nothing else.
     """
-    with path.open(encoding="utf-8") as lines:
-        told = [json.loads(line)["facts"] for line in lines if line.startswith('{"fingerprint"')]
-    return agreed([facts for facts in told if "ranks" not in facts] or told)
+    told = list(facts(path).values())
+    return agreed([each for each in told if "ranks" not in each] or told)
 
 
 def agreed(told: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from asv.util import UserError
 
 import deepbench_ops
 from deepbench_ops.backends import answers
-from deepbench_ops.measure import record
+from deepbench_ops.measure import record, settings
 from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
 
@@ -109,6 +109,7 @@ class Watch:
             "code": _code(Path(benchmarks.benchmark_dir)),
             "quick": bool(options.get("quick")),
             "extra": {str(key): str(value) for key, value in extra.items()},
+            "settings": settings.text(settings.foreign()),
             **_variables(),
         }
         journal = Journal(FOLDER, conditions)

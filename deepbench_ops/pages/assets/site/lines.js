@@ -64,7 +64,7 @@
 
     /* Those that are not the usual ones, but for those in `less`. */
     function conditions(line, less) {
-        return Object.keys(deepbench.VARIABLES).map(function (name) { return name === less ? '' : line[name]; }).filter(Boolean).join(', ');
+        return Object.keys(deepbench.VARIABLES).concat('settings').map(function (name) { return name === less ? '' : line[name]; }).filter(Boolean).join(', ');
     }
 
     /* What is timed, the same on every machine and release. */

@@ -150,7 +150,7 @@
     function run_command(release, patterns, conditions) {
         var unusual = Object.keys(VARIABLES).filter(function (name) { return conditions[name]; })
             .map(function (name) { return '"' + VARIABLES[name] + '": ["' + conditions[name] + '"]'; }).join(', ');
-        return 'asv run "' + release.name + '^!"' + patterns.map(function (pattern) { return ' --bench "' + pattern + '"'; }).join('') +
+        return (conditions.settings ? conditions.settings + ' ' : '') + 'asv run "' + release.name + '^!"' + patterns.map(function (pattern) { return ' --bench "' + pattern + '"'; }).join('') +
             (unusual ? '  # with ' + unusual + ' in the matrix of asv.conf.json' : '');
     }
 

@@ -1,0 +1,203 @@
+"""Settings from outside are recorded with every point, and decide what is compared."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from points import point
+
+from deepbench_ops.analysis import comparison, fastest, frameworks, points
+from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.settings import agree, alike, notes
+from deepbench_ops.measure import fingerprint, settings
+from deepbench_ops.problems.selections import Selected
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import measurements
+
+HASWELL = (("OPENBLAS_CORETYPE", "Haswell"),)
+OLD, NEW, NEWEST = (Release("numpy", f"2.{n}.0", date(2026, n + 1, 1)) for n in range(3))
+
+
+STEERING = """OPENBLAS_CORETYPE MKL_CBWR OMP_PROC_BIND KMP_BLOCKTIME GOMP_SPINCOUNT
+DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY XLA_FLAGS TF_ENABLE_ONEDNN_OPTS
+MALLOC_ARENA_MAX LD_PRELOAD GLIBC_TUNABLES CUDA_LAUNCH_BLOCKING NCCL_ALGO BLIS_ARCH_TYPE
+NPY_DISABLE_CPU_FEATURES NVIDIA_TF32_OVERRIDE"""
+
+OTHERS = """OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS CUDA_VISIBLE_DEVICES CUDA_HOME
+CUDA_VERSION NCCL_VERSION TF_CLI_CONFIG_FILE TF_VAR_region TF_CPP_MIN_LOG_LEVEL PATH HOME"""
+
+
+def test_what_steers_a_library_is_a_setting():
+    """Thread counts, which are overwritten, the choice of a device, places, versions and
+    Terraform's variables, which share a prefix with TensorFlow's, are none."""
+    environ = dict.fromkeys((STEERING + " " + OTHERS).split(), "1")
+    assert sorted(STEERING.split()) == [name for name, _ in settings.foreign(environ)]
+
+
+def test_an_empty_variable_is_no_setting():
+    assert () == settings.foreign({"LD_PRELOAD": "", "XLA_FLAGS": " "})
+
+
+def test_libraries_of_arm_are_steered_on_arm_alone():
+    found = {"NVPL_BLAS_DEBUG_CPU_TYPE": "1"}
+    assert () == settings.foreign(found, "x86_64")
+    assert tuple(found.items()) == settings.foreign(found, "aarch64")
+
+
+@given(st.dictionaries(st.from_regex("[A-Z_]{1,9}", fullmatch=True), st.text()))
+def test_settings_are_read_as_they_were_written(found):
+    """Whatever stands in a value: blanks, quotes, equals signs, lines."""
+    known = tuple(sorted(found.items()))
+    assert known == settings.parse(settings.text(known))
+
+
+IN_A_PROCESS = """
+import json, os, sys
+from deepbench_ops.measure import kernel_run
+kernel_run.preload(calibrating=False)
+os.environ["MKL_CBWR"] = "COMPATIBLE"  # as a framework might while it is imported
+from deepbench_ops.measure import fingerprint
+print(json.dumps(fingerprint.stable({}, 1)["settings"]))
+"""
+
+
+def test_the_measured_process_records_what_it_was_started_with():
+    """Not the thread counts that it fixes, nor what is set while frameworks are imported."""
+    environ = {**os.environ, "OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "7"}
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_PROCESS], env=environ, capture_output=True, text=True
+    )
+    assert (0, "OPENBLAS_CORETYPE=Haswell") == (done.returncode, json.loads(done.stdout))
+
+
+YARDSTICK = """
+import ctypes, os
+from deepbench_ops.measure import yardstick
+library = yardstick._library()
+library.scipy_openblas_get_corename.restype = ctypes.c_char_p
+print(library.scipy_openblas_get_corename().decode(), os.environ.get("OPENBLAS_CORETYPE"))
+"""
+
+
+def test_a_setting_does_not_move_the_yardstick():
+    """It runs the code that it chooses itself, while the variable stays for others."""
+
+    def core(**more):
+        environ = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"} | more
+        command = [sys.executable, "-c", YARDSTICK]
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert [core()[0], "Nehalem"] == core(OPENBLAS_CORETYPE="Nehalem")
+
+
+def _stored(folder: Path, *facts: dict[str, str], params=(("a",),)) -> Path:
+    """Write records beside a result: one kernel for each of `params`, under each of `facts`."""
+    path = folder / ("x" + measurements.SUFFIX)
+    known = {fingerprint.digest(each): each for each in facts}
+    entries = [
+        {"benchmark": "b", "params": list(key), "fingerprint": digest, "seconds": [1.0]}
+        | {"yardstick": [], "started_at": 0.0}
+        for key, digest in zip(params, known, strict=True)
+    ]
+    measurements.write(path, known, entries)
+    return path
+
+
+def _told(monkeypatch, path, rounds=False):
+    monkeypatch.setattr(measurements, "beside", lambda _: path)
+
+    class Stored:
+        commit_hash, env_name = "0" * 40, "env"
+
+    return points._raw(path.parent, "box", Stored(), rounds)
+
+
+def test_one_setting_in_a_file_is_that_of_all_its_points(tmp_path, monkeypatch):
+    """Records need not be read for it."""
+    path = _stored(tmp_path, {"settings": "OPENBLAS_CORETYPE=Haswell"})
+    monkeypatch.setattr(measurements, "load", None)
+    assert _told(monkeypatch, path).of(("b", ("a",))).settings == HASWELL
+
+
+def test_several_settings_in_a_file_belong_to_their_records(tmp_path, monkeypatch):
+    """A kernel measured under several bears all of them, one from earlier days none."""
+    facts = {"settings": "OPENBLAS_CORETYPE=Haswell"}, {"settings": ""}, {"cpu": "old"}
+    path = _stored(tmp_path, *facts, params=(("a",), ("b",), ("c",)))
+    told = _told(monkeypatch, path)
+    assert [HASWELL, (), None] == [told.of(("b", (name,))).settings for name in "abc"]
+    path = _stored(tmp_path, *facts[:2], params=(("a",), ("a",)))
+    assert _told(monkeypatch, path).of(("b", ("a",))).settings == HASWELL
+
+
+def test_a_file_of_earlier_days_leaves_settings_unknown(tmp_path, monkeypatch):
+    path = _stored(tmp_path, {"cpu": "old"})
+    assert _told(monkeypatch, path, rounds=True).of(("b", ("a",))).settings is None
+
+
+def test_unknown_settings_agree_with_any():
+    none, haswell, unknown = (point(settings=each) for each in ((), HASWELL, None))
+    assert agree(none, unknown) and agree(unknown, haswell) and not agree(none, haswell)
+    assert [[none, unknown], [haswell]] == alike([none, haswell, unknown])
+    assert [[haswell, unknown]] == alike([haswell, unknown])
+
+
+def test_a_line_holds_times_of_the_same_settings():
+    """A release under another setting is no change of the kernel's speed."""
+    taken = [
+        point(release=OLD),
+        point(release=NEW, settings=()),
+        point(release=NEWEST, settings=HASWELL, seconds=2.0),
+    ]
+    found = lines(taken, [OLD, NEW, NEWEST], fewest=1)
+    assert [[OLD, NEW], [NEWEST]] == [[p.release for p in line.points] for line in found]
+
+
+def test_a_point_under_a_setting_is_named_with_it_and_is_not_usual():
+    one = point(settings=HASWELL)
+    assert one.name.endswith(", OPENBLAS_CORETYPE=Haswell")
+    assert not one.usual and one.usual_run
+    assert point(settings=()).usual and point().usual
+
+
+def test_machines_are_compared_where_their_settings_agree():
+    """What is left out is named; two that were both measured under it are compared."""
+    here = comparison.contender("box", [point(settings=())])
+    there = comparison.contender("far", [point(machine="far", settings=HASWELL, seconds=2.0)])
+    assert [] == comparison.changes(here, there)
+    (remark,) = comparison.remarks(here, there)
+    assert "left out: 1 times measured under OPENBLAS_CORETYPE=Haswell" in remark
+    assert 1 == len(comparison.changes(there, there))
+
+
+def test_frameworks_contest_under_the_same_settings():
+    """A framework that is ahead only where the other was slowed down is not the fastest."""
+    jax = Release("jax", "0.9.0", date(2026, 7, 8))
+    slowed = point(settings=HASWELL, seconds=2.0)
+    assert [] == frameworks.contests([slowed, point(release=jax, settings=())])
+    assert 1 == len(frameworks.contests([slowed, point(release=jax, settings=HASWELL)]))
+
+
+def test_the_fastest_is_without_settings():
+    slowed, usual = point(settings=HASWELL, seconds=0.5), point(machine="far", settings=())
+    wanted = [Selected("training", usual.problem, ())]
+    (record,) = fastest.records([slowed, usual], wanted, ["float32"])
+    assert "far" == record.machine
+
+
+def test_times_from_before_settings_were_recorded_are_marked():
+    known, unknown = point(settings=()), point()
+    published = point(release=Release("published", "2017.1.1", date(2017, 1, 1)))
+    assert [] == notes([known, published])
+    (remark,) = notes([known, unknown, published])
+    assert "1 of 2 times are from before settings from outside were recorded" in remark
+
+
+def test_a_run_names_settings_in_one_line():
+    assert "" == settings.notice(())
+    assert settings.notice(HASWELL).startswith("settings from outside: OPENBLAS_CORETYPE=Haswell ")
