@@ -12,7 +12,7 @@ except ModuleNotFoundError:
         "pip install 'asv_bench_deepbench[track]'"
     )
 
-from deepbench_ops import __version__
+from deepbench_ops import __version__, left_out
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 USAGE_ERROR = 2
@@ -103,9 +103,15 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command; what the user got wrong ends in one line and exit status 2."""
+    """Run the command; what the user got wrong ends in one line and exit status 2.
+
+    A command whose answer leaves out damaged input ends with status 1.
+    """
+    left_out.lines.clear()
     try:
         cli(prog_name="deepbench")
+    except SystemExit as end:
+        sys.exit(end.code or (left_out.STATUS if left_out.lines else 0))
     except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))
     except OSError as wrong:

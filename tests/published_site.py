@@ -14,6 +14,7 @@ from asv.commands.publish import Publish
 from asv.config import Config
 from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
+from asv.util import UserError  # noqa: F401  (tests name it)
 
 import deepbench_ops.pages.plugin
 import deepbench_ops.releases.repo  # noqa: F401  (asv finds what is imported)
@@ -276,6 +277,12 @@ def publish(folder: Path) -> Path:
 
 def published(folder: Path) -> Path:
     """folder/html, published from the release table and the results that are in folder."""
+    status(folder)
+    return folder / "html"
+
+
+def status(folder: Path) -> int:
+    """The exit status of publishing from the release table and the results that are in folder."""
     conf = Config.from_json(
         {
             "project": "deepbench <ops>",
@@ -287,5 +294,4 @@ def published(folder: Path) -> Path:
             "env_dir": str(folder / ".asv" / "env"),
         }
     )
-    Publish.run(conf)
-    return folder / "html"
+    return int(Publish.run(conf) or 0)

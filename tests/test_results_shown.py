@@ -36,7 +36,7 @@ def test_a_full_table_is_left_alone():
 def test_torn_files_are_found(tmp_path):
     """A truncated result and a truncated record are both named; whole files are not."""
     (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "whole.json").write_text('{"version": 2}')
+    (tmp_path / "m" / "machine.json").write_text('{"machine": "m", "version": 1}')
     torn = tmp_path / "m" / "torn.json"
     torn.write_text('{"results": {')
     records = tmp_path / "m" / f"torn{measurements.SUFFIX}"
@@ -49,11 +49,12 @@ def test_torn_files_are_found(tmp_path):
 
 def test_records_that_were_torn_after_they_were_read_are_found(tmp_path):
     """Nothing is read twice that stayed as it was."""
-    records = tmp_path / f"m{measurements.SUFFIX}"
-    records.write_text('{"benchmark": "gemm", "params": []}\n')
+    (tmp_path / "m").mkdir()
+    records = tmp_path / "m" / f"m{measurements.SUFFIX}"
+    records.write_text('{"benchmark": "gemm", "params": [], "skipped": "too large"}\n')
     measurements.load(records)
     assert [] == intact.broken(tmp_path)
-    records.write_text('{"benchmark": "gemm"}\n')
+    records.write_text('{"benchmark": "gemm", "skipped": "too large"}\n')
     (line,) = intact.broken(tmp_path)
     assert "line 1 is not a measurement" in line
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import statistics
 from datetime import date
 from pathlib import Path
 
@@ -152,6 +153,9 @@ def submissions(draw):
     ]
     content = made([], records=records)
     [result] = content["results"]
+    for point in points:
+        if "samples" in point:
+            point["seconds"] = statistics.median_low(point["samples"])
     result["points"] = points
     names = st.sampled_from(["numpy", "blas"])
     result["libraries"] = draw(st.dictionaries(names, st.sampled_from(["1", "2", "2 / 3"])))

@@ -36,7 +36,7 @@ def results(tmp_path):
         entry("unsteady", [1.0], [1.0]),
         entry("unsteady", [1.5], [1.0]),
         entry("once", [1.0]),
-        {**entry("skipped", []), "skipped": "too long"},
+        {**entry("skipped", [1.0]), "skipped": "too long"},
     ]
     (tmp_path / "box").mkdir()
     path = tmp_path / "box" / "0123-x.measurements.jsonl"

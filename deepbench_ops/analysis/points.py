@@ -4,7 +4,6 @@ Measured and published results alike; only seconds are stored, what follows from
 FLOPs and bytes is derived by whoever reads them.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -14,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asv.results import Results, get_filename, iter_results_for_machine
+from asv.results import Results, get_filename
 
+from deepbench_ops import left_out
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
@@ -28,7 +28,7 @@ from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.published import corrections
 from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import measurements, values
+from deepbench_ops.results import measurements, stored, values
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
 
 CONDITION = re.compile("[a-z_]+")
@@ -195,26 +195,32 @@ def load(
 
     Published times that are slips are none: they never were anybody's speed.
     `rounds` asks for their rounds and notes too, which takes a look at every raw sample. `strange`
-    is told what is left out, being no kernel of this suite, and how many times that are. Raises
-    DeepbenchError for a machine that has no results, or a file of samples that is broken.
+    counts what is left out, being no kernel of this suite. Damaged files and values that cannot be
+    right are left out and reported, unless there is a `strange`: its owner names them.
+    Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
+    report = left_out.report if strange is None else ignored
     strange = Counter() if strange is None else strange
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
     slips = corrections.of_machine(results / machine)
     found = [
         point
-        for stored in iter_results_for_machine(str(results), machine)
+        for result in stored.of_machine(results / machine, report)
         for point in _points(
-            stored,
+            result,
             machine,
             releases,
-            _raw(results, machine, stored, rounds),
-            slips.get(Path(stored._filename).name, set()),
+            _raw(results, machine, result, rounds),
+            slips.get(Path(result._filename).name, set()),
             strange,
         )
     ]
     return sorted(found, key=lambda point: point.release.date)
+
+
+def ignored(_: str) -> None:
+    """Report nothing."""
 
 
 @dataclass
@@ -246,10 +252,10 @@ class _Told:
         return self.raw.get(key) or _Raw(settings=self.settings)
 
 
-def _raw(results: Path, machine: str, stored: Results, rounds: bool) -> _Told:
+def _raw(results: Path, machine: str, result: Results, rounds: bool) -> _Told:
     """Return what a result's raw records tell: without `rounds` their settings alone, for which
     the records are read only where the file holds several."""
-    path = measurements.beside(results / get_filename(machine, stored.commit_hash, stored.env_name))
+    path = measurements.beside(results / get_filename(machine, result.commit_hash, result.env_name))
     if not path.exists():
         return _Told()
     of = {digest: _settings(facts) for digest, facts in measurements.facts(path).items()}
@@ -260,7 +266,7 @@ def _raw(results: Path, machine: str, stored: Results, rounds: bool) -> _Told:
     for entry in measurements.load(path)[1]:
         if not measurements.is_less(entry):
             key = entry["benchmark"], tuple(map(str, entry["params"]))
-            its = of.get(entry["fingerprint"])
+            its = of.get(entry.get("fingerprint", ""))
             one = found.setdefault(key, _Raw(settings=its))
             one.settings = _together(one.settings, its)
             if rounds:
@@ -282,22 +288,22 @@ def _together(one: Settings | None, other: Settings | None) -> Settings | None:
 
 
 def _points(
-    stored: Results,
+    result: Results,
     machine: str,
     releases: dict[str, Release],
     told_of: _Told,
     slips: Collection[Key],
     strange: Counter[str],
 ) -> Iterator[Point]:
-    release = releases.get(stored.commit_hash) or _unlisted(stored)
-    variables = stored.env_vars
+    release = releases.get(result.commit_hash) or _unlisted(result)
+    variables = result.env_vars
     told = {condition.name: condition.of(variables) for condition in CONDITIONS}
     odd = next((f"{v!r} is no condition" for v in told.values() if not CONDITION.fullmatch(v)), "")
-    for name, key, value, stat, several in values.each(stored):
+    for name, key, value, stat, several in values.each(result):
         if (name, key) in slips:
             continue
         plain = tuple(text.strip("'") for text in key)
-        reason = why_not(name, plain) or odd or _no_time(value)
+        reason = why_not(name, plain) or odd
         if reason:
             strange[reason] += 1
             continue
@@ -334,13 +340,7 @@ def _named(benchmark: str) -> tuple[str, str, str]:
     return family, kind, operation
 
 
-def _no_time(value: object) -> str:
-    """Return why a stored value is no number of seconds; "" where it is one."""
-    fits = isinstance(value, int | float) and 0 < value < math.inf
-    return "" if fits else f"{value!r} is no time"
-
-
-def _unlisted(stored: Results) -> Release:
+def _unlisted(result: Results) -> Release:
     """What stands for a commit that the release table does not have."""
-    day: date = datetime.fromtimestamp(stored.date / 1000, UTC).date()
-    return Release("commit", stored.commit_hash[:8], day)
+    day: date = datetime.fromtimestamp(result.date / 1000, UTC).date()
+    return Release("commit", result.commit_hash[:8], day)

@@ -6,15 +6,13 @@ another path through it, as well as to the release itself.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import measurements
+from deepbench_ops.results import measurements, stored
 
 Facts = Mapping[str, str]
 FRAMEWORK = "framework"
@@ -64,10 +62,7 @@ def _facts(release: Release, files: Sequence[Path]) -> Facts:
 
 
 def _published(path: Path) -> Facts:
-    try:
-        facts: Facts = json.loads(path.read_text("utf-8"))["requirements"]
-    except (ValueError, KeyError, TypeError):
-        raise DeepbenchError(f"{path} is not whole: restore it from git") from None
+    facts: Facts = stored.read(path)._requirements
     return facts
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import limited
 
 FILE_NAME = "machine.profile"
 VERSION = 1
@@ -74,14 +75,14 @@ def read(results: Path, machine: str) -> Profile | None:
     """The profile of that machine, None when it has none; DeepbenchError when it is broken."""
     path = path_of(results, machine)
     try:
-        return parse(json.loads(path.read_text(encoding="utf-8")))
+        return parse(json.loads(limited.read_text(path, limited.SMALL)))
     except FileNotFoundError:
         return None
     except OSError as problem:
         if problem.errno == errno.ENAMETOOLONG:  # so nothing can be there
             return None
         raise
-    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
         raise DeepbenchError(
             f"{path} is not a machine profile ({type(problem).__name__}: {problem}); "
             "restore it, or move it away and run 'deepbench machine'"

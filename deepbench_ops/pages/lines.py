@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,7 +17,7 @@ from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.site_data import Machine
 from deepbench_ops.pages.stored_lines import Found
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import model_runs
+from deepbench_ops.results import model_runs, stored
 
 
 def read(
@@ -63,17 +62,9 @@ def _machine(results: Path, name: str, timeline: Sequence[Release]) -> Found:
     ]
     machine = Machine(
         name,
-        whole(lambda: _entry(results / name / "machine.json"), {}),
+        whole(lambda: stored.entry(results / name / "machine.json"), {}),
         whole(lambda: profile.read(results, name), None),
         tuple(whole(lambda: model_runs.load(results / name), ())),
         tuple(whole(lambda: stacks(results, name, timeline), ())),
     )
     return history.lines(found, timeline, fewest=1), machine, torn
-
-
-def _entry(path: Path) -> dict[str, str]:
-    """asv's entry of a machine. Raises DeepbenchError where it is none."""
-    try:
-        return {str(key): str(value) for key, value in json.loads(path.read_text("utf-8")).items()}
-    except (ValueError, AttributeError):
-        raise DeepbenchError(f"{path} is not whole: restore it from git") from None

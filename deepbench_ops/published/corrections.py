@@ -21,6 +21,7 @@ from deepbench_ops.published import filing, misplaced
 from deepbench_ops.published.filing import ALTERNATIVES, WORKBOOK, Stack, Values
 from deepbench_ops.published.peaks import BEYOND, asked
 from deepbench_ops.published.publication import Key
+from deepbench_ops.results import stored
 from deepbench_ops.results.loaded import State, state
 
 FEW = 0.5
@@ -103,9 +104,13 @@ def of_machine(folder: Path) -> dict[str, set[Key]]:
 @cache
 def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, set[Key]]:
     """The same of files, each as it was written last."""
-    paths = [path for path, _ in files if path.suffix == ".json"]
-    paths = sorted(paths, key=filing.day_of)
-    dated = [Dated(filing.day_of(path), *filing.load(path)) for path in paths]
+    filed = {}
+    for path, _ in files:
+        with suppress(DeepbenchError):  # a damaged file is named where its values are read
+            if path.suffix == ".json":
+                filed[path] = stored.read(path)
+    paths = sorted(filed, key=lambda path: filing.day_of(filed[path]))
+    dated = [Dated(filing.day_of(filed[path]), *filing.taken_apart(filed[path])) for path in paths]
     peaks = _peaks(folder) if paths else {}
     strays = [_out_of_step(one) for one in dated]
     # Of a time beside another's row no later one says anything, nor it of those before.

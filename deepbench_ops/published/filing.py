@@ -14,14 +14,14 @@ from pathlib import Path
 
 from asv.machine import Machine
 from asv.results import Results
-from asv.util import load_json, write_json
+from asv.util import write_json
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.published import misplaced
 from deepbench_ops.published.publication import Key, Publication
 from deepbench_ops.releases.table import Release, publication_of
-from deepbench_ops.results import values
+from deepbench_ops.results import stored, values
 
 ENVIRONMENT = "published"
 """Stands where a measured result has the name of its environment; a layout follows it."""
@@ -82,23 +82,30 @@ def joined(one: Stack, other: Stack) -> Stack:
 
 
 def load(path: Path) -> tuple[Values, Stack]:
+    """Return the values of a filed publication, and the stack that they were measured with.
+
+    Raises DeepbenchError for a file that is damaged, or holds what cannot be right.
+    """
+    return taken_apart(stored.whole(path))
+
+
+def taken_apart(filed: Results) -> tuple[Values, Stack]:
     """Return the values of a filed publication, and the stack that they were measured with."""
-    stored = Results.load(str(path))
-    found = {(one.name, one.key): one.samples or [one.value] for one in values.each(stored)}
-    return found, dict(stored._requirements)
+    found = {(one.name, one.key): one.samples or [one.value] for one in values.each(filed)}
+    return found, dict(filed._requirements)
 
 
 def stack_of(folder: Path, release: Release) -> Stack:
     """Return what a machine's results of a release were measured with, all of them together."""
     stack: Stack = {}
     for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
-        stack = joined(stack, dict(Results.load(str(path))._requirements))
+        stack = joined(stack, dict(stored.read(path)._requirements))
     return {name: text for name, text in stack.items() if name != WORKBOOK}
 
 
-def day_of(path: Path) -> date:
+def day_of(filed: Results) -> date:
     """Return when a filed publication was published."""
-    return datetime.fromtimestamp(Results.load(str(path)).date / 1000, UTC).date()
+    return datetime.fromtimestamp(filed.date / 1000, UTC).date()
 
 
 def _merge(values: Values, publication: Publication) -> None:
@@ -131,39 +138,38 @@ def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publica
         variables["DEEPBENCH_LAYOUT"] = one.layout
     params = {**entry, "python": ""}
     about = (release.hash, release.milliseconds, "", _environment(one), variables)
-    stored = Results(params, stack, *about)
+    filed = Results(params, stack, *about)
     for name in sorted({name for name, _ in values}):
-        _add(stored, name, {key: v for (found, key), v in values.items() if found == name})
+        _add(filed, name, {key: v for (found, key), v in values.items() if found == name})
     path.parent.mkdir(parents=True, exist_ok=True)
     if not described.exists():
         write_json(str(described), entry, Machine.api_version)
-    save(results, path, stored)
+    save(results, path, filed)
 
 
-def save(results: Path, path: Path, stored: Results) -> None:
+def save(results: Path, path: Path, filed: Results) -> None:
     """Write a result file, whole or not at all."""
     unfinished = path.with_suffix(".partial")
-    stored._filename = str(unfinished.relative_to(results))
-    stored.save(str(results))
+    filed._filename = str(unfinished.relative_to(results))
+    filed.save(str(results))
     unfinished.replace(path)
 
 
-def _add(stored: Results, name: str, values: dict[tuple[str, ...], list[float]]) -> None:
+def _add(filed: Results, name: str, values: dict[tuple[str, ...], list[float]]) -> None:
     axes = [list(dict.fromkeys(column)) for column in zip(*values, strict=True)]
     combinations = [values.get(key) for key in product(*axes)]
     several = [found if found and len(found) > 1 else None for found in combinations]
-    stored._results[name] = [statistics.median_low(v) if v else math.nan for v in combinations]
-    stored._benchmark_params[name] = axes
-    stored._samples[name] = several if any(several) else None
-    stored._stats[name] = None
+    filed._results[name] = [statistics.median_low(v) if v else math.nan for v in combinations]
+    filed._benchmark_params[name] = axes
+    filed._samples[name] = several if any(several) else None
+    filed._stats[name] = None
 
 
 def entry_of(described: Path) -> dict[str, str] | None:
     """Return what a machine.json says, None where there is none."""
     if not described.is_file():
         return None
-    entry = load_json(str(described), Machine.api_version)
-    return {name: str(text) for name, text in entry.items() if name != "version"}
+    return stored.entry(described)
 
 
 def _describe(results: Path, publications: list[Publication]) -> None:

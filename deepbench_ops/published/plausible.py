@@ -20,6 +20,7 @@ from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
 from deepbench_ops.published.peaks import BEYOND, times_bandwidth, times_peak
+from deepbench_ops.results import times
 from deepbench_ops.results.measurements import Record
 
 Point = dict[str, Any]
@@ -90,6 +91,9 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
             _refuse_unknown(*key)
             records = sent.get(raw.plain(*key), ())
             _refuse_another_unit(point, records)
+            wrong = times.why_not(point["seconds"], samples=point.get("samples"))
+            if wrong:
+                raise DeepbenchError(wrong)
             _refuse_contradictions(point, records)
             _refuse_impossible(point, roofs)
         except DeepbenchError as wrong:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from asv.machine import Machine
-from asv.results import Results, iter_results_for_machine
+from asv.results import Results
 from asv.util import truncate_float_list, write_json
 
 from deepbench_ops.conditions import CONDITIONS
@@ -32,7 +32,7 @@ from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, join
 from deepbench_ops.published.plausible import Point
 from deepbench_ops.published.sheets import LARGEST_BYTES
 from deepbench_ops.releases.table import Release, publication_of
-from deepbench_ops.results import measurements
+from deepbench_ops.results import measurements, stored
 from deepbench_ops.results.measurements import Record
 from deepbench_ops.statistics.intervals import log_interval
 
@@ -56,7 +56,8 @@ class Fit:
 def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[str, Any]:
     """Return all results of a machine but slips, `releases` being the release table by hash.
 
-    Raises DeepbenchError for a machine without results, a profile, or a release of the table.
+    Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
+    for a damaged file.
     """
     known = profile.read(results, machine)
     described = entry_of(results / machine / "machine.json") if known is not None else None
@@ -70,8 +71,8 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
         "profile": {"version": profile.VERSION, **asdict(known)},
         "results": [
             packed
-            for stored in iter_results_for_machine(str(results), machine)
-            if (packed := _packed(stored, results, releases))["points"]
+            for path in stored.paths(results / machine)
+            if (packed := _packed(stored.whole(path), results, releases))["points"]
         ],
     }
     return {**content, "digest": _digest(content)}
@@ -164,8 +165,8 @@ def _fit(
 
 def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[str, Any]:
     """Return the variables that a release was measured under, by environment."""
-    stored = (Results.load(str(path)) for path in machine.glob(f"{release.hash[:8]}-*.json"))
-    return {str(each.env_name): each.env_vars for each in stored} | {
+    known = map(stored.read, sorted(machine.glob(f"{release.hash[:8]}-*.json")))
+    return {str(each.env_name): each.env_vars for each in known} | {
         result["environment"]: result["variables"]
         for one in before
         for other, result in zip(one.releases, one.content["results"], strict=True)
@@ -282,8 +283,8 @@ def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
     changed anything."""
     path = results / str(empty._filename)
     beside = measurements.beside(path)
-    stored = Results.load(str(path)) if path.exists() else empty
-    before = _points(stored)
+    filed = stored.whole(path) if path.exists() else empty
+    before = _points(filed)
     had = raw.by_point(raw.load(beside)[1])
     sent = raw.by_point(result.get("measurements", ()))
     after, brought = dict(before), {}
@@ -294,11 +295,11 @@ def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
     renewed = raw.write(beside, result.get("conditions", {}), brought)
-    libraries = joined(stored._requirements, result["libraries"])
-    changed = after != before or libraries != stored._requirements
+    libraries = joined(filed._requirements, result["libraries"])
+    changed = after != before or libraries != filed._requirements
     if changed:
-        stored._requirements = dict(sorted(libraries.items()))
-        _write(results, path, stored, before, after)
+        filed._requirements = dict(sorted(libraries.items()))
+        _write(results, path, filed, before, after)
     return renewed or changed
 
 
@@ -314,14 +315,14 @@ def _as_stored(point: Point) -> Point:
     return plain
 
 
-def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
-    if stored.commit_hash not in releases:
-        raise DeepbenchError(f"{stored._filename}: its release is not in the release table")
-    release = releases[stored.commit_hash]
-    path = results / str(stored._filename)
+def _packed(filed: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
+    if filed.commit_hash not in releases:
+        raise DeepbenchError(f"{filed._filename}: its release is not in the release table")
+    release = releases[filed.commit_hash]
+    path = results / str(filed._filename)
     facts, records = raw.load(measurements.beside(path))
     slips = corrections.of_machine(path.parent).get(path.name, ())
-    points = {key: point for key, point in _points(stored).items() if key not in slips}
+    points = {key: point for key, point in _points(filed).items() if key not in slips}
     known = raw.by_point(records)
     own = [each for key in points for each in known.get(raw.plain(*key), ())]
     measured = {
@@ -332,21 +333,21 @@ def _packed(stored: Results, results: Path, releases: Mapping[str, Release]) -> 
         "framework": release.framework,
         "release": release.version,
         "date": release.date.isoformat(),
-        "environment": str(stored.env_name),
-        "variables": dict(stored.env_vars),
-        "libraries": dict(stored._requirements),
+        "environment": str(filed.env_name),
+        "variables": dict(filed.env_vars),
+        "libraries": dict(filed._requirements),
         "points": list(points.values()),
         **(measured if own else {}),
     }
 
 
-def _points(stored: Results) -> dict[Key, Point]:
+def _points(filed: Results) -> dict[Key, Point]:
     found: dict[Key, Point] = {}
-    for name in stored.get_all_result_keys():
-        params = stored.get_result_params(name)
+    for name in filed.get_all_result_keys():
+        params = filed.get_result_params(name)
         columns = (
-            stored.get_result_value(name, params),
-            stored.get_result_samples(name, params),
+            filed.get_result_value(name, params),
+            filed.get_result_samples(name, params),
         )
         for key, value, samples in zip(product(*params), *columns, strict=True):
             if value is None or math.isnan(value):
@@ -368,12 +369,12 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
 
 
 def _write(
-    results: Path, path: Path, stored: Results, before: dict[Key, Point], after: dict[Key, Point]
+    results: Path, path: Path, filed: Results, before: dict[Key, Point], after: dict[Key, Point]
 ) -> None:
     """Write a result file with new points; what asv knows of those that stay is kept."""
     renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
     for name in sorted(renewed):
-        known = _known_stats(stored, name)
+        known = _known_stats(filed, name)
         found = {key: point for (of, key), point in sorted(after.items()) if of == name}
         axes = [list(dict.fromkeys(column)) for column in zip(*found, strict=True)]
         keys = list(product(*axes))
@@ -383,19 +384,19 @@ def _write(
             known.get(key) if before.get((name, key)) == row else _interval(row)
             for key, row in zip(keys, rows, strict=True)
         ]
-        stored._results[name] = [row.get("seconds", math.nan) for row in rows]
-        stored._benchmark_params[name] = axes
-        stored._samples[name] = samples if any(samples) else None
-        stored._stats[name] = stats if any(stats) else None
-    stored._results = dict(sorted(stored._results.items()))
-    save(results, path, stored)
+        filed._results[name] = [row.get("seconds", math.nan) for row in rows]
+        filed._benchmark_params[name] = axes
+        filed._samples[name] = samples if any(samples) else None
+        filed._stats[name] = stats if any(stats) else None
+    filed._results = dict(sorted(filed._results.items()))
+    save(results, path, filed)
 
 
-def _known_stats(stored: Results, name: str) -> dict[tuple[str, ...], Any]:
-    if name not in stored._results:
+def _known_stats(filed: Results, name: str) -> dict[tuple[str, ...], Any]:
+    if name not in filed._results:
         return {}
-    params = stored.get_result_params(name)
-    return dict(zip(product(*params), stored.get_result_stats(name, params), strict=True))
+    params = filed.get_result_params(name)
+    return dict(zip(product(*params), filed.get_result_stats(name, params), strict=True))
 
 
 def _interval(row: Point) -> dict[str, float] | None:

@@ -1,4 +1,4 @@
-"""Published results beside the suite: benchmarks and parameters that it does not measure itself.
+"""Published results next to the suite: benchmarks and parameters that it does not measure.
 
 `asv run` writes down what it finds in benchmarks/. A published pass that nothing here measures, or
 a size that no program list has, would then be in no page: whatever published results hold is
@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from asv.benchmarks import Benchmarks
-from asv.results import Results
+from asv.util import UserError
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.published.filing import ENVIRONMENT
+from deepbench_ops.results import benchmark_list, stored
 
 _AXES = ("problem", "precision", "ranks")
 
@@ -23,6 +25,12 @@ def install() -> None:
         return
 
     def wrapped(cls: type[Benchmarks], conf: Any, regex: Any = None) -> Benchmarks:
+        path = Path(cls.get_benchmark_file_path(conf.results_dir))
+        if path.exists():  # asv says what makes one
+            try:
+                benchmark_list.demand_whole(path)
+            except DeepbenchError as wrong:
+                raise UserError(str(wrong)) from None
         return extended(load(cls, conf), conf, regex)
 
     wrapped.extends = True  # type: ignore[attr-defined]
@@ -31,15 +39,20 @@ def install() -> None:
 
 def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
     """Return the benchmarks with all that published results hold, those that `regex` picks."""
-    found = dict(benchmarks)
+    found = {name: benchmark_list.without_markup(each) for name, each in benchmarks.items()}
     for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}*.json")):
-        stored = Results.load(str(path))
-        for name in stored.get_all_result_keys():
-            _add(found, name, stored.get_result_params(name))
+        try:
+            published = stored.read(path)
+        except DeepbenchError:
+            continue  # publishing names it
+        for name in published.get_all_result_keys():
+            _add(found, name, published.get_result_params(name) or [])
     return Benchmarks(conf, found.values(), regex)
 
 
 def _add(found: dict[str, Any], name: str, params: list[list[str]]) -> None:
+    if not benchmark_list.NAME.fullmatch(name):
+        return
     known = found.get(name) or _published_only(name, len(params))
     if len(known["params"]) != len(params):
         return  # no kernel of this suite: the pages tell of it

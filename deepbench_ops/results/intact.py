@@ -1,58 +1,49 @@
-"""Finds result files that cannot be read, which asv skips with a warning and exit status 0.
+"""Finds the files below results/ that are damaged, and the values that cannot be right.
 
-A format version that asv does not know is as unreadable to it as a torn file.
+asv leaves such files out with a warning and exit status 0, or ends in a traceback.
 """
 
-import json
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-from asv.benchmarks import Benchmarks
-from asv.machine import Machine
-from asv.results import Results
-
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.results import measurements
+from deepbench_ops.machine import profile
+from deepbench_ops.results import benchmark_list, measurements, model_runs, stored
 
 
 def broken(results: Path) -> list[str]:
-    """Return a line for every file below ``results`` that is not whole, naming the mend."""
-    lines = []
-    for path in sorted(results.rglob("*.json")):
-        if path.name not in VERSIONS and _loads(path):
-            continue
-        try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
-            lines.append(f"{path} is not whole ({error}): restore it from git, or remove it")
-        else:
-            lines += _of_another_version(path, stored)
-    for path in sorted(results.rglob(f"*{measurements.SUFFIX}")):
-        try:
-            measurements.demand_whole(path)
-        except DeepbenchError as error:
-            lines.append(str(error))
-    return lines
+    """Return a line for every damaged file below ``results``, naming the mend."""
+    return [line for reading in _readings(results) if (line := _reason(reading))]
 
 
-def _loads(path: Path) -> bool:
-    """Whether asv takes it for a result, which others may have asked it already (`loaded`)."""
+def _readings(results: Path) -> Iterator[Callable[[], object]]:
+    """Yield what reads each file, and returns a line where it leaves out values."""
+    listed = results / benchmark_list.FILE
+    if listed.exists():
+        yield partial(benchmark_list.demand_whole, listed)
+    for folder in sorted(path for path in results.glob("*") if path.is_dir()):
+        described = folder / "machine.json"
+        if described.exists():
+            yield partial(stored.entry, described)
+        yield from (partial(_refused, path) for path in stored.paths(folder))
+        for path in sorted(folder.glob(f"*{measurements.SUFFIX}")):
+            yield partial(measurements.demand_whole, path)
+        yield partial(profile.read, results, folder.name)
+        yield partial(model_runs.load, folder)
+
+
+def _refused(path: Path) -> str:
+    refused: str = stored.read(path).refused
+    return refused
+
+
+def _reason(reading: Callable[[], object]) -> str:
+    """Return the line about a file; "" where all of it is read."""
     try:
-        return bool(Results.load(str(path)))
-    except Exception:  # told by who looks at it closer
-        return False
-
-
-VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.api_version}
-"""What asv reads, by file; all others are results."""
-
-
-def _of_another_version(path: Path, stored: object) -> list[str]:
-    """Return a line where the format of a file is not asv's."""
-    known = VERSIONS.get(path.name, Results.api_version)
-    found = stored.get("version") if isinstance(stored, dict) else None
-    if found == known:
-        return []
-    return [
-        f"{path} has format version {found!r}, and asv reads {known}: restore it from git, or"
-        " remove it"
-    ]
+        found = reading()
+    except DeepbenchError as wrong:
+        return str(wrong)
+    except OSError as wrong:
+        return f"{wrong.filename}: {wrong.strerror}"
+    return found if isinstance(found, str) else ""

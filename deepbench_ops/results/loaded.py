@@ -1,29 +1,37 @@
-"""asv's result files, each read once for all who ask for them while pages are made."""
+"""asv's result files, each read and checked once for all that ask while pages are made."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from asv import results as asv_results
 from asv.results import Results
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.results import stored
 
 State = tuple[int, int, int]
 
 
 @contextmanager
 def once(results: Path) -> Iterator[None]:
-    """Read what is in `results`; within the block nobody reads these files again, unless they
+    """Read what is in `results`; within the block these files are not read again, unless they
     change meanwhile.
 
-    Whoever changes a result that he got works on a copy. What cannot be read is read each time,
-    for those who tell of it.
+    Results are shared: a change is made to a copy. They lack the values that cannot be right. asv
+    finds the files of results alone that can be read, so that it does not warn of the others: the
+    publishing names them (`intact`).
     """
     load = Results.load.__func__  # type: ignore[attr-defined]
     known: dict[Path, tuple[State, Results]] = {}
-    for path in results.glob("*/*.json"):
-        if path.name != "machine.json":
-            with suppress(Exception):
-                known[path.resolve()] = state(path), load(Results, str(path))
+
+    sound: list[tuple[str, str, str]] = []
+    for folder in sorted(path for path in results.glob("*") if path.is_dir()):
+        for path in stored.paths(folder):
+            with suppress(DeepbenchError, OSError):
+                known[path.resolve()] = state(path), stored.read(path)
+                sound.append((str(folder), path.name, folder.name))
 
     def remembered(cls: type[Results], path: str, machine_name: str | None = None) -> Any:
         before, found = known.get(Path(path).resolve(), (None, None))
@@ -33,14 +41,17 @@ def once(results: Path) -> Iterator[None]:
                     return found
         return load(cls, path, machine_name)
 
+    paths = asv_results.iter_results_paths
     Results.load = classmethod(remembered)  # type: ignore[method-assign]
+    asv_results.iter_results_paths = lambda _: iter(sound)
     try:
         yield
     finally:
         Results.load = classmethod(load)  # type: ignore[method-assign]
+        asv_results.iter_results_paths = paths
 
 
 def state(path: Path) -> State:
-    """Return what is another after a file was written anew. Raises OSError where there is none."""
+    """Return what changes when a file is written again. Raises OSError where there is none."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -16,7 +16,8 @@ import orjson
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
-from deepbench_ops.storage import atomic
+from deepbench_ops.results import record_fields
+from deepbench_ops.storage import atomic, limited
 
 SUFFIX = ".measurements.jsonl"
 Record = dict[str, Any]
@@ -44,20 +45,28 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     state = _state(path)
     facts: dict[str, dict[str, str]] = {}
     found: list[Record] = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+    for number, line in enumerate(limited.read_bytes(path, limited.RECORDS).splitlines(), 1):
         try:
             entry = orjson.loads(line)
             if "facts" in entry:
-                facts[entry["fingerprint"]] = entry["facts"]
+                facts[entry["fingerprint"]] = _checked_facts(entry["facts"])
             else:
-                entry["benchmark"], entry["params"]
+                record_fields.check(entry)
                 found.append(entry)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError) as wrong:
+            reason = wrong if isinstance(wrong, record_fields.NoRecord) else "torn"
             raise DeepbenchError(
-                f"{path}: line {number} is not a measurement; restore the file or remove the line"
+                f"{path}: line {number} is not a measurement ({reason}); restore the file or remove"
+                " the line"
             ) from None
     _whole[path.resolve()] = state
     return facts, found
+
+
+def _checked_facts(facts: Any) -> dict[str, str]:
+    if not (isinstance(facts, dict) and all(isinstance(text, str) for text in facts.values())):
+        raise record_fields.NoRecord("its facts are no texts")
+    return facts
 
 
 def demand_whole(path: Path) -> None:
@@ -72,10 +81,19 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def facts(path: Path) -> dict[str, dict[str, str]]:
-    """Return the fingerprints of a file by digest, reading only the lines that hold them."""
-    with path.open("rb") as lines:
-        found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
-    return {entry["fingerprint"]: entry["facts"] for entry in found}
+    """Return the fingerprints of a file by digest, reading only the lines that hold them.
+
+    Raises DeepbenchError naming the file for a damaged one.
+    """
+    limited.demand_smaller(path, limited.RECORDS)
+    try:
+        with path.open("rb") as lines:
+            found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
+        return {entry["fingerprint"]: _checked_facts(entry["facts"]) for entry in found}
+    except (ValueError, KeyError, TypeError):
+        raise DeepbenchError(
+            f"{path}: a line of conditions is damaged; restore the file or remove the line"
+        ) from None
 
 
 def conditions(path: Path) -> dict[str, str]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.results import times
+from deepbench_ops.storage import limited
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -21,6 +23,14 @@ ASKED = {
     "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
 }
 """By kind of run, what it was asked."""
+
+TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", "high")
+"""Fields in seconds."""
+
+COUNTS = ("batch", "batches", "threads", "ranks", "steps")
+
+NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
+"""By kind of run, its time."""
 
 FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
 """What runs were asked before they said so: the usual layout, torch's own threads."""
@@ -35,16 +45,19 @@ def load(machine: Path) -> list[Run]:
     """
     path = machine / FILE
     runs = []
-    for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
+    text = limited.read_text(path, limited.RESULT) if path.exists() else ""
+    for number, line in enumerate(text.splitlines(), 1):
         try:
             run = json.loads(line)
-            _key(run)
-            runs.append(run)
-        except (ValueError, KeyError, TypeError):
+            wrong = _wrong(run)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            wrong = "torn"
+        if wrong:
             raise DeepbenchError(
-                f"{path}: line {number} is not a run of a model; restore the file or remove the"
-                " line"
-            ) from None
+                f"{path}: line {number} is not a run of a model ({wrong}); restore the file or"
+                " remove the line"
+            )
+        runs.append(run)
     return runs
 
 
@@ -58,6 +71,25 @@ def add(machine: Path, runs: Iterable[Run]) -> Path:
     unfinished.write_text(text)
     unfinished.replace(path)
     return path
+
+
+def _wrong(run: Run) -> str:
+    """Return which field of a run cannot be right; "" where all can. Raises KeyError and TypeError
+    for what is no run."""
+    hash(_key(run))
+    for name, value in run.items():
+        if name in TIMES:
+            right = value is None or times.is_time(value)
+        elif name in COUNTS:
+            right = type(value) is int and value >= 0
+        elif name == "conditions":
+            right = all(isinstance(text, str) for text in dict(value).values())
+        else:
+            right = isinstance(value, str | bool | None) or times.is_number(value)
+        if not right:
+            return f"its {name} is {value!r}"
+    needed = NEEDED[run["kind"]]
+    return "" if needed in run else f"it lacks {needed}"
 
 
 def _key(run: Run) -> tuple[Any, ...]:

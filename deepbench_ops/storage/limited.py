@@ -25,7 +25,7 @@ def read_bytes(path: Path, largest: int) -> bytes:
     with path.open("rb") as stream:
         content = stream.read(largest + 1)
     if len(content) > largest:
-        raise DeepbenchError(f"{path}: larger than {largest / 1e6:.0f} MB, the most that is read")
+        raise _too_large(path, largest)
     return content
 
 
@@ -43,3 +43,14 @@ def demand_file(path: Path) -> None:
     if not stat.S_ISREG(path.stat().st_mode):
         kind = "a folder" if path.is_dir() else "a device or a pipe"
         raise DeepbenchError(f"{path}: {kind}: give a file")
+
+
+def demand_smaller(path: Path, largest: int) -> None:
+    """Raise DeepbenchError for what `read_bytes` would refuse, for readers of others' libraries."""
+    demand_file(path)
+    if path.stat().st_size > largest:
+        raise _too_large(path, largest)
+
+
+def _too_large(path: Path, largest: int) -> DeepbenchError:
+    return DeepbenchError(f"{path}: larger than {largest / 1e6:.0f} MB, the most that is read")

@@ -1,0 +1,75 @@
+"""Which numbers can be a time: the limits that submissions have as well."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+SHORTEST, LONGEST = 1e-9, 86400.0
+"""Seconds of one call."""
+
+WIDEST = 1e6 * LONGEST
+"""Largest bound of an interval that is stored; `keep` writes bounds up to 1e6 times the value."""
+
+NARROWEST = 1e-18
+"""Seconds of the smallest difference between two bounds: asv weighs a point by its inverse."""
+
+ROUNDED = 1e-3
+"""asv keeps four or five digits, so that a time may pass a bound that equals it."""
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite number; true and false are none."""
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and -math.inf < value < math.inf
+    )
+
+
+def is_time(value: object) -> bool:
+    """Whether a value can be the seconds of one call."""
+    return is_number(value) and SHORTEST <= value <= LONGEST  # type: ignore[operator]
+
+
+def why_not(value: object, stats: object = None, samples: object = None) -> str:
+    """Return why a stored value, with its statistics and samples, cannot be right; "" where it can.
+
+    Bounds may be infinite: asv's mark for too few samples.
+    """
+    if not (isinstance(value, int | float) and is_time(value)):
+        return f"{_shown(value)} is no time"
+    if samples is not None:
+        several = samples if isinstance(samples, list) else [samples]
+        odd = next((each for each in several if not is_time(each)), None)
+        if odd is not None or not several:
+            return f"its sample {_shown(odd)} is no time"
+        if not _near(value, min(several), max(several)):
+            return f"{_shown(value)} is not among its samples"
+    return _no_statistics(value, stats) if stats else ""
+
+
+def _no_statistics(value: Any, stats: object) -> str:
+    if not isinstance(stats, Mapping):
+        return f"its statistics are {_shown(stats)}"
+    for name, figure in stats.items():
+        if figure is not None and not _is_figure(figure):
+            return f"its {name} is {_shown(figure)}"
+    low, high = stats.get("ci_99_a"), stats.get("ci_99_b")
+    if low is None or high is None:
+        return ""
+    if low > high or 0 < high - low < NARROWEST or not _near(value, low, high):
+        return f"{_shown(value)} is not in its interval, {_shown(low)} to {_shown(high)}"
+    return ""
+
+
+def _is_figure(figure: object) -> bool:
+    return figure in (math.inf, -math.inf) or (is_number(figure) and abs(figure) <= WIDEST)  # type: ignore[arg-type]
+
+
+def _near(value: float, low: float, high: float) -> bool:
+    return low - ROUNDED * abs(low) <= value <= high + ROUNDED * abs(high)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
