@@ -277,7 +277,10 @@ def _raw(results: Path, machine: str, result: Results, rounds: bool) -> _Told:
 
 def _settings(facts: Mapping[str, str]) -> Settings | None:
     written = facts.get(SETTINGS)
-    return None if written is None else settings.parse(written)
+    try:
+        return None if written is None else settings.parse(written)
+    except ValueError:  # a quote that nothing closes
+        return None
 
 
 def _together(one: Settings | None, other: Settings | None) -> Settings | None:
