@@ -40,7 +40,7 @@ def _taken(name: str, operation: str) -> tuple[float, float]:
     import torch
 
     from deepbench_ops.backends import check
-    from deepbench_ops.backends.torch_backend import TorchBackend
+    from deepbench_ops.backends.torch_backend.backend import TorchBackend
 
     backend, problem = TorchBackend(), problem_of("model", name)
     torch.ones(256, 256) @ torch.ones(256, 256)

@@ -21,7 +21,8 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from deepbench_ops.backends.torch_backend import TorchBackend, living, recorded
+from deepbench_ops.backends.torch_backend import living, recorded
+from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES

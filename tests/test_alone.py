@@ -6,7 +6,7 @@ import pytest
 
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families.model import MARGIN, memory_needed
-from deepbench_ops.backends.numpy_backend import NumpyBackend
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record
 from deepbench_ops.problems.model import Model
@@ -14,7 +14,8 @@ from deepbench_ops.problems.problem import computed
 
 torch = pytest.importorskip("torch")
 
-from deepbench_ops.backends.torch_backend import TorchBackend, alone, recorded  # noqa: E402
+from deepbench_ops.backends.torch_backend import alone, recorded  # noqa: E402
+from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 
 APART = [each for each in Model.uncompared if each.endswith("_operations")]
 MMOE = Model(name="mmoe", batch=4)

@@ -23,7 +23,8 @@ from deepbench_ops.backends import check, families
 from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
-from deepbench_ops.backends.numpy_backend import NumpyBackend, openblas
+from deepbench_ops.backends.numpy_backend import openblas
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, PART, floats, round_to
 from deepbench_ops.problems.all_reduce import AllReduce

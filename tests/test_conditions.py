@@ -12,7 +12,7 @@ from deepbench_ops.analysis.fastest import records
 from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overview import standings
 from deepbench_ops.backends import check
-from deepbench_ops.backends.numpy_backend import NumpyBackend
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.conditions import CACHE, CONDITIONS, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import FAMILIES, load

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import conv
-from deepbench_ops.backends.numpy_backend import NumpyBackend, patches
 from deepbench_ops.backends.numpy_backend import conv as numpy_conv
+from deepbench_ops.backends.numpy_backend import patches
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.measure import kernel_run

@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from deepbench_ops.backends import memory
-from deepbench_ops.backends.numpy_backend import NumpyBackend
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
 

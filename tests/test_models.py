@@ -22,7 +22,8 @@ torch = pytest.importorskip("torch")
 from torch._dynamo.utils import counters  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from deepbench_ops.backends.torch_backend import TorchBackend, execution, living, needed  # noqa: E402
+from deepbench_ops.backends.torch_backend import execution, living, needed  # noqa: E402
+from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 from deepbench_ops.backends.torch_backend.judges import TOLERANCE, InferenceJudge  # noqa: E402
 from deepbench_ops.backends.torch_backend.serving import Serving  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402

@@ -18,7 +18,7 @@ from deepbench_ops.backends import check, families
 from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families import sparse_gemm as family
 from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, laid_out
-from deepbench_ops.backends.numpy_backend import NumpyBackend
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.precision import PRECISIONS

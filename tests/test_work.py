@@ -12,7 +12,8 @@ torch = pytest.importorskip("torch")
 
 from torch.nn import functional  # noqa: E402
 
-from deepbench_ops.backends.torch_backend import TorchBackend, recorded, work  # noqa: E402
+from deepbench_ops.backends.torch_backend import recorded, work  # noqa: E402
+from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 from deepbench_ops.models.training import LOSSES  # noqa: E402
 
 BATCH = 2

@@ -1,32 +1,21 @@
-"""How an operation is run: one module per framework behind one small interface.
+"""How an operation is run: one package per framework behind one small interface.
 
-A framework is imported when its backend is loaded and never before, so that a process
-measuring one of them neither pays for nor is disturbed by the threads of another, and so that
-the list of backends can be read where none is installed.
+A framework is imported when its backend is loaded and never before, so that a process that
+measures one neither pays for nor is disturbed by the threads of another, and so that the list of
+backends can be read where none is installed.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from deepbench_ops.backends import frameworks
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.base import Backend
 
-_CLASSES = {
-    "numpy": ("deepbench_ops.backends.numpy_backend", "NumpyBackend"),
-    "torch": ("deepbench_ops.backends.torch_backend", "TorchBackend"),
-    "jax": ("deepbench_ops.backends.jax_backend", "JaxBackend"),
-    "onnxruntime": ("deepbench_ops.backends.onnxruntime_backend", "OnnxRuntimeBackend"),
-    "openvino": ("deepbench_ops.backends.openvino_backend", "OpenVinoBackend"),
-    "tensorflow": ("deepbench_ops.backends.tensorflow_backend", "TensorFlowBackend"),
-    "mindspore": ("deepbench_ops.backends.mindspore_backend", "MindSporeBackend"),
-}
-NAMES = tuple(_CLASSES)
-COMPANIONS = {"onnxruntime": ("onnx",), "openvino": ("onnx",), "jax": ("jaxlib",)}
-"""What a backend cannot do without beside its framework."""
-
+NAMES = tuple(frameworks.found()[0])
 DEVICES = DEVICE.values
 
 
@@ -38,25 +27,44 @@ def load(name: str, device: str = "cpu") -> "Backend":
     """
     if device not in DEVICES:
         raise DeepbenchError(f"unknown device {device!r}: choose one of {', '.join(DEVICES)}")
-    preload(name)
-    module_name, class_name = _CLASSES[name]
-    backend: Backend = getattr(import_module(module_name), class_name)(device)
-    return backend
+    return preload(name)(device)
 
 
-def preload(name: str) -> None:
-    """Import the framework called `name` and nothing more: no operation, no device context.
+def preload(name: str) -> "type[Backend]":
+    """Import the framework called `name` and its kernels, and return its class.
 
-    For a process that will fork its workers. Raises DeepbenchError as `load` does.
+    Runs no operation and makes no device context, for a process that will fork its workers. Raises
+    DeepbenchError as `load` does.
     """
-    if name not in _CLASSES:
+    known = frameworks.found()[0]
+    if name not in known:
         raise DeepbenchError(f"unknown framework {name!r}: choose one of {', '.join(NAMES)}")
+    framework = known[name]
     try:
-        import_module(_CLASSES[name][0])
+        module = import_module(f"{framework.package}.backend")
+        kind = _class_of(module)
+        kind.import_families()
     except ModuleNotFoundError as missing:
-        if missing.name not in (name, *COMPANIONS.get(name, ())):
+        if missing.name not in (name, *framework.companions):
             raise
         raise DeepbenchError(
             f"{missing.name} is not installed in this environment: install it with 'pip install"
             f" {missing.name}'"
         ) from None
+    return kind
+
+
+def _class_of(module: object) -> "type[Backend]":
+    """Return the one class derived from Backend that a module defines."""
+    from deepbench_ops.backends.base import Backend
+
+    defined = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type)
+        and issubclass(each, Backend)
+        and each.__module__ == module.__name__  # type: ignore[attr-defined]
+    ]
+    if len(defined) != 1:
+        raise DeepbenchError(f"{module.__name__} must define one class derived from Backend")  # type: ignore[attr-defined]
+    return defined[0]

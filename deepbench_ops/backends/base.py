@@ -1,15 +1,22 @@
-"""What measuring asks of a framework: the whole interface, kept small on purpose."""
+"""The interface of a framework: everything that measuring asks of one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, ClassVar
 
+from deepbench_ops.backends import families
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.families import found
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import APART, FIRST_CALL, Problem, computed
+from deepbench_ops.problems.tables import TYPES
 
 Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
@@ -40,8 +47,27 @@ class Backend(ABC):
     """Whether it compiles a kernel before it runs it, so that a first call is one of a kind."""
     takes_apart: ClassVar[bool] = False
     """Whether it tells the operations that another one consists of, so that each can be timed."""
-    builders: ClassVar[Mapping[str, Builder]]
-    """The families that it has kernels for."""
+
+    def __init__(self, device: str = "cpu") -> None:
+        self.device = device
+
+    @classmethod
+    def builder(cls, family: str) -> Builder | None:
+        """Return what builds its kernels of a family; None where it has none."""
+        module = _module_of(cls, family)
+        return None if module is None else cls.builder_in(module)
+
+    @classmethod
+    def builder_in(cls, module: ModuleType) -> Builder:
+        """Return what builds kernels by a module of a family: its function `build`."""
+        build: Builder = module.build
+        return build
+
+    @classmethod
+    def import_families(cls) -> None:
+        """Import the modules of all families, so that forked children need not."""
+        for family in TYPES:
+            _module_of(cls, family)
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
@@ -66,16 +92,24 @@ class Backend(ABC):
                 f"a {problem.family} {operation} is run {EXECUTION.usual} alone:"
                 f" {EXECUTION.variable}={self.execution} is for whole models in inference"
             )
-        if problem.family not in self.builders:
+        builder = self.builder(problem.family)
+        if builder is None:
             raise Unsupported(f"the {self.name} backend has no {problem.family} kernels")
-        return self.builders[problem.family](self, problem, precision, operation, seed)
+        return builder(self, problem, precision, operation, seed)
 
     def lacks(self, error: Exception) -> bool:
         """Return whether `error` says that an operation does not exist here, and no fault."""
         return False
 
     def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
-        """Return about how many bytes preparing and running a kernel takes on the device."""
+        """Return about how many bytes preparing and running a kernel takes on the device.
+
+        By the family's own count where it has one (`memory_needed` of its module), else by the
+        operands in float32.
+        """
+        family = families.of(problem)
+        if hasattr(family, "memory_needed"):
+            return float(family.memory_needed(problem, operation, self.execution))
         return COPIES * problem.bytes_of("float32", operation)
 
     @abstractmethod
@@ -93,3 +127,19 @@ class Backend(ABC):
     @abstractmethod
     def versions(self) -> dict[str, str]:
         """Return what decides the speed: releases, linear-algebra libraries, code path chosen."""
+
+
+@cache
+def _module_of(kind: type[Backend], family: str) -> ModuleType | None:
+    """Return the module with a framework's kernels of a family; None where there is none.
+
+    It is named after the family, in the package of the framework's class or of one that it is
+    derived from; or, among the files of a family of another distribution, after both.
+    """
+    packages = dict.fromkeys(each.__module__.rpartition(".")[0] for each in kind.__mro__)
+    names = [f"{package}.{family}" for package in packages if package not in ("", __package__)]
+    names.append(f"{found()[0][family].package}.{family}_{kind.name}")
+    for name in names:
+        if find_spec(name) is not None:
+            return import_module(name)
+    return None

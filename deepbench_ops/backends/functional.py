@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend, Builder
-from deepbench_ops.backends.families.conv import refuse_unpublished
 from deepbench_ops.backends.families.rnn_stepwise import witnesses
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.memory import available
@@ -58,13 +58,18 @@ class CpuBackend(Backend):
         self._threads = len(os.sched_getaffinity(0))
         self._settled = False
 
+    @classmethod
+    def builder_in(cls, module: ModuleType) -> Builder:
+        """Return what builds kernels by a module of a family."""
+        return builder_in(module)
+
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
     ) -> Kernel:
         """Prepare a kernel; Unsupported for a precision or layout that it does not have."""
         if precision in self.lacking:
             raise Unsupported(self.lacking[precision])
-        if self.nchw_alone and self.layout != "published" and problem.family == "conv":
+        if self.nchw_alone and self.layout in problem.layouts[1:]:
             raise Unsupported(self.nchw_alone)
         return super().build(problem, precision, operation, seed)
 
@@ -105,12 +110,17 @@ def builder(make: Maker) -> Builder:
     return partial(_build, make)
 
 
+def builder_in(module: ModuleType) -> Builder:
+    """Return what builds kernels: a module's `build`, else what its `function` makes."""
+    return module.build if hasattr(module, "build") else builder(module.function)
+
+
 def _build(
     make: Maker, backend: Any, problem: Problem, precision: str, operation: str, seed: int
 ) -> Kernel:
     family = families.of(problem)
-    if problem.family == "conv":
-        refuse_unpublished(problem, precision, computed(operation))  # type: ignore[arg-type]
+    if hasattr(family, "refuse"):
+        family.refuse(problem, precision, computed(operation))
     drawn = family.inputs(problem, precision, seed)
     label = f"{backend.name} {backend.device} {precision} {operation} {problem.id}"
     first, operation = operation == FIRST_CALL, computed(operation)

@@ -89,7 +89,7 @@ def _of_family(
     kinds: int | None,
     layouts: Sequence[str],
 ) -> Iterator[Row]:
-    if family not in backend.builders:
+    if backend.builder(family) is None:
         reason = f"the {backend.name} backend has no {family} kernels"
         yield Row(backend.name, backend.device, family, reason=reason)
         return

@@ -87,7 +87,7 @@ def latency(
     if not 0 < seconds < math.inf:
         raise DeepbenchError(f"--seconds is {seconds:g}: give a number above 0 that has an end")
     backend, problem = ready(name, batch, precision, "forward", device, threads)
-    from deepbench_ops.backends.torch_backend import TorchBackend
+    from deepbench_ops.backends.torch_backend.backend import TorchBackend
     from deepbench_ops.backends.torch_backend.serving import Crew, Serving
 
     assert isinstance(backend, TorchBackend)

@@ -22,7 +22,7 @@ SMALL = {"w": 41, "h": 17, "c": 19, "n": 3, "k": 21}
 PROBE = {"w": 64, "h": 32, "c": 32, "n": 2, "k": 32}
 
 
-def refuse_unpublished(problem: Conv, precision: str, operation: str) -> None:
+def refuse(problem: Conv, precision: str, operation: str) -> None:
     """Raise Unsupported for a pass that the published method does not time."""
     if operation == "backward_data" and problem.first_layer:
         raise Unsupported(

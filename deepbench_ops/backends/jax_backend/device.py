@@ -3,13 +3,15 @@
 import os
 from collections.abc import Callable
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends import functional
+from deepbench_ops.backends.base import Backend, Builder
 from deepbench_ops.backends.functional import Call
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.memory import available
@@ -44,6 +46,11 @@ class JaxDevice(Backend):
             jax.config.update("jax_platforms", "cpu")
         else:
             _demand_gpu()
+
+    @classmethod
+    def builder_in(cls, module: ModuleType) -> Builder:
+        """Return what builds kernels by a module of a family."""
+        return functional.builder_in(module)
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0

@@ -61,7 +61,7 @@ WAYS = {
 def build(backend: Backend, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare one pass in float32, or in float16 or int8 by way of it (see `widening`)."""
     refuse_lacking(precision)
-    conv.refuse_unpublished(problem, precision, operation)
+    conv.refuse(problem, precision, operation)
     inputs = conv.inputs(problem, precision, seed)
     reference = conv.reference(problem, inputs, precision, operation)
     sums, stored = TYPES[precision]

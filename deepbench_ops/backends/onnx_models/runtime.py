@@ -1,15 +1,15 @@
-"""What executes ONNX models: all that one backend has in common with another."""
+"""Frameworks that execute ONNX models: everything that their backends share."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deepbench_ops.backends.base import Builder
 from deepbench_ops.backends.functional import Call, CpuBackend, Function, builder
-from deepbench_ops.backends.onnx_models import conv, gemm, rnn, sparse_gemm
 from deepbench_ops.backends.onnx_models.graph import Model
 
 
@@ -19,6 +19,13 @@ class Runtime(CpuBackend):
     nchw_alone = "ONNX describes convolutions of NCHW alone: a runtime lays out by itself"
     notes: ClassVar[Mapping[str, str]] = {}
     """What a record says of its outputs, where they are not new in every call."""
+
+    @classmethod
+    def builder_in(cls, module: ModuleType) -> Builder:
+        """Return what builds kernels: as ever, or out of a module's ONNX `model`."""
+        if hasattr(module, "model"):
+            return builder(partial(function, module.model))
+        return super().builder_in(module)
 
     @abstractmethod
     def loaded(self, model: Model) -> Call:
@@ -44,11 +51,3 @@ def function(
         read=lambda output: model.read(backend.arrays(output)),
         notes={**model.notes, **backend.notes},
     )
-
-
-BUILDERS: dict[str, Builder] = {
-    "gemm": builder(partial(function, gemm.model)),
-    "conv": builder(partial(function, conv.model)),
-    "rnn": builder(partial(function, rnn.model)),
-    "sparse_gemm": builder(partial(function, sparse_gemm.model)),
-}

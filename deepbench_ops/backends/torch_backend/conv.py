@@ -27,7 +27,7 @@ GROUPS = 1
 
 def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare one pass in any precision that this release has on this device."""
-    conv.refuse_unpublished(problem, precision, operation)
+    conv.refuse(problem, precision, operation)
     inputs = conv.inputs(problem, precision, seed)
     if precision == "int8":
         compute, notes = conv_int8.prepared(backend, problem, inputs)

@@ -1,0 +1,80 @@
+"""numpy and scipy on the CPU: one module per family of kernels."""
+
+import os
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.memory import available
+from deepbench_ops.backends.numpy_backend import openblas
+from deepbench_ops.errors import Unsupported
+
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+class NumpyBackend(Backend):
+    """numpy, with scipy for what is sparse."""
+
+    name = "numpy"
+
+    def __init__(self, device: str = "cpu") -> None:
+        if device != "cpu":
+            raise Unsupported(f"numpy runs on the cpu only, not on {device}")
+        self.device = device
+        self._blas = openblas.of_numpy()
+
+    def memory_available(self) -> float:
+        """Return what the system says may be taken without swapping."""
+        return available()
+
+    def threads(self) -> int | None:
+        """Return OpenBLAS's thread count; with another BLAS what the environment asks for."""
+        if self._blas is not None:
+            return self._blas.threads()
+        asked = [os.environ.get(name, "") for name in THREAD_VARIABLES]
+        return next((int(text) for text in asked if text.isdigit()), None)
+
+    def set_threads(self, count: int) -> None:
+        """Set OpenBLAS's thread count.
+
+        Any other BLAS takes it only from the environment and before numpy is imported; then
+        Unsupported is raised unless the environment asked for `count` already.
+        """
+        if self._blas is not None:
+            self._blas.set_threads(count)
+        elif self.threads() != count:
+            raise Unsupported(
+                f"numpy's BLAS is not the bundled OpenBLAS: for {count} threads set"
+                f" {', '.join(f'{name}={count}' for name in THREAD_VARIABLES)} before starting"
+            )
+
+    def versions(self) -> dict[str, str]:
+        """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path)."""
+        found = {"framework": f"numpy {np.__version__}", "numpy": np.__version__}
+        with suppress(PackageNotFoundError):
+            found["scipy"] = version("scipy")
+        found["blas"] = _built_with()
+        if self._blas is not None:
+            found["blas_runtime"] = self._blas.config()
+            found["blas_core"] = self._blas.core()
+            found["blas_threads"] = str(self._blas.threads())
+        return found
+
+
+def _built_with() -> str:
+    """Return name and version of the BLAS numpy was built with, as far as it says."""
+    try:
+        config: Any = np.show_config(mode="dicts")  # type: ignore[call-arg]
+        blas = config["Build Dependencies"]["blas"]
+        return f"{blas['name']} {blas['version']}"
+    except (TypeError, KeyError):
+        # Before 1.26 there were no dicts, and no version; the libraries' names must do.
+        legacy = vars(np).get("__config__")
+        for section in ("blas_ilp64_opt_info", "blas_opt_info"):
+            libraries = getattr(legacy, section, {}).get("libraries")
+            if libraries:
+                return " ".join(dict.fromkeys(libraries))
+    return "unknown"

@@ -1,0 +1,59 @@
+"""ONNX Runtime on the CPU: ONNX models in sessions, as its users run them."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import onnxruntime as ort
+
+from deepbench_ops.backends.functional import NO_TF32, Call
+from deepbench_ops.backends.onnx_models import graph
+from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.runtime import Runtime
+
+PROVIDER = "CPUExecutionProvider"
+
+
+class OnnxRuntimeBackend(Runtime):
+    """A session for each kernel, on the CPU provider."""
+
+    name = "onnxruntime"
+    lacking: ClassVar = {
+        "tf32": NO_TF32,
+        "bfloat16": f"onnxruntime's {PROVIDER} has no bfloat16 products",
+    }
+
+    def loaded(self, model: Model) -> Call:
+        """Return a call on values that the runtime already holds."""
+        session = self.session(model.serialised)
+        feeds = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in model.feeds.items()}
+        return partial(session.run_with_ort_values, None, feeds)
+
+    def arrays(self, output: Any) -> Sequence[np.ndarray]:
+        """Return copies of the outputs."""
+        return [value.numpy() for value in output]
+
+    def session(self, serialised: bytes) -> Any:
+        """Compile a model, all of the runtime's own optimisations allowed, as is its default."""
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = self.settle_threads()
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # failures are raised; a session says them as well
+        return ort.InferenceSession(serialised, options, providers=[PROVIDER])
+
+    def lacks(self, error: Exception) -> bool:
+        """Return whether the runtime says that it has no such operator for a type."""
+        text = str(error)
+        return any(words in text for words in ("NOT_IMPLEMENTED", "is invalid", "INVALID_GRAPH"))
+
+    def versions(self) -> dict[str, str]:
+        """Return onnxruntime, its build, onnx, numpy and the threads of a session."""
+        return {
+            "framework": f"onnxruntime {ort.__version__}",
+            "onnxruntime": str(ort.__version__),
+            "onnxruntime_build": " ".join(getattr(ort, "get_build_info", str)().split()),
+            "onnx": graph.version(),
+            "numpy": np.__version__,
+            "session_threads": str(self.threads()),
+        }

@@ -1,0 +1,14 @@
+"""Sparse products in ONNX Runtime: an operator of its own, and of the rest what ONNX has."""
+
+from typing import Any
+
+from deepbench_ops.backends.functional import Function
+from deepbench_ops.backends.onnx_models import runtime, sparse_gemm
+from deepbench_ops.backends.onnxruntime_backend import sparse_product
+
+
+def function(backend: Any, problem: Any, drawn: Any, precision: str, operation: str) -> Function:
+    """Return an operation of a sparse product, operands bound."""
+    if operation == "forward":
+        return sparse_product.function(backend, problem, drawn, precision)
+    return runtime.function(sparse_gemm.model, backend, problem, drawn, precision, operation)

@@ -1,0 +1,78 @@
+"""OpenVINO on the CPU: the ONNX models, read by its own frontend and compiled for latency."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+import numpy as np
+
+try:
+    from openvino import Core, Tensor, get_version
+except ImportError:  # 2023.0
+    from openvino.runtime import Core, Tensor, get_version
+
+from deepbench_ops.backends.functional import NO_TF32, Call
+from deepbench_ops.backends.onnx_models import graph
+from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.runtime import Runtime
+
+
+class OpenVinoBackend(Runtime):
+    """A compiled model and an inference request for each kernel, on the CPU plugin."""
+
+    name = "openvino"
+    lacking: ClassVar = {
+        "tf32": NO_TF32,
+        "bfloat16": "openvino's bfloat16 is not measured yet",
+        "int8": "openvino's product of int8 returns 8 bits, and its quantised float models, which"
+        " are another operation, are not measured yet",
+    }
+    notes: ClassVar = {"output": "the request's own, written anew by every call"}
+
+    def loaded(self, model: Model) -> Call:
+        """Return a call that leaves the output in its request: `infer` would copy it."""
+        request = self.request(model)
+        start, wait = request.start_async, request.wait
+
+        def call() -> Any:
+            start()
+            wait()
+            return request
+
+        return call
+
+    def arrays(self, output: Any) -> Sequence[np.ndarray]:
+        """Return a copy of the request's output."""
+        return [output.get_output_tensor(0).data.copy()]
+
+    @cached_property
+    def _core(self) -> Any:
+        return Core()
+
+    def request(self, model: Model) -> Any:
+        """Compile a model for the lowest latency and return a request with its inputs set.
+
+        The hint keeps float32 in float32: on processors with bfloat16 units the plugin takes
+        those otherwise.
+        """
+        read = self._core.read_model(model.serialised)
+        hints = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_PRECISION_HINT": "f32",
+            "INFERENCE_NUM_THREADS": str(self.settle_threads()),
+        }
+        request = self._core.compile_model(read, "CPU", hints).create_infer_request()
+        for name, values in model.feeds.items():
+            request.set_tensor(name, Tensor(values, shared_memory=True))
+        return request
+
+    def versions(self) -> dict[str, str]:
+        """Return openvino, onnx, numpy and the threads of a request."""
+        return {
+            "framework": f"openvino {version('openvino')}",
+            "openvino": str(get_version()),
+            "onnx": graph.version(),
+            "numpy": np.__version__,
+            "request_threads": str(self.threads()),
+        }

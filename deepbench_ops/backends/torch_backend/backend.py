@@ -1,0 +1,21 @@
+"""torch on the CPU or an NVIDIA GPU: one module per family of kernels."""
+
+from typing import ClassVar
+
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.problems.problem import Problem
+
+
+class TorchBackend(TorchDevice):
+    """All kernels of torch."""
+
+    takes_apart: ClassVar[bool] = True
+
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare a kernel; tf32 only where the GPU has it."""
+        if precision == "tf32":
+            self.demand_tf32()
+        return super().build(problem, precision, operation, seed)
