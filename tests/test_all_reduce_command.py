@@ -1,7 +1,6 @@
 """`deepbench allreduce`: the table, and one line for each mistake."""
 
 import signal
-import socket
 import subprocess
 import time
 import uuid
@@ -49,12 +48,9 @@ def test_a_table_comes_out():
         (["--ranks", "2", "--repeats", "0"], "--repeats is 0"),
         (["--ranks", "2", "--timeout", "0"], "--timeout is '0'"),
         (["--ranks", "2", "--timeout", "nan"], "--timeout is 'nan'"),
-        (["--ranks", "2", "--port", "65536"], "--port is 65536"),
-        (["--ranks", "2", "--port", "-1"], "--port is -1"),
         (["--ranks", "2", "--problem", "n5"], "unknown all_reduce problem 'n5'"),
         (["--ranks", "2", "--transport", "glou"], "unknown transport 'glou'"),
         (["--ranks", "2", "--algorithm", "star"], "unknown gloo algorithm 'star'"),
-        (["--ranks", "2", "--transport", "mpi", "--port", "4000"], "--port is 4000: mpi ranks"),
         (["--ranks", "2", "--elements", str(10**13)], "2 ranks of 10000000000000 elements need"),
     ],
 )
@@ -66,17 +62,6 @@ def test_bad_input_is_one_line(arguments, told):
     assert (2, 1) == (status, len(err.splitlines()))
     assert err.startswith(f"deepbench: error: {told}")
     assert [] == [line for line in out.splitlines() if line.startswith("n")]
-
-
-def test_a_port_in_use_is_one_line():
-    """A port that somebody listens on is named."""
-    pytest.importorskip("torch")
-    with socket.create_server(("", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        status, out, err = allreduce("--ranks", "2", "--port", port)
-    assert (2, "") == (status, out)
-    assert err.startswith(f"deepbench: error: port {port} cannot be used")
-    assert 1 == len(err.splitlines())
 
 
 def test_under_a_launcher_the_other_program_is_named(monkeypatch):

@@ -368,23 +368,27 @@ def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatc
         prepared.prepare("n16777217", "float32", 2)
 
 
-def test_a_port_in_use_is_named():
-    """A port that somebody listens on is refused, and nothing is left of the group."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(DeepbenchError, match=f"^port {port} cannot be used .*in use"):
-            group("gloo", 2, port=port)
+def test_no_other_machine_can_reach_the_ranks():
+    """All that the ranks listen on is bound to the loopback address."""
+    with group("gloo", 3) as ranks:
+        found = {address for pid in ranks.pids.values() for address in listening(pid)}
+    assert found
+    assert {"127.0.0.1"} == found
 
 
-def test_a_port_that_is_free_is_used():
-    """Ranks meet at the port that was asked for."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with (
-        group("gloo", 2, port=port),
-        socket.create_connection(("127.0.0.1", port), timeout=5) as met,
-    ):
-        assert port == met.getpeername()[1]
+LISTENS = "0A"
+
+
+def listening(pid):
+    """The addresses of all TCP ports that a process listens on, as the kernel lists them."""
+    opened = [str(file.readlink()) for file in Path(f"/proc/{pid}/fd").iterdir()]
+    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            _, local, _, doing, *_, inode = line.split()[:10]
+            if doing == LISTENS and f"socket:[{inode}]" in opened:
+                words = bytes.fromhex(local.partition(":")[0])
+                address = b"".join(words[i : i + 4][::-1] for i in range(0, len(words), 4))
+                yield socket.inet_ntop(family, address)
 
 
 def test_an_unknown_transport_is_refused():

@@ -43,9 +43,6 @@ ALGORITHMS = "; ".join(
     help="All-reduces to time per problem (default: until the noise is low, some 2 s).",
 )
 @click.option(
-    "--port", metavar="P", default="0", help="Where torch's ranks meet (default: any that is free)."
-)
-@click.option(
     "--timeout",
     metavar="S",
     default=f"{TIMEOUT_SECONDS:g}",
@@ -59,7 +56,6 @@ def allreduce(
     ids: tuple[str, ...],
     elements: tuple[str, ...],
     repeats: str | None,
-    port: str,
     timeout: str,
 ) -> None:
     """Time the sum of a vector over N processes of this machine.
@@ -76,16 +72,14 @@ def allreduce(
       bus GB/s        algorithm x 2(N - 1)/N, comparable between numbers of ranks
     """
     asked = request.request(ids, elements, repeats, timeout)
-    count, number = request.ranks(ranks), request.port(port)
-    if number and not transport.meets_at_port(name):
-        raise DeepbenchError(f"--port is {number}: {name} ranks meet through mpirun and take none")
+    count = request.ranks(ranks)
     if launcher.found() is not None:
         raise DeepbenchError(
             f"this was started by {launcher.found()}: start python -m deepbench_ops.ranks with it"
         )
     say_settings()
     try:
-        with Group(name, count, number, asked.timeout, algorithm) as group:
+        with Group(name, count, asked.timeout, algorithm) as group:
             for line in report.lines(group, asked):
                 click.echo(line)
     except Unsupported as reason:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from deepbench_ops import backends, problems
+from deepbench_ops import backends, lifetime, problems
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
@@ -86,8 +86,10 @@ def preload(calibrating: bool = True) -> None:
     """Fix the threads and import the framework, so that forked children need not.
 
     Only an import: a thread pool or a device context made here would not survive the fork.
-    ``calibrating`` says whether kernels will be held against the yardstick.
+    ``calibrating`` says whether kernels will be held against the yardstick. The children end with
+    this process.
     """
+    lifetime.bind_forks()
     threads.fix()
     if calibrating and device() == "cpu":
         _server()  # started before the framework, and shared by all that are forked later

@@ -1,4 +1,8 @@
-"""One side of a pair: a process of a release that is asked for slices, and stopped in between."""
+"""One side of a pair: a process of a release that is asked for slices, and stopped in between.
+
+Ctrl-C reaches the process that asks alone, which then ends its workers; they end with it as well
+when it is killed.
+"""
 
 import json
 import os
@@ -9,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
 
 
@@ -31,6 +36,8 @@ class LiveWorker:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **launch.environ},
+            process_group=0,
+            preexec_fn=lifetime.with_this_process(),
         )
         try:
             os.sched_setaffinity(self._process.pid, cores)

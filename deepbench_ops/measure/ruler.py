@@ -6,18 +6,22 @@ up to twice too much, more for one framework than for another. So it runs elsewh
 reading, the process stops the asker with all its threads, reads, and lets it go on.
 
 One such process serves all that are forked after it was started. ``python -m
-deepbench_ops.measure.ruler`` is its other end.
+deepbench_ops.measure.ruler`` is its other end: a reader and its guardian, either of which lets the
+asker go on when the other is killed.
 """
 
 import json
+import mmap
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from itertools import count
-from typing import IO
+from typing import IO, NoReturn
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
 from deepbench_ops.measure.patience import Patience
@@ -34,6 +38,7 @@ class Server:
             [sys.executable, "-m", "deepbench_ops.measure.ruler"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            preexec_fn=lifetime.with_this_process(),
         )
         self._numbers = count()
 
@@ -92,10 +97,32 @@ class Ruler:
         return self._server.ask(do="wait", kind=self.kind, seconds=seconds) > 0
 
 
+class _Held:
+    """The process that stands still for a reading, in memory that reader and guardian share."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 8)
+
+    def stop(self, pid: int) -> None:
+        """Stop the process, which `release` lets go on."""
+        self._memory[:] = pid.to_bytes(8, "little")
+        os.kill(pid, signal.SIGSTOP)
+
+    def release(self) -> None:
+        """Let the process go on, if there is one."""
+        pid = int.from_bytes(self._memory[:], "little")
+        if pid:
+            try:
+                os.kill(pid, signal.SIGCONT)
+            finally:
+                self._memory[:] = bytes(8)
+
+
 class _Reader:
     """The other end: makes each kind of yardstick when it is first asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: _Held) -> None:
+        self._held = held
         self._yardsticks: dict[str, yardstick.Yardstick] = {}
         self._patience = Patience()
 
@@ -107,12 +134,12 @@ class _Reader:
 
     def slice(self, kind: str, units: int, stop: int) -> float:
         ruler = self._of(kind)
-        os.kill(stop, signal.SIGSTOP)
         try:
+            self._held.stop(stop)
             time.sleep(STOPPING_SECONDS)
             return ruler.slice(units)
         finally:
-            os.kill(stop, signal.SIGCONT)
+            self._held.release()
 
     def _of(self, kind: str) -> yardstick.Yardstick:
         if kind not in self._yardsticks:
@@ -131,9 +158,35 @@ def _receive(stream: IO[bytes]) -> dict[str, object] | None:
 
 
 def main() -> None:
-    """Answer until nobody is left who could ask."""
+    """Start the reader, and let the process that it holds go on should it be killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asker decides when this ends
-    reader = _Reader()
+    held, guardian = _Held(), os.getpid()
+    reader = os.fork()
+    if not reader:
+        _read(held, guardian)
+    for stream in (sys.stdin, sys.stdout):
+        os.close(stream.fileno())  # the reader's end alone says whether someone answers
+    os.waitpid(reader, 0)
+    with suppress(ProcessLookupError):
+        held.release()
+    os._exit(0)
+
+
+def _read(held: _Held, guardian: int) -> NoReturn:
+    """Answer until no process is left that could ask, or the guardian has ended."""
+
+    def end(*_: object) -> NoReturn:
+        with suppress(ProcessLookupError):
+            held.release()
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    lifetime.end_with(guardian, by=signal.SIGTERM)
+    _answer(_Reader(held))
+    os._exit(0)
+
+
+def _answer(reader: _Reader) -> None:
     while (command := _receive(sys.stdin.buffer)) is not None:
         name, do, stop = command["name"], command["do"], int(str(command["stop"]))
         kind = str(command["kind"])

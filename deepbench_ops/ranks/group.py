@@ -1,8 +1,8 @@
 """A number of ranks on this machine: started, given orders, supervised, ended without remains.
 
 Every order goes to all ranks and must be answered by all in time. A rank that ends, answers with
-an error or does not answer ends the whole group, and one error names it. Nothing outlives
-`close`; if this process dies, the ranks see their lines go dead and end as well.
+an error or does not answer ends the whole group, and one error names it. No rank outlives
+`close`; when this process dies, the ranks see their lines go dead, remove the folder and end.
 """
 
 import os
@@ -56,7 +56,6 @@ class Group:
         self,
         name: str,
         size: int,
-        port: int = 0,
         timeout: float = TIMEOUT_SECONDS,
         algorithm: str = launch.DEFAULT_ALGORITHM,
     ) -> None:
@@ -74,7 +73,7 @@ class Group:
         try:
             self._listener = self._listen()
             self._process = self._launch(environ)
-            self.versions = self._meet(port)
+            self.versions = self._meet()
         except BaseException:
             self.close(killing=True)
             raise
@@ -135,7 +134,7 @@ class Group:
                 start_new_session=True,
             )
 
-    def _meet(self, port: int) -> dict[str, str]:
+    def _meet(self) -> dict[str, str]:
         """Wait for all ranks to start, have them meet, and return what rank 0 says of itself."""
         end = time.monotonic() + self.timeout
         while len(self._lines) < self.size:
@@ -146,10 +145,7 @@ class Group:
             if time.monotonic() > end:
                 absent = sorted(set(range(self.size)) - self._lines.keys())
                 self._give_up(f"{self._names(absent)} did not start within {self.timeout:g} s")
-        if transport.meets_at_port(self.name):
-            port = self._order([0], {"do": "host", "port": port})[0]["port"]
-        order = {"do": "join", "port": port, "timeout": self.timeout}
-        return self._order(range(self.size), order)[0]
+        return self._order(range(self.size), {"do": "join", "timeout": self.timeout})[0]
 
     def _order(self, ranks: Iterable[int], order: Message) -> list[Message]:
         stage = STAGES[order["do"]]

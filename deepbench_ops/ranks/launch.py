@@ -54,7 +54,7 @@ LAUNCHERS_OWN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_
 def command(name: str, size: int, folder: Path) -> list[str]:
     """Return what starts `size` ranks over that transport; Unsupported where there is no mpirun."""
     python = [sys.executable, "-m"]
-    if transport.meets_at_port(name):
+    if not transport.wants_mpirun(name):
         return [*python, "deepbench_ops.ranks.nursery", name, str(size), str(folder)]
     mpirun = shutil.which("mpirun") or shutil.which("mpiexec")
     if mpirun is None:

@@ -14,13 +14,17 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.ranks import launcher, transport
 from deepbench_ops.ranks.line import Line, Message
 from deepbench_ops.ranks.member import Member
 
 SOCKET = "group"
-"""Name of the group's socket in its folder; a rank's last words are beside it."""
+"""Name of the group's socket in its folder, which also holds each rank's last words."""
+
+MEETING_POINT = "store"
+"""Name of the file there through which ranks find each other."""
 
 JOINING = "joining the others"
 
@@ -46,7 +50,6 @@ class Seat:
         self._rank = rank
         self._size = size
         self._name = name
-        self._meeting: tuple[object, int] = (None, 0)
         self._transport: transport.Transport | None = None
         self._member: Member | None = None
         self._orders: SimpleQueue[Message] = SimpleQueue()
@@ -85,17 +88,15 @@ class Seat:
             return {"error": f"rank {self._rank} of {self._size}: {type(error).__name__}: {said}"}
 
     def _obey(self, do: str, **details: Any) -> dict[str, object]:
-        if do == "host":
-            self._meeting = transport.load(self._name).host(**details)
-            return {"port": self._meeting[1]}
         if do == "join":
             return self._join(**details)
         assert self._member is not None
         return self._member.obey(do, **details)
 
-    def _join(self, port: int, timeout: float) -> dict[str, object]:
+    def _join(self, timeout: float) -> dict[str, object]:
         kind = transport.load(self._name)
-        self._transport = kind.join(self._rank, self._size, (self._meeting[0], port), timeout)
+        meeting = self._folder / MEETING_POINT
+        self._transport = kind.join(self._rank, self._size, meeting, timeout)
         self._member = Member(self._transport)
         return dict(self._transport.versions()) if self._rank == 0 else {}
 
@@ -106,6 +107,7 @@ def main() -> None:
     The rank is taken from the launcher's variables, and MPI meets only when it is told to, so that
     a rank which does not get that far has a name.
     """
+    lifetime.end_with(os.getppid())
     name, folder = sys.argv[1:]
     rank, size = launcher.place()
     serve(Path(folder), rank, size, name)

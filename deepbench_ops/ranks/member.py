@@ -28,7 +28,6 @@ BLAMELESS = (MEETING, SUMMING, IDLE)
 """Whoever does one of these waits for somebody else."""
 
 STAGES = {
-    "host": "opening the meeting point",
     "join": "joining the others",
     "prepare": "preparing its vector",
     "reset": "preparing its vector",

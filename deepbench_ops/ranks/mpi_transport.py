@@ -6,6 +6,7 @@ on one machine as well.
 
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
@@ -29,9 +30,7 @@ class MpiTransport(Transport):
         self.size = self._world.Get_size()
 
     @classmethod
-    def join(
-        cls, rank: int, size: int, meeting: tuple[object, int], timeout: float
-    ) -> "MpiTransport":
+    def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "MpiTransport":
         """Use the world that mpirun has made."""
         return cls()
 

@@ -15,6 +15,7 @@ import threading
 from functools import partial
 from pathlib import Path
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.ranks import forked, local, pattern, transport
 from deepbench_ops.ranks.line import Line
@@ -29,6 +30,8 @@ def main() -> None:
 
 def start(name: str, size: int, folder: Path) -> None:
     """Start the ranks, and return when all have ended."""
+    lifetime.outlive_parent()  # `_follow` sees to the ranks and the folder
+    lifetime.bind_forks()
     line = Line.to(folder / local.SOCKET)
     try:
         transport.load(name)

@@ -13,7 +13,6 @@ from deepbench_ops.problems.all_reduce import AllReduce
 
 FEWEST_RANKS = 2
 MOST_RANKS = 32
-LAST_PORT = 65535
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,6 @@ def ranks(text: str) -> int:
             f" {MOST_RANKS} on one machine"
         )
     return count
-
-
-def port(text: str) -> int:
-    """Read a port's number, 0 for any that is free."""
-    number = whole("--port", text, least=0)
-    if number > LAST_PORT:
-        raise DeepbenchError(f"--port is {number}: give one up to {LAST_PORT}, or 0 for any")
-    return number
 
 
 def whole(option: str, text: str, least: int | None = 1) -> int:

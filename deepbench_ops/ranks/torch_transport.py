@@ -5,10 +5,10 @@ that ranks have to tell each other goes over gloo, also beside nccl, so that it 
 """
 
 import os
-import socket
 import time
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,20 +16,14 @@ import torch
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import Unsupported
 from deepbench_ops.ranks import launch
 from deepbench_ops.ranks.transport import Summing, Transport
-
-LOCAL = "127.0.0.1"
 
 ROLL = "deepbench-alive"
 """Under this key, with its rank, everyone that is alive answers a roll call in the store."""
 
 LOOK_SECONDS = 0.1
-
-STAGGER_SECONDS = 0.01
-"""So much later than the rank before does each knock at the store: of 32 at once a few were let in
-only five seconds later."""
 
 
 class TorchTransport(Transport):
@@ -52,28 +46,11 @@ class TorchTransport(Transport):
             self._control = dist.new_group(backend="gloo", timeout=limit)
 
     @classmethod
-    def host(cls, port: int) -> tuple[object, int]:
-        """Open torch's store at `port`; whether that is free is tried first, for a clear word."""
-        try:
-            socket.create_server(("", port)).close()
-            store = _store(port, is_master=True, timeout=60)
-        except (OSError, RuntimeError) as refused:
-            why = getattr(refused, "strerror", None) or str(refused).splitlines()[0]
-            raise DeepbenchError(
-                f"port {port} cannot be used ({why}): give another one, or 0 for any that is free"
-            ) from None
-        return store, store.port
-
-    @classmethod
-    def join(
-        cls, rank: int, size: int, meeting: tuple[object, int], timeout: float
-    ) -> "TorchTransport":
-        """Meet over the store that rank 0 hosts on this machine."""
+    def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "TorchTransport":
+        """Meet over a file, which unlike torch's store at a port no other user can reach."""
         torch.set_num_threads(launch.THREADS)  # torch may have been imported for more
-        store, port = meeting
-        if store is None:
-            time.sleep(rank * STAGGER_SECONDS)
-            store = _store(port, is_master=False, timeout=timeout)
+        store = dist.FileStore(str(meeting), size)
+        store.set_timeout(timedelta(seconds=timeout))
         return cls(rank, size, store, timeout)
 
     @classmethod
@@ -177,11 +154,6 @@ class NcclTransport(TorchTransport):
         if here > count:
             raise Unsupported(f"nccl wants a GPU for each of the {here} ranks, and finds {count}")
         torch.cuda.set_device(local)
-
-
-def _store(port: int, is_master: bool, timeout: float) -> Any:
-    limit = timedelta(seconds=timeout)
-    return dist.TCPStore(LOCAL, port, is_master=is_master, timeout=limit, wait_for_workers=False)
 
 
 def _nothing() -> None:

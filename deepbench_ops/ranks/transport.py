@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,7 @@ _CLASSES = {
 }
 NAMES = tuple(_CLASSES)
 
-_MEET_BY_THEMSELVES = ("mpi",)
+_STARTED_BY_MPIRUN = ("mpi",)
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,11 @@ class Transport(ABC):
     size: int
 
     @classmethod
-    def host(cls, port: int) -> tuple[object, int]:
-        """Offer the meeting point of a local group at `port`, 0 for any that is free.
-
-        Returns what must be kept alive meanwhile, and the port. DeepbenchError when the port
-        cannot be had.
-        """
-        raise NotImplementedError(f"{cls.name} ranks meet by themselves")
-
-    @classmethod
     @abstractmethod
-    def join(cls, rank: int, size: int, meeting: tuple[object, int], timeout: float) -> "Transport":
+    def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "Transport":
         """Meet the other ranks of a local group.
 
-        meeting: what `host` returned on rank 0, None and the same port on the others.
+        meeting: a file that is not there yet, the same for all, in a folder of this user alone.
         """
 
     @classmethod
@@ -115,9 +107,9 @@ def load(name: str) -> type[Transport]:
     return found
 
 
-def meets_at_port(name: str) -> bool:
-    """Return whether ranks of that transport meet at a port, and not through their launcher."""
-    return check(name) not in _MEET_BY_THEMSELVES
+def wants_mpirun(name: str) -> bool:
+    """Return whether ranks of that transport are started by mpirun, through which they meet."""
+    return check(name) in _STARTED_BY_MPIRUN
 
 
 def check(name: str) -> str:

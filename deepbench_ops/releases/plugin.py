@@ -20,6 +20,7 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import UserError
 
+from deepbench_ops import lifetime
 from deepbench_ops.backends import answers
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record, settings
@@ -36,6 +37,7 @@ SPOOLS = Path(".asv", "spool")
 
 def setup() -> None:
     """Called by asv when it loads the plugin, in the folder of its configuration."""
+    lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
     os.environ[record.SPOOL_VARIABLE] = str(spool)

@@ -7,13 +7,15 @@ import sys
 import torch
 import torch.distributed as dist
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.scaling import memory, worker
 from deepbench_ops.scaling.request import parsed
 
 
 def main() -> None:
-    """Take part in the training that the one argument asks for."""
+    """Take part in the training that the one argument asks for, as long as torchrun lives."""
+    lifetime.end_with(os.getppid())
     try:
         request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
         if request.device == "cuda":  # before anything is put on a GPU

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.scaling.request import Request
 
@@ -19,7 +20,14 @@ def steps(request: Request, ranks: int, limit: float = LIMIT_SECONDS) -> dict[st
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--nproc-per-node", str(ranks), "-m", "deepbench_ops.scaling", request.text()]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+            preexec_fn=lifetime.with_this_process(),
+        )
     except subprocess.TimeoutExpired:
         raise DeepbenchError(
             f"{ranks} ranks of {request.network} took longer than {limit:g} s"

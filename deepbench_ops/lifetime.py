@@ -1,0 +1,67 @@
+"""End child processes with the process that started them, however that one ends.
+
+Linux sends a child a signal of its choice when the thread that started it ends; SIGKILL ends
+stopped processes as well. Other systems have no such signal: there a child ends when the pipe or
+socket from its parent closes, which a stopped one does not notice.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+
+PR_SET_PDEATHSIG = 1
+
+
+def with_this_process() -> Callable[[], None]:
+    """Return the `preexec_fn` of a program that must end with this process.
+
+    The setting outlives the start of the program, but not a fork made by it.
+    """
+    _prctl()  # loaded before the fork
+    return partial(end_with, os.getpid())
+
+
+def end_with(parent: int, by: int = signal.SIGKILL) -> None:
+    """Have this process get signal `by` when its parent ends; at once if it has ended already.
+
+    parent: the process id that `os.getppid` returns while the parent lives.
+    """
+    prctl = _prctl()
+    if prctl is None:
+        return
+    prctl(PR_SET_PDEATHSIG, int(by), 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), by)
+
+
+def outlive_parent() -> None:
+    """Undo `end_with`, for a process that has something to clean up when its parent has ended."""
+    if (prctl := _prctl()) is not None:
+        prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
+
+
+@cache
+def bind_forks() -> None:
+    """End every process that this one forks from now on with it, and those that they fork in turn.
+
+    Programs started by `subprocess` are included only where they have a `preexec_fn`.
+    """
+    parent: list[int] = []
+
+    def before() -> None:
+        parent[:] = [os.getpid()]
+
+    _prctl()
+    os.register_at_fork(before=before, after_in_child=lambda: end_with(parent[0]))
+
+
+@cache
+def _prctl() -> Callable[..., int] | None:
+    """The system call of Linux by which a process sets what happens to it; None elsewhere."""
+    if sys.platform != "linux":
+        return None
+    found: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
+    return found
