@@ -71,9 +71,10 @@ FORKS = """
 import os, time
 from deepbench_ops import lifetime
 lifetime.bind_forks()
-if not os.fork():
+if os.fork():
+    print("ready", flush=True)
+else:
     os.fork()
-print("ready", flush=True)
 time.sleep(60)
 """
 
