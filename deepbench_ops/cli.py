@@ -23,6 +23,7 @@ COMMANDS = (
     "check",
     "backends",
     "machine",
+    "time",
     "config",
     "verdict",
     "bisect",
@@ -78,6 +79,8 @@ def cli() -> None:
                                         measure the newest listed releases
       asv publish                       make the web pages in html/
       deepbench problems                list every kernel with FLOPs and bytes
+      deepbench time gemm --m 1760 --n 128 --k 1760
+                                        time one problem now: seconds, interval, share of peak
       deepbench check                   compare every kernel with float64, timing none
       deepbench backends                which framework has which kernel, and why not
       deepbench verdict                 what became slower or faster, and whether it repeats

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from deepbench_ops import backends, lifetime, problems
+from deepbench_ops import backends, lifetime
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
@@ -25,6 +25,7 @@ from deepbench_ops.measure import estimate, fingerprint, record, threads, yardst
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.ruler import Ruler, Server
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
+from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem, computed
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
@@ -123,7 +124,7 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
     """
     threads.unpin()
     backend = _backend()
-    problem = problems.find(family, problem_id)
+    problem = problem_of(family, problem_id)
     check.verify(backend, problem, precision, operation)
     demand_memory(backend, problem, precision, operation)
     limit = call_limit()

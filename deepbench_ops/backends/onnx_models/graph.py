@@ -58,10 +58,15 @@ class Graph:
         return Value(self, name)
 
     def node(self, kind: str, *inputs: "Value | None", outputs: int = 1, **more: Any) -> Any:
-        """Return the output of a new node, or as many as it is said to have."""
-        names = [f"{kind}_{len(self.nodes)}_{number}" for number in range(outputs)]
+        """Return the output of a new node, or as many as it is said to have.
+
+        Nodes have names: onnxruntime 1.18.1 to 1.21.0 derives those of fused ones from them, and
+        refuses a model in which two of them are the same.
+        """
+        own = f"{kind}_{len(self.nodes)}"
+        names = [f"{own}_{number}" for number in range(outputs)]
         taken = ["" if value is None else value.name for value in inputs]
-        self.nodes.append(helper.make_node(kind, taken, names, **more))
+        self.nodes.append(helper.make_node(kind, taken, names, name=own, **more))
         found = [Value(self, name) for name in names]
         return found[0] if outputs == 1 else found
 

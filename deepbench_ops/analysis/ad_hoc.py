@@ -1,0 +1,122 @@
+"""One problem that was timed outside of any run: what its processes found, together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from statistics import median
+from typing import Any
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.roofline import moved, roof
+from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.measure import settings
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.problems.precision import multiplied
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results import measurements
+from deepbench_ops.statistics.intervals import log_interval
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The seconds of a problem on this machine, from the records of several processes.
+
+    records: as `measure.single` returns them, one a process. profile: this machine's, where known.
+    """
+
+    problem: Problem
+    operation: str
+    precision: str
+    device: str
+    records: Sequence[Record]
+    profile: Profile | None = None
+
+    @property
+    def samples(self) -> list[float]:
+        """Seconds per call of every slice of every process."""
+        return [seconds for record in self.records for seconds in record["samples"]]
+
+    @property
+    def point(self) -> Point:
+        """The same as a point, for what is derived of points."""
+        facts = self.records[-1]["fingerprint"]
+        framework, _, version = facts["framework"].partition(" ")
+        low, high = log_interval(self.samples) or (None, None)
+        return Point(
+            machine=self.profile.machine if self.profile else "",
+            release=Release(framework, version, date.today()),
+            family=self.problem.family,
+            set="",
+            operation=self.operation,
+            problem_id=self.problem.id,
+            precision=self.precision,
+            ranks=None,
+            device=self.device,
+            cache="warm",
+            layout="published",
+            execution="eager",
+            seconds=median(self.samples),
+            low=low,
+            high=high,
+            samples=len(self.samples),
+            settings=settings.parse(facts[SETTINGS]),
+        )
+
+    @property
+    def apart(self) -> float:
+        """How far its processes lie apart: the largest median over the smallest, less 1."""
+        levels = [measurements.level(dict(record)) for record in self.records]
+        return max(levels) / min(levels) - 1
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether its seconds are held against the yardstick and this machine's nominal reading."""
+        return all(record["yardstick"] and record["nominal"] for record in self.records)
+
+    @property
+    def disturbed(self) -> int:
+        """Slices among the samples that were taken while other work took processor time."""
+        return sum(record["disturbed"] for record in self.records)
+
+    @property
+    def peak(self) -> Figure | None:
+        """The machine's peak FLOP/s at that precision, None where it is not known."""
+        if self.profile is None:
+            return None
+        figure = self.profile.peaks.get(self.device, {}).get(multiplied(self.precision))
+        return figure if figure is not None and figure.value else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return every figure by name, in seconds, FLOP/s and bytes/s."""
+        point, record = self.point, self.records[-1]
+        traffic, highest = moved(point), roof(self.profile, point)
+        low, high = point.interval or (None, None)
+        peak = self.peak
+        return {
+            "family": point.family,
+            "problem": point.problem_id,
+            "operation": point.operation,
+            "precision": point.precision,
+            "framework": record["fingerprint"]["framework"],
+            "device": point.device,
+            "threads": int(record["fingerprint"]["threads"]),
+            "seconds": point.seconds,
+            "low": low,
+            "high": high,
+            "without_interval": point.without_interval,
+            "processes": len(self.records),
+            "processes_apart": self.apart,
+            "samples": self.samples,
+            "calibrated": self.calibrated,
+            "disturbed": self.disturbed,
+            "flops_per_second": point.flops / point.seconds if point.flops else None,
+            "bytes_per_second": traffic / point.seconds if traffic else None,
+            "peak": peak.value if peak else None,
+            "of_peak": point.rate / peak.value if peak and peak.value and point.flops else None,
+            "of_roof": point.rate / highest if highest else None,
+            "notes": dict(record["notes"]),
+            "settings": settings.text(point.settings or ()),
+        }

@@ -1,0 +1,285 @@
+"""`deepbench time`: one problem of any sizes, checked and timed here and now."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deepbench_ops.backends import DEVICES, NAMES
+from deepbench_ops.commands.options import results_folder, say_settings
+from deepbench_ops.commands.problems import scaled
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import PRECISIONS, sizes
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES, named, size_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deepbench_ops.analysis.ad_hoc import Timing
+    from deepbench_ops.machine.profile import Profile
+
+RENAMED = {"threads": "at-once"}
+"""Sizes whose own name is another option's."""
+
+RESTLESS = 0.2
+"""Processes that lie further apart than this share did not have the machine for themselves."""
+
+LEFT_OUT = ("whole",)
+"""Sizes of small twins alone."""
+
+OPTIONS: tuple[Callable[..., Any], ...] = (
+    click.option("--framework", metavar="F", help=f"One of {', '.join(NAMES)} (default: numpy)."),
+    click.option("--precision", type=click.Choice(PRECISIONS), default="float32"),
+    click.option("--operation", metavar="O", default="forward", show_default=True),
+    click.option(
+        "--threads", metavar="N", type=click.IntRange(min=1), help="Default: the physical cores."
+    ),
+    click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True),
+    click.option(
+        "--processes",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=3,
+        show_default=True,
+        help="Processes that time it, one after the other.",
+    ),
+    results_folder,
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+    ),
+)
+
+
+class Families(click.Group):
+    """A command for each family, with its sizes as options; any other word is a problem's id."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the families that run in one process."""
+        return [name for name, kind in TYPES.items() if not kind.ranks]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Return the command of a family, or the one that times the problem of that id."""
+        family = cmd_name.replace("-", "_")
+        if family not in TYPES:
+            return _of_problem(_by_id(cmd_name), cmd_name)
+        if TYPES[family].ranks:
+            raise DeepbenchError(
+                f"{family} runs between processes: deepbench allreduce --elements N times it"
+            )
+        return _of_family(family)
+
+
+@click.group(cls=Families, subcommand_metavar="FAMILY|ID [OPTIONS]")
+def time() -> None:
+    """Time one problem here and now: any sizes of a family, or the problem of an id.
+
+    \b
+        deepbench time gemm --m 1760 --n 128 --k 1760 --framework torch
+        deepbench time lstm_h256_n4_t150 --operation fused_forward --framework onnxruntime
+
+    It is compared with float64 before and after, timed in several processes one after the other in
+    this environment, and nothing is stored. Printed are the median of all samples with its interval
+    of 99 %, FLOP/s, bytes/s (of those that cannot be avoided) and the share of this machine's peak,
+    which "deepbench machine" measures. "deepbench time FAMILY --help" lists the sizes.
+    """
+
+
+def _of_family(family: str) -> click.Command:
+    kind = TYPES[family]
+
+    def run(**given: Any) -> None:
+        options = {name: given.pop(name) for name in _common()}
+        _time(_problem(kind, given), **options)
+
+    command = click.command(family, help=f"Time a {family} problem of these sizes.")(run)
+    for field in _fields(kind):
+        command = _size(kind, field)(command)
+    return _with_options(command)
+
+
+def _of_problem(problem: Problem, name: str) -> click.Command:
+    def run(**options: Any) -> None:
+        _time(problem, **options)
+
+    return _with_options(click.command(name, help=f"Time {problem.id}, a {problem.family}.")(run))
+
+
+def _with_options(command: click.Command) -> click.Command:
+    for option in OPTIONS:
+        command = option(command)
+    return command
+
+
+def _common() -> list[str]:
+    return [str(each.name) for each in _with_options(click.command("any")(lambda: None)).params]
+
+
+def _fields(kind: type[Problem]) -> list[dataclasses.Field[Any]]:
+    names = size_names(kind.family)
+    return [f for f in dataclasses.fields(kind) if f.name in names and f.name not in LEFT_OUT]
+
+
+def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., Any]:
+    """Return the option of a size; a share has no default that would be one."""
+    name = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}"
+    if field.type is bool:
+        return click.option(name, field.name, is_flag=True)
+    if field.default is dataclasses.MISSING or field.type is float:
+        return click.option(name, field.name, metavar="N", required=True)
+    default = str(field.default)
+    return click.option(name, field.name, metavar="N", default=default, show_default=True)
+
+
+def _problem(kind: type[Problem], given: dict[str, Any]) -> Problem:
+    """Return the problem of these sizes; DeepbenchError where one is none, or they do not fit."""
+    checked = {
+        name: value
+        if isinstance(value, bool) or _is_text(kind, name)
+        else _number(kind, name, value)
+        for name, value in given.items()
+    }
+    return problem_of(kind.family, sizes.problem(kind.family, checked).id)
+
+
+def _is_text(kind: type[Problem], name: str) -> bool:
+    return kind.__dataclass_fields__[name].type is str
+
+
+def _number(kind: type[Problem], name: str, value: str) -> float:
+    try:
+        return sizes.size(name, value, kind)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"--{RENAMED.get(name, name).replace('_', '-')}: {wrong}") from None
+
+
+def _by_id(id: str) -> Problem:
+    """Return the problem of an id in whichever family it is one; DeepbenchError where in none."""
+    for family in TYPES:
+        try:
+            return problem_of(family, id)
+        except DeepbenchError:
+            continue
+    known = [*TYPES, *(name for family in TYPES for name in named(family))]
+    raise unknown("family or problem", id, known)
+
+
+def _time(
+    problem: Problem,
+    framework: str | None,
+    precision: str,
+    operation: str,
+    threads: int | None,
+    device: str,
+    processes: int,
+    results: "Path",
+    form: str,
+) -> None:
+    from deepbench_ops.analysis.ad_hoc import Timing
+    from deepbench_ops.measure import kernel_run, single, yardstick
+    from deepbench_ops.measure import threads as cores
+
+    name = framework or kernel_run.framework()
+    if name not in NAMES:
+        raise unknown("framework", name, NAMES)
+    operations = (*problem.operations, *problem.uncompared)
+    if operation not in operations:
+        raise unknown(f"{problem.family} operation", operation, operations)
+    say_settings()
+    known = _profile(results)
+    count = threads or cores.wanted()
+    environ = {
+        "DEEPBENCH_FRAMEWORK": name,
+        "DEEPBENCH_DEVICE": device,
+        "DEEPBENCH_THREADS": str(count),
+    }
+    if known is not None:
+        nominal = {str(count): known.nominal(count, yardstick.VERSION)}
+        environ[kernel_run.NOMINAL_VARIABLE] = json.dumps(nominal)
+    task = {"family": problem.family, "problem": problem.id, "precision": precision}
+    records = [single.measured({**task, "operation": operation}, environ) for _ in range(processes)]
+    timing = Timing(problem, operation, precision, device, records, known)
+    click.echo(json.dumps(timing.as_json(), indent=1) if form == "json" else _text(timing))
+
+
+def _profile(results: "Path") -> "Profile | None":
+    """Return this machine's profile; None where it has none, or that is of another processor."""
+    from deepbench_ops.machine import entry, profile
+    from deepbench_ops.measure import fingerprint
+
+    known = profile.read(results, entry.default_name())
+    try:
+        profile.refuse_another(known, fingerprint.silicon())
+    except DeepbenchError as another:
+        click.echo(f"no share of peak: {another}", err=True)
+        return None
+    return known
+
+
+def _text(timing: "Timing") -> str:
+    """The figures for a reader, a line each."""
+    found = timing.as_json()
+    lines = {
+        "problem": f"{found['family']} {found['problem']} {found['operation']}, "
+        f"{found['precision']}",
+        "on": f"{found['framework']}, {found['device']}, {found['threads']} threads",
+        "time": f"{_milliseconds(found)}, {found['processes']} processes, "
+        f"{found['processes_apart']:.1%} apart",
+    }
+    if found["flops_per_second"]:
+        lines["FLOP/s"] = f"{scaled(found['flops_per_second'])}FLOP/s"
+    if found["bytes_per_second"]:
+        lines["bytes/s"] = (
+            f"{scaled(found['bytes_per_second'])}B/s, of those it cannot avoid moving"
+        )
+    lines["of peak"] = _of_peak(timing, found)
+    lines["seconds are"] = (
+        "calibrated by the yardstick"
+        if found["calibrated"]
+        else "raw: no nominal reading is known here ('deepbench machine' takes it)"
+    )
+    lines["disturbed"] = _disturbed(found)
+    lines["checked"] = "against float64, on a small problem and in the output that was timed"
+    lines |= {f"  {name}": str(text) for name, text in found["notes"].items()}
+    lines["settings"] = found["settings"] or "none from outside"
+    width = max(map(len, lines)) + 2
+    return "\n".join(f"{name:{width}}{text}" for name, text in lines.items())
+
+
+def _milliseconds(found: dict[str, Any]) -> str:
+    if found["low"] is None:
+        return f"{found['seconds'] * 1e3:.4g} ms (no interval: {found['without_interval']})"
+    low, high = (f"{found[end] * 1e3:.4g}" for end in ("low", "high"))
+    return f"{found['seconds'] * 1e3:.4g} ms (99 %: {low} to {high} ms)"
+
+
+def _of_peak(timing: "Timing", found: dict[str, Any]) -> str:
+    peak = timing.peak
+    if found["of_peak"] is None or peak is None or peak.value is None:
+        if not found["flops_per_second"]:
+            return "it has no FLOPs to share"
+        return "not known here: run 'deepbench machine'"
+    text = f"{found['of_peak']:.1%} of {scaled(peak.value)}FLOP/s"
+    if found["of_roof"]:
+        text += f", {found['of_roof']:.1%} of what memory allows at its FLOPs per byte"
+    return text
+
+
+def _disturbed(found: dict[str, Any]) -> str:
+    """Whether other work took processor time, as far as that can be told."""
+    if found["disturbed"]:
+        return (
+            f"{found['disturbed']} of {len(found['samples'])} slices: other work took processor"
+            " time; time it again"
+        )
+    if found["processes_apart"] > RESTLESS:
+        return f"the processes lie {found['processes_apart']:.0%} apart; time it again"
+    return "no" if found["calibrated"] else "cannot be told without a nominal reading"

@@ -1,0 +1,69 @@
+"""One kernel in a process of its own, so that threads are settled before its framework is imported.
+
+``python -m deepbench_ops.measure.single '{"family": ..., "problem": ..., "precision": ...,
+"operation": ...}'`` prepares, checks and times it. The last line on standard output is JSON: the
+record of `kernel_run.timed` with its ``samples``, or ``{"error": text}``.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.measure import kernel_run, record
+
+
+def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a process with these variables added measures.
+
+    Raises DeepbenchError with the process's reason where the kernel cannot be had or is wrong.
+    """
+    command = [sys.executable, "-m", "deepbench_ops.measure.single", json.dumps(dict(task))]
+    done = subprocess.run(
+        command, env={**os.environ, **environ}, capture_output=True, text=True, check=False
+    )
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        raise DeepbenchError(
+            f"the measuring process ended with status {done.returncode}: {last}"
+        ) from None
+    if "error" in answer:
+        raise DeepbenchError(answer["error"])
+    return answer
+
+
+def main() -> None:
+    """Measure what the argument asks for."""
+    task = json.loads(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what a framework prints is no answer
+    try:
+        answer = _measure(**task)
+    except (DeepbenchError, Unsupported) as wrong:
+        answer = {"error": str(wrong)}
+    print(json.dumps(answer), file=answers)
+
+
+def _measure(family: str, problem: str, precision: str, operation: str) -> dict[str, Any]:
+    kernel_run.preload()
+    started = time.monotonic()
+    prepared = kernel_run.prepare(family, problem, precision, operation)
+    preparing = time.monotonic() - started
+    with tempfile.TemporaryDirectory() as spool:
+        os.environ[record.SPOOL_VARIABLE] = spool
+        name = f"{family}.kernel_{operation}"
+        found = kernel_run.timed(prepared, name, [problem, precision], preparing=preparing)
+        (entry,) = record.collect(Path(spool))
+    return {**entry, **found}
+
+
+if __name__ == "__main__":
+    main()

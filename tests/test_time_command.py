@@ -1,0 +1,121 @@
+"""`deepbench time` checks and times one problem of any sizes, and stores nothing."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from command import COMMAND, deepbench
+
+from deepbench_ops import problems
+from deepbench_ops.analysis.ad_hoc import Timing
+from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.problems.tables import TYPES
+
+SIZES = {
+    "gemm": ["--m", "96", "--n", "32", "--k", "64", "--b-transposed"],
+    "sparse_gemm": ["--m", "96", "--n", "32", "--k", "64", "--sparsity", "0.9"],
+    "rnn": ["--cell", "gru", "--hidden", "16", "--batch", "2", "--timesteps", "3"],
+    "conv": ["--w", "9", "--h", "8", "--c", "4", "--n", "2", "--k", "4", "--r", "3", "--s", "3"],
+}
+
+
+def record(*samples, disturbed=0, yardstick=True):
+    """A record of one process, at a nominal reading of a second."""
+    return {
+        "samples": list(samples),
+        "seconds": list(samples),
+        "yardstick": [1.0] * len(samples) if yardstick else [],
+        "nominal": 1.0 if yardstick else None,
+        "disturbed": disturbed,
+        "notes": {"route": "np.matmul"},
+        "fingerprint": {"framework": "numpy 2.4.6", "threads": "2", "settings": ""},
+    }
+
+
+GEMM = problems.Gemm(m=1000, n=1000, k=1000)
+PROFILE = Profile("box", peaks={"cpu": {"float32": Figure(4e9, "FLOP/s", "measured: x")}})
+
+
+def test_figures_follow_from_the_samples_of_all_processes():
+    """2e9 FLOPs in a second are half of a peak of 4e9; the interval holds the median."""
+    records = [record(0.98, 1.0, 1.02), record(0.99, 1.0, 1.01), record(1.0, 1.05, 1.1)]
+    found = Timing(GEMM, "forward", "float32", "cpu", records, PROFILE).as_json()
+    assert 1.0 == found["seconds"]
+    assert 0.97 < found["low"] < 1.0 < found["high"] < 1.2
+    assert (2e9, 0.5) == (found["flops_per_second"], found["of_peak"])
+    assert pytest.approx(0.05) == found["processes_apart"]
+    assert (True, 3, 0) == (found["calibrated"], found["processes"], found["disturbed"])
+
+
+def test_what_is_not_known_is_no_figure():
+    """Without a profile there is no share, of a single sample no interval, and a reason."""
+    found = Timing(GEMM, "forward", "float32", "cpu", [record(1.0, yardstick=False)]).as_json()
+    assert (None, None, None, False) == tuple(
+        found[name] for name in ("low", "of_peak", "of_roof", "calibrated")
+    )
+    assert "too few samples" == found["without_interval"]
+
+
+def test_disturbed_slices_are_counted():
+    records = [record(1.0, 1.0, disturbed=1), record(1.0, 1.0, disturbed=2)]
+    assert 3 == Timing(GEMM, "forward", "float32", "cpu", records).disturbed
+
+
+@pytest.mark.parametrize("family", SIZES)
+def test_any_sizes_of_a_family_are_timed(family, tmp_path):
+    """Sizes that no published list has; threads are settled for the process that measures."""
+    command = [*COMMAND, "time", family, *SIZES[family], "--framework", "numpy", "--threads", "1"]
+    command += ["--processes", "1", "--format", "json", "--results", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=HERE)
+    assert 0 == done.returncode, done.stderr
+    found = json.loads(done.stdout)
+    assert (family, 1) == (found["family"], found["threads"])
+    assert 0 < found["seconds"] < 1
+    assert found["problem"] not in {problem.id for problem in problems.load(family)}
+    assert [] == list(tmp_path.iterdir())
+
+
+HERE = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
+
+
+def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
+    command = [*COMMAND, "time", "m96_n32_k64_NN", "--processes", "1", "--results", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=HERE)
+    assert 0 == done.returncode, done.stderr
+    assert "settings from outside: OPENBLAS_CORETYPE=Haswell" in done.stderr
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert "gemm m96_n32_k64_NN forward, float32" == lines["problem"]
+    assert "OPENBLAS_CORETYPE=Haswell" == lines["settings"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["gemm", "--m", "0", "--n", "1", "--k", "1"], "--m: m is '0': write a whole number"),
+        (["gemm", "--m", "x", "--n", "1", "--k", "1"], "--m: m is 'x': write a whole number"),
+        (["gemm", "--m", "1", "--n", "1"], "Missing option '--k'"),
+        ([*["sparse_gemm", "--m", "1", "--n", "1", "--k", "1"], "--sparsity", "1"], "(0, 1)"),
+        ([*["rnn", "--cell", "x", "--hidden", "1"], "--batch", "1", "--timesteps", "1"], "lstm"),
+        (["conv", *SIZES["conv"][:-1], "30"], "the filter is larger than the padded image"),
+        (["all_reduce"], "deepbench allreduce --elements N"),
+        (["m1760_n128_k1760_XX"], "unknown family or problem 'm1760_n128_k1760_XX'; nearest"),
+        (["m96_n32_k64_NN", "--operation", "back"], "unknown gemm operation 'back'"),
+        (["m96_n32_k64_NN", "--framework", "x"], "unknown framework 'x'"),
+        (["m96_n32_k64_NN", "--framework", "numpy", "--precision", "tf32"], "numpy has no tf32"),
+        (["m900000_n900000_k900000_NN", "--framework", "numpy"], "bytes of memory"),
+    ],
+)
+def test_what_cannot_be_timed_is_one_line(arguments, expected):
+    """With the value and what to write instead, and exit status 2."""
+    status, out, err = deepbench("time", *arguments)
+    assert (2, "") == (status, out)
+    assert expected in err.splitlines()[-1]
+
+
+def test_every_family_in_one_process_has_its_sizes_as_options():
+    for family, kind in TYPES.items():
+        if not kind.ranks:
+            status, out, _ = deepbench("time", family, "--help")
+            assert (0, True) == (status, "--precision" in out)
+    assert "--at-once" in deepbench("time", "model", "--help")[1]
