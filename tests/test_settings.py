@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from points import point
 
-from deepbench_ops.analysis import comparison, fastest, frameworks, points
+from deepbench_ops.analysis import comparison, fastest, frameworks
 from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.measure import fingerprint, settings
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
+from deepbench_ops.results.records import File
 
 HASWELL = (("OPENBLAS_CORETYPE", "Haswell"),)
 OLD, NEW, NEWEST = (Release("numpy", f"2.{n}.0", date(2026, n + 1, 1)) for n in range(3))
@@ -109,35 +110,24 @@ def _stored(folder: Path, *facts: dict[str, str], params=(("a",),)) -> Path:
     return path
 
 
-def _told(monkeypatch, path, rounds=False):
-    monkeypatch.setattr(measurements, "beside", lambda _: path)
-
-    class Stored:
-        commit_hash, env_name = "0" * 40, "env"
-
-    return points._raw(path.parent, "box", Stored(), rounds)
-
-
-def test_one_setting_in_a_file_is_that_of_all_its_points(tmp_path, monkeypatch):
-    """Records need not be read for it."""
+def test_one_setting_in_a_file_is_that_of_all_its_points(tmp_path):
+    """Of those without a record of their own, too."""
     path = _stored(tmp_path, {"settings": "OPENBLAS_CORETYPE=Haswell"})
-    monkeypatch.setattr(measurements, "load", None)
-    assert _told(monkeypatch, path).of(("b", ("a",))).settings == HASWELL
+    assert HASWELL == File.read(path).settings(("b", ("a",)))
+    assert HASWELL == File.read(path).settings(("b", ("other",)))
 
 
-def test_several_settings_in_a_file_belong_to_their_records(tmp_path, monkeypatch):
+def test_several_settings_in_a_file_belong_to_their_records(tmp_path):
     """A kernel measured under several bears all of them, one from earlier days none."""
     facts = {"settings": "OPENBLAS_CORETYPE=Haswell"}, {"settings": ""}, {"cpu": "old"}
-    path = _stored(tmp_path, *facts, params=(("a",), ("b",), ("c",)))
-    told = _told(monkeypatch, path)
-    assert [HASWELL, (), None] == [told.of(("b", (name,))).settings for name in "abc"]
+    file = File.read(_stored(tmp_path, *facts, params=(("a",), ("b",), ("c",))))
+    assert [HASWELL, (), None] == [file.settings(("b", (name,))) for name in "abc"]
     path = _stored(tmp_path, *facts[:2], params=(("a",), ("a",)))
-    assert _told(monkeypatch, path).of(("b", ("a",))).settings == HASWELL
+    assert HASWELL == File.read(path).settings(("b", ("a",)))
 
 
-def test_a_file_of_earlier_days_leaves_settings_unknown(tmp_path, monkeypatch):
-    path = _stored(tmp_path, {"cpu": "old"})
-    assert _told(monkeypatch, path, rounds=True).of(("b", ("a",))).settings is None
+def test_a_file_of_earlier_days_leaves_settings_unknown(tmp_path):
+    assert File.read(_stored(tmp_path, {"cpu": "old"})).settings(("b", ("a",))) is None
 
 
 def test_unknown_settings_agree_with_any():

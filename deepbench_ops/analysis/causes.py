@@ -93,7 +93,7 @@ def _watched(lines: Iterable[Line]) -> Watched:
     """Count the kernels that have a time on each release, by framework and by family."""
     counted: Watched = defaultdict(int)
     for line in lines:
-        for point in line.points[1:]:
+        for point in line.steady[1:]:
             for scope in (_framework(point), _family(point)):
                 counted[scope] += 1
     return counted

@@ -70,7 +70,8 @@ class Change:
 def contender(
     spec: str, points: Sequence[Point], profile: Profile | None = None, device: str | None = None
 ) -> Contender:
-    """Return the newest times under the usual conditions among `points` that `spec` asks for.
+    """Return the newest steady times under the usual conditions among `points` that `spec` asks
+    for.
 
     ``machine@torch-2.13.0`` is one release, ``machine@torch`` the newest of a framework for each
     kernel, and a machine alone stands for its only framework. `device` counts where a machine has
@@ -98,7 +99,7 @@ def contender(
     newest = {}
     for point in sorted(points, key=lambda point: point.release.date):
         asked = not release or release in (point.release.name, point.release.framework)
-        if asked and point.compared:
+        if asked and point.compared and not point.unsteady:
             newest[point.kernel] = point
     only = {point.release.name for point in newest.values()}
     name = f"{machine}@{release or (only.pop() if len(only) == 1 else frameworks[0])}"

@@ -38,7 +38,8 @@ def records(
 ) -> list[Record]:
     """Return the fastest of each selected kernel at any of `precisions`, in the selection's order.
 
-    Of each machine its newest times up to `as_of` count; a total is of passes at one precision.
+    Of each machine its newest steady times up to `as_of` count; a total is of passes at one
+    precision.
     """
     wanted = {
         (member.set, member.problem.id, ranks): place
@@ -73,9 +74,9 @@ def history(
 def _counts(point: Point) -> bool:
     """Whether a pass is part of its kernel's total; a first layer has no way back to the data.
 
-    Of a kernel in another layout, say, nothing is.
+    Of a kernel in another layout, say, nothing is, nor is an unsteady time.
     """
-    if not point.usual:
+    if not point.usual or point.unsteady:
         return False
     if point.operation == "backward_data" and getattr(point.problem, "first_layer", False):
         return False

@@ -44,11 +44,11 @@ class Contest:
 def contests(points: Iterable[Point]) -> list[Contest]:
     """Return the kernels that two frameworks or more have under the same settings from outside.
 
-    points: of one machine, with their rounds; published figures are left out.
+    points: of one machine, with their rounds; published figures and unsteady points are left out.
     """
     kernels: dict[tuple[object, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda point: point.release.date):
-        if point.release.measurable and point.compared:
+        if point.release.measurable and point.compared and not point.unsteady:
             kernels[*point.kernel, point.device].append(point)
     newest = [
         list({point.release.framework: point for point in group}.values())

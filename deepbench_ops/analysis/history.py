@@ -23,14 +23,22 @@ FEWEST_PROCESSES = 11
 
 @dataclass(frozen=True)
 class Line:
-    """One kernel on one machine over the releases of a framework, oldest first."""
+    """One kernel on one machine over the releases of a framework, oldest first.
+
+    What is derived of it is derived from its steady points.
+    """
 
     points: tuple[Point, ...]
+
+    @cached_property
+    def steady(self) -> tuple[Point, ...]:
+        """The points that are not unsteady."""
+        return tuple(point for point in self.points if not point.unsteady)
 
     @property
     def levels(self) -> list[float]:
         """The seconds of every process, release by release."""
-        return [seconds for point in self.points for seconds in _levels(point)]
+        return [seconds for point in self.steady for seconds in _levels(point)]
 
     @property
     def measured(self) -> bool:
@@ -46,12 +54,12 @@ class Line:
     def noise(self) -> float:
         """How far processes of a release lie apart: the standard deviation of their logs, NaN
         where every release has one."""
-        return noise(point.rounds for point in self.points)
+        return noise(point.rounds for point in self.steady)
 
     @cached_property
     def changes(self) -> "list[Shift]":
         """Its changes of level, oldest first, at most one for each release."""
-        ends = list(accumulate(len(_levels(point)) for point in self.points))
+        ends = list(accumulate(len(_levels(point)) for point in self.steady))
         found: dict[int, Shift] = {}
         for change in detect_changes(self.levels):
             # A process inside a release is moved to the release's nearer end.
@@ -59,7 +67,7 @@ class Line:
             kept = found.get(place)
             if kept is None or change.confidence > kept.change.confidence:
                 moved = replace(change, index=place + 1)
-                before, after = self.points[place : place + 2]
+                before, after = self.steady[place : place + 2]
                 found[place] = Shift(before, after, moved, self.noise)
         return [found[place] for place in sorted(found)]
 

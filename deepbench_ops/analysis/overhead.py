@@ -33,8 +33,11 @@ class Overhead:
 
 
 def overheads(points: Iterable[Point]) -> list[Overhead]:
-    """Return an overhead for each whole that was measured apart as well, in the points' order."""
-    found = list(points)
+    """Return an overhead for each whole that was measured apart as well, in the points' order.
+
+    Unsteady points are left out.
+    """
+    found = [point for point in points if not point.unsteady]
     apart = {_step(point): point for point in found if point.operation.endswith(APART)}
     return [
         Overhead(point, apart[_step(point)])

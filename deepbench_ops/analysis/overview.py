@@ -62,8 +62,8 @@ def standings(
     wanted = {(member.problem.family, member.set, member.problem.id) for member in headline}
     groups: dict[Group, list[Point]] = defaultdict(list)
     for line in lines:
-        point = line.points[-1]
-        if point.compared and point.usual:
+        point = line.steady[-1] if line.steady else None
+        if point is not None and point.compared and point.usual:
             groups[group(point)].append(point)
     return [
         Standing(

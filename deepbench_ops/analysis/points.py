@@ -4,16 +4,17 @@ Measured and published results alike; only seconds are stored, what follows from
 FLOPs and bytes is derived by whoever reads them.
 """
 
+import gc
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from asv.results import Results, get_filename
+from asv.results import Results
 
 from deepbench_ops import left_out
 from deepbench_ops.conditions import CONDITIONS, DEVICE
@@ -29,6 +30,8 @@ from deepbench_ops.published import corrections
 from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements, stored, values
+from deepbench_ops.results.measurements import Record
+from deepbench_ops.results.steadiness import Judge
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
 
 CONDITION = re.compile("[a-z_]+")
@@ -78,6 +81,9 @@ class Point(NamedTuple):
     told with the rounds."""
     settings: Settings | None = None
     """Environment variables from outside that steer libraries; None where that is not known."""
+    unsteady: str = ""
+    """Why it is not to be trusted, in a few words; "" where it is steady (see
+    `results.steadiness`)."""
 
     @property
     def problem(self) -> Problem:
@@ -193,9 +199,9 @@ def load(
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
-    Published times that are slips are none: they never were anybody's speed.
-    `rounds` asks for their rounds and notes too, which takes a look at every raw sample. `strange`
-    counts what is left out, being no kernel of this suite. Damaged files and values that cannot be
+    Published times that are slips are none: they never were anybody's speed. Unsteady points are
+    among them, with their reason. `rounds` asks for their rounds and notes too. `strange` counts
+    what is left out, being no kernel of this suite. Damaged files and values that cannot be
     right are left out and reported, unless there is a `strange`: its owner names them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
@@ -203,19 +209,22 @@ def load(
     strange = Counter() if strange is None else strange
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
-    slips = corrections.of_machine(results / machine)
-    found = [
-        point
-        for result in stored.of_machine(results / machine, report)
-        for point in _points(
-            result,
-            machine,
-            releases,
-            _raw(results, machine, result, rounds),
-            slips.get(Path(result._filename).name, set()),
-            strange,
-        )
-    ]
+    with _no_collector():
+        slips = corrections.of_machine(results / machine)
+        judge = Judge.of(results / machine)
+        found = [
+            point
+            for result in stored.of_machine(results / machine, report)
+            for point in _points(
+                result,
+                machine,
+                releases,
+                judge,
+                rounds,
+                slips.get(Path(result._filename).name, set()),
+                strange,
+            )
+        ]
     return sorted(found, key=lambda point: point.release.date)
 
 
@@ -223,78 +232,25 @@ def ignored(_: str) -> None:
     """Report nothing."""
 
 
-@dataclass
-class _Raw:
-    """What the raw records of a point tell of it; settings are those of all its processes."""
-
-    levels: list[float] = field(default_factory=list)
-    told: Mapping[str, Any] = field(default_factory=dict)
-    settings: Settings | None = None
-
-    @property
-    def notes(self) -> tuple[tuple[str, str], ...]:
-        """What its newest process noted, as texts."""
-        return tuple((str(name), str(text)) for name, text in self.told.items())
-
-
-@dataclass
-class _Told:
-    """What the file of raw records tells of a result's points, by benchmark and parameters.
-
-    settings: those of the points that are not among them.
-    """
-
-    raw: dict[Key, _Raw] = field(default_factory=dict)
-    settings: Settings | None = None
-
-    def of(self, key: Key) -> _Raw:
-        """Return what is known of a point."""
-        return self.raw.get(key) or _Raw(settings=self.settings)
-
-
-def _raw(results: Path, machine: str, result: Results, rounds: bool) -> _Told:
-    """Return what a result's raw records tell: without `rounds` their settings alone, for which
-    the records are read only where the file holds several."""
-    path = measurements.beside(results / get_filename(machine, result.commit_hash, result.env_name))
-    if not path.exists():
-        return _Told()
-    of = {digest: _settings(facts) for digest, facts in measurements.facts(path).items()}
-    several = set(of.values())
-    if not rounds and len(several) < 2:
-        return _Told(settings=next(iter(several), None))
-    found: dict[Key, _Raw] = {}
-    for entry in measurements.load(path)[1]:
-        if not measurements.is_less(entry):
-            key = entry["benchmark"], tuple(map(str, entry["params"]))
-            its = of.get(entry.get("fingerprint", ""))
-            one = found.setdefault(key, _Raw(settings=its))
-            one.settings = _together(one.settings, its)
-            if rounds:
-                one.levels.append(measurements.level(entry))
-                one.told = entry.get("notes", {})
-    return _Told(found)
-
-
-def _settings(facts: Mapping[str, str]) -> Settings | None:
-    written = facts.get(SETTINGS)
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Keep Python's garbage collector from looking through a million new objects, none of them
+    garbage: a third of the time of loading."""
+    was_on = gc.isenabled()
+    gc.disable()
     try:
-        return None if written is None else settings.parse(written)
-    except ValueError:  # a quote that nothing closes
-        return None
-
-
-def _together(one: Settings | None, other: Settings | None) -> Settings | None:
-    """Return the settings of two processes of a point: what either had."""
-    if one == other or one is None or other is None:
-        return one if one == other else None
-    return tuple(sorted({*one, *other}))
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _points(
     result: Results,
     machine: str,
     releases: dict[str, Release],
-    told_of: _Told,
+    judge: Judge,
+    rounds: bool,
     slips: Collection[Key],
     strange: Counter[str],
 ) -> Iterator[Point]:
@@ -302,6 +258,7 @@ def _points(
     variables = result.env_vars
     told = {condition.name: condition.of(variables) for condition in CONDITIONS}
     odd = next((f"{v!r} is no condition" for v in told.values() if not CONDITION.fullmatch(v)), "")
+    file = judge.file(Path(result._filename))
     for name, key, value, stat, several in values.each(result):
         if (name, key) in slips:
             continue
@@ -312,7 +269,7 @@ def _points(
             continue
         family, kind, operation = _named(name)
         problem_id, precision, *ranks = plain
-        known = told_of.of((name, plain))
+        records = file.of((name, plain))
         low, high = (log_interval(several) if stat else None) or (None, None)
         yield Point(
             machine=machine,
@@ -328,10 +285,15 @@ def _points(
             low=low,
             high=high,
             samples=len(several or (value,)),
-            rounds=tuple(known.levels),
-            notes=known.notes,
-            settings=known.settings,
+            rounds=tuple(map(measurements.level, records)) if rounds else (),
+            notes=_notes(records[-1]) if rounds and records else (),
+            settings=file.settings((name, plain)),
+            unsteady=judge.reason(records, (name, plain), value, told[DEVICE.name]),
         )
+
+
+def _notes(record: Record) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(text)) for name, text in record.get("notes", {}).items())
 
 
 @cache

@@ -43,7 +43,7 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
     families: dict[Group, list[Line]] = defaultdict(list)
     for line in lines:
         point = line.points[0]
-        if point.compared and point.usual and len(line.points) > 1:
+        if point.compared and point.usual and len(line.steady) > 1:
             families[group(point)].append(line)
     found = (_speed(key, members) for key, members in sorted(families.items()))
     return [one for one in found if one is not None]
@@ -53,7 +53,7 @@ def _speed(key: Group, lines: Sequence[Line]) -> Speed | None:
     """Every line gives the step between two releases of its own that stand next to each other."""
     steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
-        for before, after in pairwise(line.points):
+        for before, after in pairwise(line.steady):
             gain = math.log(before.seconds / after.seconds)
             steps[after.release][before.release].append(gain)
     logs: dict[Release, float] = {}

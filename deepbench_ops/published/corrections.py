@@ -16,10 +16,10 @@ from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.machine.roofs import BEYOND, asked, fast_factor
 from deepbench_ops.problems.named import why_not
 from deepbench_ops.published import filing, misplaced
 from deepbench_ops.published.filing import ALTERNATIVES, WORKBOOK, Stack, Values
-from deepbench_ops.published.peaks import BEYOND, asked
 from deepbench_ops.published.publication import Key
 from deepbench_ops.results import stored
 from deepbench_ops.results.loaded import State, state
@@ -29,9 +29,6 @@ FEW = 0.5
 
 SOON = timedelta(days=5)
 """Nobody publishes a second measurement with the same libraries so soon, but mends the first."""
-
-BEYOND_CONVOLUTION = 4 * BEYOND
-"""The same of convolutions: the fast algorithms of these years save three products of four."""
 
 PARTS = (
     *("workbook", "machine", "release", "set", "conditions", "day of publication", "motherboard"),
@@ -90,7 +87,7 @@ def _most(key: Key) -> tuple[str, float]:
     if why_not(key[0], tuple(text.strip("'") for text in key[1])):
         return "", 0.0
     precision, flops = asked(key)
-    return precision, flops / (BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND)
+    return precision, flops / (BEYOND * fast_factor(key))
 
 
 def of_machine(folder: Path) -> dict[str, set[Key]]:

@@ -5,12 +5,12 @@ import re
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.nearest import unknown
@@ -19,19 +19,10 @@ from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES
-from deepbench_ops.published.peaks import BEYOND, times_bandwidth, times_peak
 from deepbench_ops.results import times
 from deepbench_ops.results.measurements import Record
 
 Point = dict[str, Any]
-
-BEYOND_CONVOLUTION = 10.0
-"""How many times the peak is impossible for convolutions, which can do with a fraction of the
-direct method's FLOPs."""
-
-BEYOND_BANDWIDTH = 50.0
-"""How many times the memory's bandwidth is impossible: caches are faster. Of the times in results/
-the largest is 5.0, of a product of 12.6 MB that stays in the cache of epyc-9004-2core."""
 
 TOO_SLOW = 1 / 200
 """What share of its roof the best kernel of a family must reach. The least best of results/,
@@ -56,29 +47,12 @@ ROUNDED = 1e-4
 """asv keeps intervals to five digits, so that a bound may pass the time that it belongs to."""
 
 
-@dataclass(frozen=True)
-class _Roofs:
-    """FLOP/s by precision, and bytes/s, of one device of a profile, where they are known."""
-
-    peaks: Mapping[str, float]
-    bandwidth: float | None
-
-    @classmethod
-    def of(cls, known: Profile, device: str) -> "_Roofs":
-        peaks = known.peaks.get(device, {})
-        bandwidth = known.bandwidth.get(device)
-        return cls(
-            {name: each.value for name, each in peaks.items() if each.value is not None},
-            bandwidth.value if bandwidth is not None else None,
-        )
-
-
 def check(result: Mapping[str, Any], known: Profile) -> None:
     """Raise DeepbenchError, with the reason, for a point of a result that cannot be.
 
     `known` is the submitted profile, whose peaks and bandwidth of the result's device count.
     """
-    roofs = _Roofs.of(known, DEVICE.of(result["variables"]))
+    roofs = Roofs.of(known, DEVICE.of(result["variables"]))
     release = f"{result['framework']}-{result['release']}"
     sent = raw.by_point(result.get("measurements", ()))
     seen = set()
@@ -180,7 +154,7 @@ def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
             )
 
 
-def _refuse_too_slow(points: Sequence[Point], roofs: _Roofs) -> None:
+def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
     """Raise DeepbenchError where none of a family's kernels comes near what its machine can do."""
     shares = defaultdict(list)
     for point in points:
@@ -199,17 +173,9 @@ def _refuse_too_slow(points: Sequence[Point], roofs: _Roofs) -> None:
             )
 
 
-def _refuse_impossible(point: Point, roofs: _Roofs) -> None:
-    key = point["benchmark"], tuple(point["params"])
-    moved = times_bandwidth(key, point["seconds"], roofs.bandwidth)
-    if moved and moved > BEYOND_BANDWIDTH:
+def _refuse_impossible(point: Point, roofs: Roofs) -> None:
+    beaten = roofs.beaten((point["benchmark"], tuple(point["params"])), point["seconds"])
+    if beaten:
         raise DeepbenchError(
-            f"{point['seconds']:g} s would take {moved:.3g} times the bandwidth that its profile"
-            " says the machine's memory has"
-        )
-    share = times_peak(key, point["seconds"], roofs.peaks)
-    if share and share > (BEYOND_CONVOLUTION if key[0].startswith("conv.") else BEYOND):
-        raise DeepbenchError(
-            f"{point['seconds']:g} s would take {share:.3g} times the peak that its profile says"
-            " the machine can do"
+            f"{point['seconds']:g} s would take {beaten} that its profile says the machine has"
         )

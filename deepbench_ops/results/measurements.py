@@ -9,6 +9,7 @@ not called ``.json`` because asv takes every such file for a result.
 import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from operator import truediv
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def level(entry: Record) -> float:
     had no yardstick."""
     if not entry["yardstick"]:
         return statistics.median(entry["seconds"])
-    ratios = [s / y for s, y in zip(entry["seconds"], entry["yardstick"], strict=True)]
+    ratios = list(map(truediv, entry["seconds"], entry["yardstick"]))
     return statistics.median(ratios) * (entry.get("nominal") or 1.0)
 
 

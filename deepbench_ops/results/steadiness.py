@@ -1,0 +1,150 @@
+"""Which points are unsteady: not to be trusted, with the reason.
+
+A point is unsteady for one of three reasons, looked for in this order:
+
+- *correction*: half or more of its slices were taken while the yardstick's reading lay outside the
+  range in which kernels and yardstick were shown to scale together;
+- *disagreement*: no majority of its processes agrees, with each other and with the point's time,
+  within what processes of the machine differ by by chance;
+- *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
+
+docs/measuring.md has the figures behind the limits; bench/steadiness.py prints them again.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.roofs import Key, Roofs
+from deepbench_ops.results import measurements
+from deepbench_ops.results.measurements import Record, level
+from deepbench_ops.results.records import NOTHING, File
+
+SCALING = 0.8, 1.25
+"""The yardstick's readings over the nominal one between which kernels scale with it: calibrated
+seconds are the same there to 3 %, beyond they are off by 8 % and more."""
+
+OUTSIDE = 0.5
+"""Share of a point's slices outside of that range from which its median may be one of them."""
+
+LEAST_APART = 1.3
+"""Processes that differ by less agree on any machine."""
+
+DEVIATIONS = 3.0
+"""Processes that differ by more standard deviations of such differences disagree."""
+
+FEWEST_POINTS = 20
+"""Points of several processes from which a machine's own deviation is known."""
+
+MEDIAN_OF_A_NORMAL = 0.6745
+"""The median of |x| of a standard normal x."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A machine's measurements, by the name of their file, and what its points are judged by."""
+
+    files: Mapping[str, File]
+    profile: Profile | None = None
+
+    @classmethod
+    def of(cls, folder: Path) -> "Judge":
+        """Return the judge of a machine from its folder in results/.
+
+        A profile that cannot be read gives no roofs. Raises DeepbenchError for a broken file of
+        measurements.
+        """
+        paths = folder.glob("*" + measurements.SUFFIX)
+        known = None
+        with suppress(DeepbenchError):
+            known = profile.read(folder.parent, folder.name)
+        return cls({path.name: File.read(path) for path in paths}, known)
+
+    def file(self, result: Path) -> File:
+        """Return the measurements of an asv result file; nothing where it has none."""
+        return self.files.get(measurements.beside(result).name, NOTHING)
+
+    def reason(self, records: Sequence[Record], key: Key, seconds: float, device: str) -> str:
+        """Return why a point of this machine is unsteady; see the function."""
+        if device not in self._roofs:
+            self._roofs[device] = Roofs.of(self.profile, device)
+        return reason(records, key, seconds, self._roofs[device], self.apart)
+
+    @cached_property
+    def apart(self) -> float:
+        """See `agreement`."""
+        found = (records for file in self.files.values() for records in file.records.values())
+        return agreement([level(entry) for entry in records] for records in found)
+
+    @cached_property
+    def _roofs(self) -> dict[str, Roofs]:
+        return {}
+
+
+def reason(
+    records: Sequence[Record], key: Key, seconds: float, roofs: Roofs, apart: float = LEAST_APART
+) -> str:
+    """Return why a point is unsteady, in a few words; "" where it is steady.
+
+    records: its measurements, one a process; without any, only the roof is looked at. seconds: the
+    point's time. apart: how many times as long as another a process of the machine may take by
+    chance, from `agreement`.
+    """
+    beaten = roofs.beaten(key, seconds)
+    return (
+        _correction(records)
+        or _disagreement(records, seconds, apart)
+        or (f"its time takes {beaten}" if beaten else "")
+    )
+
+
+def agreement(levels: Iterable[Sequence[float]]) -> float:
+    """Return how many times as long as another process one may take by chance on a machine.
+
+    levels: of each of its points the level of every process. From the median of how far two
+    processes of a point lie apart, which disturbed ones do not move.
+    """
+    differences = [
+        abs(math.log(one / other)) for several in levels for one, other in pairwise(several)
+    ]
+    if len(differences) < FEWEST_POINTS:
+        return LEAST_APART
+    deviation = median(differences) / MEDIAN_OF_A_NORMAL
+    return max(LEAST_APART, math.exp(DEVIATIONS * deviation))
+
+
+def _correction(records: Sequence[Record]) -> str:
+    low, high = SCALING
+    outside, taken = [], 0
+    for entry in records:
+        nominal, readings = entry.get("nominal"), entry["yardstick"]
+        if nominal and readings:
+            taken += len(readings)
+            if min(readings) < low * nominal or max(readings) > high * nominal:
+                outside += [y / nominal for y in readings if not low <= y / nominal <= high]
+    if not outside or len(outside) < OUTSIDE * taken:
+        return ""
+    return (
+        f"the yardstick took {median(outside):.3g} times its nominal time"
+        f" in {len(outside)} of {taken} slices"
+    )
+
+
+def _disagreement(records: Sequence[Record], seconds: float, apart: float) -> str:
+    if len(records) < 2:
+        return ""
+    levels = sorted(level(entry) for entry in records)
+    majority = len(levels) // 2 + 1
+    groups = zip(levels, levels[majority - 1 :], strict=False)
+    nearest = min(max(most, seconds) / min(least, seconds) for least, most in groups)
+    if nearest <= apart:
+        return ""
+    return f"its {len(levels)} processes lie {levels[-1] / levels[0]:.3g} times apart"
