@@ -66,6 +66,7 @@ def test_a_familys_speed_is_over_the_kernels_of_both_releases(more: Path, opened
     assert ["1", f"{speed:.3g}"] == column(page, "#speed-table", "gemm")
     (gemm,) = traces(page, "#speed")
     assert speed == pytest.approx(gemm["y"][-1], rel=1e-3)
+    assert page.locator("#speed .ytick text").count() >= 3
 
 
 def test_devices_of_a_machine_are_told_apart(more: Path, opened: Any) -> None:

@@ -11,7 +11,7 @@ from deepbench_ops.pages.frame import TABLES, framed
 from deepbench_ops.pages.page_index import ASSETS, copy_of
 
 SITE = ASSETS / "site"
-SHARED = (*TABLES, "site/lines.js", "site/chart.js")
+SHARED = (*TABLES, "site/lines.js", "site/axes.js", "site/pictures.js", "site/chart.js")
 """Scripts of every page that reads data, in the order in which they build on each other."""
 
 TITLES: Mapping[str, str] = {

@@ -15,6 +15,7 @@ written; the pages derive the rest.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from collections import Counter, defaultdict
@@ -129,6 +130,7 @@ def _catalogue(
     return {
         "project": project,
         "here": _here(machines),
+        "day": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "torn": list(torn),
         "student": [_short(float(value), 6) for value in quantiles],
         "releases": [

@@ -4,17 +4,18 @@
 (function () {
     var el = deepbench.el;
     var SYMBOLS = ['circle', 'square', 'diamond', 'triangle-up', 'cross', 'x', 'star'];
-    var DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot', 'solid'];
+    var DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot', '2px 7px'];
     var drawn = [];
 
     function colour(name) {
         return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
     }
 
-    /* A line's looks by its place: colour, dash and symbol together, so that colour alone never tells. */
+    /* A line's looks by its place: colour, dash and symbol together, so that colour alone never tells. Each
+       further seven lines have the colours again, with other dashes and symbols: 49 look different. */
     function looks(place) {
-        var which = place % SYMBOLS.length;
-        return {colour: colour('c' + which), symbol: SYMBOLS[which], dash: DASHES[(place + Math.floor(place / 7)) % 7]};
+        var which = place % 7, turn = Math.floor(place / 7), other = (which + turn) % 7;
+        return {colour: colour('c' + which), symbol: SYMBOLS[other] + (turn % 2 ? '-open' : ''), dash: DASHES[other]};
     }
 
     function faded(hex, part) {
@@ -22,19 +23,13 @@
         return 'rgba(' + parts.join(',') + ',' + part + ')';
     }
 
-    function axis(own) {
+    function coloured(axis) {
         return Object.assign({gridcolor: colour('line'), linecolor: colour('quiet'), zerolinecolor: colour('line'),
-            automargin: true}, own, {title: {text: own && own.title || '', standoff: 8}});
+            automargin: true}, axis, {title: {text: axis.title || '', standoff: 8}});
     }
 
-    /* A logarithmic axis for these values, with labels at 1, 2 and 5 only where there is room. */
-    function log_axis(values, own) {
-        var decades = Math.log10(Math.max.apply(null, values) / Math.min.apply(null, values));
-        return Object.assign({type: 'log', dtick: decades > 2.5 ? Math.ceil(decades / 8) : 'D2', tickformat: '~s'}, own);
-    }
-
-    function layout(own) {
-        var asked = own || {};
+    function layout(built, plot) {
+        var asked = built.layout;
         return Object.assign({
             paper_bgcolor: colour('page'),
             plot_bgcolor: colour('page'),
@@ -43,7 +38,23 @@
             hovermode: 'closest',
             hoverlabel: {align: 'left', bgcolor: colour('panel'), bordercolor: colour('quiet'), font: {color: colour('text')}},
             legend: {orientation: 'h', x: 0, y: 1.01, yanchor: 'bottom'}
-        }, asked, {xaxis: axis(asked.xaxis), yaxis: axis(asked.yaxis)});
+        }, asked, {
+            xaxis: coloured(deepbench.axis(asked.xaxis || {}, 'x', built.traces, plot.clientWidth - 80)),
+            yaxis: coloured(deepbench.axis(asked.yaxis || {}, 'y', built.traces, plot.clientHeight - 80))
+        });
+    }
+
+    /* Labels for the part of the axes that is shown since it was zoomed or resized. */
+    function relabel(plot) {
+        var news = {};
+        ['x', 'y'].forEach(function (letter) {
+            var own = plot.asked[letter + 'axis'], drawn = plot._fullLayout[letter + 'axis'];
+            if (!own || !own.told) { return; }
+            var found = deepbench.axis_labels(own, drawn.range, letter, drawn._length);
+            if (String(found.tickvals) === String(drawn.tickvals)) { return; }
+            Object.entries(found).forEach(function (pair) { news[letter + 'axis.' + pair[0]] = pair[1]; });
+        });
+        if (Object.keys(news).length) { Plotly.relayout(plot, news); }
     }
 
     /* The library is large, and a chart takes a while: a page is there before them, only what is looked at is drawn, and
@@ -89,18 +100,19 @@
         });
     }, {rootMargin: '300px'});
 
-    /* Fill `place` with a chart. `described` says in words what it shows; `build()` gives Plotly's
+    /* Fill `place` with a chart. `described` says in words what it shows; `title` and `sides` (what is compared) stand
+       above it in pictures; `build()` gives Plotly's
        traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks; `room` is the
        least width and the height in pixels, for what does not fit into any: it is panned where a page is narrower. */
     function chart(place, options) {
+        forget();
         var plot = place.querySelector('.plot');
         if (!plot) {
             plot = el('div', {class: 'plot', role: 'img'});
             var tools = el('div', {class: 'tools'}, ['png', 'svg'].map(function (format) {
                 return el('button', {type: 'button', click: function () {
                     Promise.resolve(drawn.includes(plot) || draw(plot)).then(function () {
-                        Plotly.downloadImage(plot, {format: format, filename: plot.dataset.name,
-                            width: plot.clientWidth, height: plot.clientHeight, scale: format === 'png' ? 2 : 1});
+                        return deepbench.save_picture(plot, format);
                     });
                 }}, 'Download ' + format.toUpperCase());
             }));
@@ -116,6 +128,12 @@
         } else {
             looked_at.observe(plot);
         }
+    }
+
+    /* Let go of charts that are no longer in the page. */
+    function forget() {
+        drawn.filter(function (plot) { return !plot.isConnected; }).forEach(function (plot) { Plotly.purge(plot); });
+        drawn = drawn.filter(function (plot) { return plot.isConnected; });
     }
 
     var LOWEST = 300, HIGHEST = 1400;
@@ -136,11 +154,14 @@
     }
 
     function put(plot) {
+        if (!plot.isConnected) { return null; }
         var built = plot.deepbench.build();
-        return Plotly.react(plot, built.traces, layout(built.layout),
+        plot.asked = built.layout;
+        return Plotly.react(plot, built.traces, layout(built, plot),
             {responsive: true, displaylogo: false, displayModeBar: false}).then(function () {
             if (drawn.includes(plot)) { return; }
             drawn.push(plot);
+            plot.on('plotly_relayout', function () { relabel(plot); });
             plot.on('plotly_click', function (event) {
                 if (plot.deepbench.clicked) { plot.deepbench.clicked(event.points[0]); }
             });
@@ -149,5 +170,5 @@
 
     document.addEventListener('deepbench-theme', function () { drawn.forEach(draw); });
 
-    Object.assign(deepbench, {chart: chart, settled: settled, log_axis: log_axis, colour: colour, faded: faded, looks: looks});
+    Object.assign(deepbench, {chart: chart, settled: settled, colour: colour, faded: faded, looks: looks});
 })();

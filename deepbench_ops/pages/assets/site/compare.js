@@ -5,6 +5,7 @@
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
     var MOST = 5;
+    var LEAST = Math.log2(1.1);  /* The axis of ratios shows a tenth to either side at least. */
 
     /* `machine@release`, or `machine@framework` for the newest of each kernel. The last @ counts. */
     function parsed(spec) {
@@ -111,7 +112,7 @@
     function told(change) {
         var line = change.first.line;
         return '<b>' + d.plain(d.kernel_name(line)) + '</b><br>' + d.plain(d.words(line.set) + ', ' + d.words(line.operation)) + '<br>' +
-            d.seconds(seconds(change.first)) + ' and ' + d.seconds(seconds(change.other)) + ': ' + d.ratio(change.ratio);
+            d.seconds(seconds(change.first)) + ' and ' + d.seconds(seconds(change.other)) + ': ' + d.times(change.ratio);
     }
 
     function kernels(first, other, family, precision) {
@@ -119,30 +120,43 @@
             return change.first.line.family === family && change.first.line.precision === precision;
         });
         var of = [family, precision, name(first), name(other)].join('-');
+        var sides = name(other) + ' compared with ' + name(first);
         at('shared').hidden = !own.length;
         if (!own.length) { return; }
         d.chart(at('bars'), {
             name: 'wins-' + of,
+            title: 'Wins and losses, ' + d.words(family) + ', ' + precision,
+            sides: sides,
             described: 'Seconds of ' + name(other) + ' over those of ' + name(first) +
                 ', of each kernel from the largest gain to the largest loss, as in the table below',
             build: function () {
+                var kinds = [['faster', name(other) + ' is faster', 'c0', ''], ['slower', name(first) + ' is faster', 'c1', '/']];
+                var bars = kinds.map(function (kind) {
+                    return Object.assign(some(kind[0], kind[1]), {type: 'bar', textposition: 'none',
+                        marker: {color: d.colour(kind[2]), pattern: {shape: kind[3], fillmode: 'overlay', fgcolor: d.colour('page')}}});
+                });
+                var equal = Object.assign(some('', 'no difference'), {type: 'scatter', mode: 'markers',
+                    marker: {color: d.colour('text'), symbol: 'diamond', size: 9}});
+                function some(verdict, legend) {
+                    var pairs = own.map(function (change, i) { return [change, i]; })
+                        .filter(function (pair) { return d.direction(pair[0].ratio) === verdict; });
+                    return {name: d.plain(legend), x: pairs.map(function (pair) { return pair[1] + 1; }),
+                        y: pairs.map(function (pair) { return Math.log2(pair[0].ratio); }),
+                        text: pairs.map(function (pair) { return told(pair[0]); }), hovertemplate: '%{text}<extra></extra>'};
+                }
                 return {
-                    traces: [[true, name(other), 'c0', ''], [false, name(first), 'c1', '/']].map(function (kind) {
-                        var some = own.map(function (change, i) { return [change, i]; })
-                            .filter(function (pair) { return (pair[0].ratio < 1) === kind[0]; });
-                        return {type: 'bar', name: d.plain(kind[1]) + ' is faster', x: some.map(function (pair) { return pair[1] + 1; }),
-                            y: some.map(function (pair) { return Math.log2(pair[0].ratio); }),
-                            text: some.map(function (pair) { return told(pair[0]); }), textposition: 'none',
-                            hovertemplate: '%{text}<extra></extra>',
-                            marker: {color: d.colour(kind[2]), pattern: {shape: kind[3], fillmode: 'overlay', fgcolor: d.colour('page')}}};
-                    }),
-                    layout: {bargap: 0.1, xaxis: {title: 'kernels, by ratio'},
-                        yaxis: Object.assign({title: 'ratio of seconds'}, powers(own.map(function (c) { return Math.log2(c.ratio); })))}
+                    traces: bars.concat(equal.x.length ? [equal] : []),
+                    layout: {bargap: 0.1, showlegend: true,
+                        xaxis: {title: 'kernels, by ratio', zeroline: false, including: [0.5, own.length + 0.5], told: String, ticks: whole},
+                        yaxis: {title: d.plain(name(other)), including: [-LEAST, LEAST], ticks: logarithms,
+                            told: function (log) { return log ? d.times(Math.pow(2, log)) : 'equal'; }}}
                 };
             }
         });
         d.chart(at('scatter'), {
             name: 'scatter-' + of,
+            title: 'Seconds against seconds, ' + d.words(family) + ', ' + precision,
+            sides: sides,
             described: 'Seconds of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table below',
             build: function () {
                 var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
@@ -156,8 +170,8 @@
                         {type: 'scatter', mode: 'lines', name: 'as fast as each other', x: ends, y: ends, hoverinfo: 'skip',
                             line: {color: d.colour('quiet'), dash: 'dash'}}
                     ],
-                    layout: {xaxis: d.log_axis(ends, {title: d.plain(name(first)) + ', seconds'}),
-                        yaxis: d.log_axis(ends, {title: d.plain(name(other)) + ', seconds'})}
+                    layout: {xaxis: {type: 'log', title: d.plain(name(first)), told: d.seconds},
+                        yaxis: {type: 'log', title: d.plain(name(other)), told: d.seconds}}
                 };
             }
         });
@@ -187,19 +201,19 @@
         });
     }
 
-    /* Ticks for values that are logarithms to the base of 2, told as ratios. */
-    function powers(logs) {
-        var reach = Math.max(1, Math.ceil(Math.max.apply(null, logs.map(Math.abs))));
-        var step = Math.ceil(reach / 4), values = [];
-        for (var power = -Math.ceil(reach / step) * step; power <= reach; power += step) { values.push(power); }
-        return {tickvals: values, ticktext: values.map(function (power) {
-            return power < 0 ? '1/' + Math.pow(2, -power) : String(Math.pow(2, power));
-        })};
+    /* Labels of an axis of logarithms to the base of 2, at round ratios. */
+    function logarithms(low, high, most) {
+        return d.ratio_ticks(Math.pow(2, low), Math.pow(2, high), most).map(Math.log2);
+    }
+
+    /* Labels of an axis of counted kernels. */
+    function whole(low, high, most) {
+        return d.linear_ticks(Math.max(low, 1), Math.max(high, 2), most).filter(Number.isInteger);
     }
 
     /* Which kernels the sides have none of in common, in words; '' where each has some. */
     function apart(sides, family, precision) {
-        function kernels_of(side) { return count(side, family, precision) + ' kernels of ' + name(side); }
+        function kernels_of(side) { return d.counted(count(side, family, precision), 'kernel') + ' of ' + name(side); }
         return sides.slice(1).filter(function (other) {
             return !changes(sides[0], other).some(function (change) {
                 return change.first.line.family === family && change.first.line.precision === precision;
@@ -226,6 +240,8 @@
         d.chart(at('heat'), {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
             room: {width: 6 * longest(labels) + 22 * places.length + 110, height: 14 * some.length + 90},
+            title: 'Problems and releases, ' + [d.words(family), d.words(at('heat-operation').value), precision].join(', '),
+            sides: at('heat-framework').value + ' on ' + machine + ', against the first release',
             described: 'Seconds of each problem at each release against its first; the timeline page has the numbers',
             build: function () {
                 var z = some.map(function (line) {

@@ -17,7 +17,7 @@
             return family.sources.map(function (source) {
                 var release = catalogue.releases[source[0]], count = source[1];
                 var one = {precision: family.precision, selections: source[2], unusual: family.unusual};
-                return el('div', {}, d.words(family.family) + ', ' + count + (count === 1 ? ' kernel' : ' kernels') + ' of ' + release.name + ':',
+                return el('div', {}, d.words(family.family) + ', ' + d.counted(count, 'kernel') + ' of ' + release.name + ':',
                     d.told_command(d.families_command(machine, release, [one])));
             });
         };
@@ -148,6 +148,8 @@
         function version(p) { return d.plain(catalogue.releases[p].version); }
         d.chart(at('speed'), {
             name: 'speed-' + machine + '-' + framework,
+            title: 'Speed of each family over the releases, ' + precision,
+            sides: framework + ' on ' + machine + ', against the first release',
             described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
             build: function () {
                 return {
@@ -157,7 +159,7 @@
                             type: 'scatter', mode: 'lines+markers', name: family_name(one, found),
                             x: one.at.map(version),
                             y: one.values,
-                            text: one.kernels.map(function (count) { return count + ' kernels'; }),
+                            text: one.kernels.map(function (count) { return d.counted(count, 'kernel'); }),
                             hovertemplate: '%{x}: %{y:.3g} times as fast, %{text}',
                             line: {color: looks.colour, dash: looks.dash},
                             marker: {color: looks.colour, symbol: looks.symbol, size: 8}
@@ -166,7 +168,7 @@
                     layout: {
                         xaxis: {type: 'category', title: d.plain(framework), categoryorder: 'array',
                             categoryarray: releases.map(version)},
-                        yaxis: {title: 'times as fast as the first'}
+                        yaxis: {title: 'times as fast as the first', told: function (value) { return d.digits(value, 3); }}
                     }
                 };
             }
@@ -201,8 +203,8 @@
                 d.instead('There are no results yet: "asv run" measures some, "asv publish" then fills these pages.');
                 return;
             }
-            at('lead').textContent = start.points.toLocaleString('en') + ' timings of kernels on ' + catalogue.machines.length +
-                ' machines, with ' + catalogue.releases.length + ' releases. How fast is each machine, how near its peak, ' +
+            at('lead').textContent = start.points.toLocaleString('en') + ' timings of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
+                ', with ' + d.counted(catalogue.releases.length, 'release') + '. How fast is each machine, how near its peak, ' +
                 'what changed lately?';
             var asked = d.asked(), CHOICES = ['precision', 'kind', 'machine', 'framework', 'speed-precision'];
             function remember() {

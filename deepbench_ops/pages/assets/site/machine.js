@@ -84,9 +84,9 @@
         var peak = peak_of(multiplied), bandwidth = peak_of('memory');
         var drawable = lines.filter(function (line) { return line.flops && line.bytes; });
         at('roofline-told').textContent = !drawable.length ? without_roofline(lines, precision) : peak && bandwidth
-            ? drawable.length + ' kernels under ' + d.scaled(peak, 'FLOP/s') + ' and ' + d.scaled(bandwidth, 'B/s') + '. ' +
+            ? d.counted(drawable.length, 'kernel') + ' under ' + d.scaled(peak, 'FLOP/s') + ' and ' + d.scaled(bandwidth, 'B/s') + '. ' +
                 above(drawable, peak, bandwidth) + 'Click a point for its timeline.'
-            : drawable.length + ' kernels; no roof: the profile has no ' + [peak ? '' : 'peak for ' + multiplied,
+            : d.counted(drawable.length, 'kernel') + '; no roof: the profile has no ' + [peak ? '' : 'peak for ' + multiplied,
                 bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + device + '.';
         at('roofline').hidden = !drawable.length;
         if (!drawable.length) { return; }
@@ -95,6 +95,8 @@
         var ends = [Math.min.apply(null, intensities) / 2, Math.max.apply(null, intensities) * 2];
         d.chart(at('roofline'), {
             name: 'roofline-' + machine.name + '-' + precision,
+            title: 'Roofline of ' + machine.name + ', ' + precision,
+            sides: [drawable[0].framework, d.conditions(drawable[0])].filter(Boolean).join(', ') + ': ' + families.map(d.words).join(', '),
             described: 'Roofline of ' + machine.name + ' at ' + precision + ': FLOP/s of every kernel against its FLOPs a byte, as in the tables below',
             clicked: function (point) {
                 if (point.customdata) { location.href = point.customdata; }
@@ -122,8 +124,8 @@
                         line: {color: d.colour('text'), width: 2}});
                 }
                 return {traces: traces, layout: {
-                    xaxis: d.log_axis(ends, {title: 'FLOPs a byte', tickformat: '~g'}),
-                    yaxis: d.log_axis(traces.flatMap(function (trace) { return trace.y; }), {title: 'FLOP/s'})
+                    xaxis: {type: 'log', title: 'FLOP/byte', told: function (value) { return d.digits(value, 3); }},
+                    yaxis: {type: 'log', title: 'rate', told: function (value) { return d.scaled(value, 'FLOP/s'); }}
                 }};
             }
         });

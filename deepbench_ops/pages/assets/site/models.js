@@ -56,6 +56,12 @@
         return row.here[machine] && row.here[machine].per_second ? row.here[machine] : null;
     }
 
+    /* The precision that a cell was measured at, where it is another one than published, or that is not known. */
+    function unlike(row, machine) {
+        var here = cell(row, machine);
+        return here && here.differs.includes(here.precision) ? here.precision : '';
+    }
+
     function command(row, machine) {
         var here = cell(row, machine);
         return here && d.command(Object.assign({}, here, here.unusual, {problem: {id: here.problem}}), {name: here.release});
@@ -94,7 +100,7 @@
             ].concat(data.machines.flatMap(function (machine) {
                 return [
                     {title: machine, unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
-                        text: function (value) { return d.digits(value, 4) + '/s'; }},
+                        text: function (value, row) { return d.digits(value, 4) + '/s' + (unlike(row, machine) && ' at ' + unlike(row, machine)); }},
                     {title: machine + ': measured otherwise', head: 'measured otherwise', long: true, value: function (row) {
                         return cell(row, machine) ? row.here[machine].differs.join(', ') : '';
                     }},
@@ -110,25 +116,32 @@
     }
 
     function throughput(data, name, rows) {
-        var labels = told_apart(rows, label, APART).map(d.plain), shape = by_row(labels, 1);
+        var labels = told_apart(rows, function (row) { return label(row) + ', ' + (row.precision || 'precision not known'); }, APART).map(d.plain);
+        var shape = by_row(labels, 1);
+        function other(symbol) { return symbol + (symbol.endsWith('-open') ? '-dot' : '-open'); }
+        function points(name, looks, rate, differs) {
+            return {type: 'scatter', mode: 'markers', name: d.plain(name), y: labels, x: rows.map(rate),
+                text: rows.map(differs || function () { return ''; }), hovertemplate: '%{y}: %{x:.4g} a second<br>%{text}',
+                marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
+        }
         d.chart(at('chart'), {
             name: 'models-' + name,
             room: shape.room,
+            title: 'Whole models, items per second',
+            sides: 'Published by ' + source(name)[0] + '; measured on ' + (data.machines.join(', ') || 'no machine'),
             described: 'Items a second of each model, as published and as measured, as in the table below',
             build: function () {
-                var series = [['as published', per_second, function () { return ''; }]].concat(data.machines.map(function (machine) {
-                    return [machine, function (row) { return (cell(row, machine) || {}).per_second || null; },
-                        function (row) { return ((row.here[machine] || {}).differs || []).join(', '); }];
-                }));
                 return {
-                    traces: series.map(function (one, place) {
-                        var looks = d.looks(place);
-                        return {type: 'scatter', mode: 'markers', name: d.plain(one[0]), y: labels, x: rows.map(one[1]),
-                            text: rows.map(one[2]), hovertemplate: '%{y}: %{x:.4g} a second<br>%{text}',
-                            marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
-                    }).filter(function (trace) { return trace.x.some(Boolean); }),
-                    layout: Object.assign({xaxis: d.log_axis(series.flatMap(function (one) { return rows.map(one[1]).filter(Boolean); }),
-                        {title: 'items a second'})}, shape.layout)
+                    traces: [points('as published', d.looks(0), per_second)].concat(data.machines.flatMap(function (machine, place) {
+                        return d.distinct(rows.map(function (row) { return unlike(row, machine); })).map(function (precision) {
+                            var looks = d.looks(place + 1);
+                            return points(machine + (precision && ', at ' + precision + ' instead'),
+                                precision ? Object.assign(looks, {symbol: other(looks.symbol)}) : looks, function (row) {
+                                    return cell(row, machine) && unlike(row, machine) === precision ? cell(row, machine).per_second : null;
+                                }, function (row) { return ((row.here[machine] || {}).differs || []).join(', '); });
+                        });
+                    })).filter(function (trace) { return trace.x.some(Boolean); }),
+                    layout: Object.assign({xaxis: {type: 'log', title: 'items per second', told: function (value) { return d.scaled(value, '').trim(); }}}, shape.layout)
                 };
             }
         });
@@ -150,6 +163,8 @@
         d.chart(at('latency-chart'), {
             name: 'latency',
             room: shape.room,
+            title: 'Latency of a batch: median, 90 % and 99 %',
+            sides: d.distinct(rows.map(function (row) { return row.machine + ', ' + row.release; })).join('; '),
             described: 'Latency of a batch, median and percentiles, as in the table below',
             build: function () {
                 return {
@@ -159,8 +174,7 @@
                             y: labels, x: rows.map(function (row) { return row[part[1]]; }),
                             hovertemplate: '%{y}: %{x:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
                     }),
-                    layout: Object.assign({xaxis: d.log_axis(rows.flatMap(function (row) { return [row.median_seconds, row.p90_seconds, row.p99_seconds].filter(Boolean); }),
-                        {title: 'seconds'})}, shape.layout)
+                    layout: Object.assign({xaxis: {type: 'log', title: 'time of a batch', told: d.seconds}}, shape.layout)
                 };
             }
         });
@@ -271,6 +285,8 @@
         }));
         d.chart(at('scaling-chart'), {
             name: 'scaling',
+            title: 'Efficiency of training on several devices',
+            sides: names.join('; '),
             described: 'Efficiency of training on more and more devices, as in the table below',
             build: function () {
                 return {
@@ -281,8 +297,8 @@
                             hovertemplate: '%{x} devices: %{y:.3g} %', line: {color: looks.colour, dash: looks.dash},
                             marker: {color: looks.colour, symbol: looks.symbol, size: 8}};
                     }),
-                    layout: {xaxis: {type: 'log', dtick: Math.log10(2), title: 'devices or ranks', tickformat: 'd'},
-                        yaxis: {title: 'efficiency, %', rangemode: 'tozero'}}
+                    layout: {xaxis: {type: 'log', title: 'devices or ranks', told: String, ticks: d.doubling_ticks},
+                        yaxis: {title: 'efficiency', including: [0], told: function (value) { return d.digits(value, 3) + ' %'; }}}
                 };
             }
         });

@@ -27,8 +27,8 @@
         var changed = rows.filter(function (row) { return row.change; });
         var judged = rows.filter(function (row) { return row.line.judged; }).length;
         var shown = all ? rows : changed;
-        var parts = [el('h2', {}, machine.name), el('p', {}, changed.length + ' of ' + judged +
-            ' judged kernels changed; ' + rows.length + ' were measured.')];
+        var parts = [el('h2', {}, machine.name), el('p', {}, changed.length + ' of ' + d.counted(judged, 'judged kernel') +
+            ' changed; ' + d.counted(rows.length, 'kernel') + (rows.length === 1 ? ' was' : ' were') + ' measured.')];
         if (news) { parts.push(el('p', {class: 'news'}, 'New under it on this machine: ' + news)); }
         if (shown.length) {
             var place = el('div');

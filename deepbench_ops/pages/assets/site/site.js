@@ -53,8 +53,32 @@
         return digits(value, 3);
     }
 
+    /* 'slower' or 'faster' by a ratio of seconds; '' where it is 1 to three digits. */
+    function direction(ratio) {
+        return digits(Math.max(ratio, 1 / ratio), 3) === '1' ? '' : ratio > 1 ? 'slower' : 'faster';
+    }
+
+    /* A ratio of seconds in words. */
+    function times(ratio) {
+        return direction(ratio) ? digits(Math.max(ratio, 1 / ratio), 3) + ' times ' + direction(ratio) : 'no difference';
+    }
+
+    function counted(count, noun) {
+        return count + ' ' + noun + (count === 1 ? '' : 's');
+    }
+
     function words(name) {
         return String(name).replace(/_/g, ' ');
+    }
+
+    /* Whether a text holds all words of `query`, each a word of it or a part of one; a single letter is a word of its
+       own, since as a part it is nearly everywhere. */
+    function searched(query) {
+        var wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
+        return function (text) {
+            var lower = text.toLowerCase(), own = new Set(lower.split(/[^\p{L}\p{N}]+/u));
+            return wanted.every(function (word) { return word.length === 1 ? own.has(word) : lower.includes(word); });
+        };
     }
 
     /* Plotly reads its own small markup in texts, so what comes from files is escaped for it. */
@@ -79,8 +103,28 @@
         return '#' + found.toString();
     }
 
-    function remember(wanted) {
-        history.replaceState(null, '', address(wanted));
+    var drawing = false;  /* whether the page follows the address, and not the other way round */
+
+    /* Put what a user has chosen into the address, as a step that the browser's Back takes back. Letters that are
+       typed after each other (`typing`) are one step. */
+    function remember(wanted, typing) {
+        var next = address(wanted);
+        if (next === (location.hash || '#')) { return; }
+        var same_step = drawing || typing && history.state === 'typing';
+        history[same_step ? 'replaceState' : 'pushState'](typing ? 'typing' : null, '', next);
+    }
+
+    var follows = 0;
+
+    /* Have `show()` bring the page to its address, now and whenever Back, Forward or a link change it. */
+    function follow(show) {
+        function shown() {
+            var own = follows += 1;
+            drawing = true;
+            return Promise.resolve(show()).finally(function () { drawing = drawing && own !== follows; });
+        }
+        window.addEventListener('popstate', shown);
+        return shown();
     }
 
     /* CHOICES */
@@ -192,20 +236,36 @@
         }));
     }
 
+    var SAID = 2000;  /* milliseconds that a button says what came of it */
+
+    /* A button that copies `text()` and says so in the place of its label. */
     function copy_button(label, text) {
-        return el('button', {type: 'button', click: function () { copy(text()); }}, label);
+        var button = el('button', {type: 'button', click: function () {
+            copy(text()).then(function (done) {
+                var said = done ? 'Copied' : 'Not copied';
+                button.style.minWidth = button.offsetWidth + 'px';
+                button.textContent = said;
+                tell(said);
+                clearTimeout(waiting);
+                waiting = setTimeout(function () { button.textContent = label; }, SAID);
+            });
+        }}, label), waiting = null;
+        return button;
     }
 
+    /* Whether `text` could be copied. */
     function copy(text) {
-        function failed() {
-            var area = el('textarea', {}, text);
+        function otherwise() {
+            var before = document.activeElement, area = el('textarea', {}, text);
             document.body.append(area);
             area.select();
-            document.execCommand('copy');
+            var done = document.execCommand('copy');
             area.remove();
+            before.focus();
+            return done;
         }
-        var done = navigator.clipboard ? navigator.clipboard.writeText(text).catch(failed) : failed();
-        Promise.resolve(done).then(function () { tell('Copied'); });
+        return navigator.clipboard ? navigator.clipboard.writeText(text).then(function () { return true; }, otherwise)
+            : Promise.resolve(otherwise());
     }
 
     function save(name, text, type) {
@@ -214,14 +274,15 @@
         setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
     }
 
-    /* Said to who cannot see it, too. */
+    /* Said to those who cannot see it, too; the same text again is said again. */
     function tell(text) {
         var status = document.getElementById('status');
         if (!status) {
             status = el('p', {id: 'status', class: 'status', role: 'status'});
             document.body.append(status);
         }
-        status.textContent = text;
+        status.textContent = '';
+        setTimeout(function () { status.textContent = text; });
     }
 
     /* Where there is nothing to show: says so in place of a page's content. */
@@ -237,34 +298,55 @@
         return promise.then(function (found) { return own === questions ? show(found) : null; });
     }
 
-    /* Run a page: `draw(catalogue)` once the catalogue is there. Another address is another page. `data-usable` tells
-       after how many milliseconds its tables and choices were there, `data-ready` when nothing was left to do. */
+    /* Run a page: `draw(catalogue)` once the catalogue is there, and again from the page as it was loaded when Back or
+       a link change the address. `data-usable` tells after how many milliseconds its tables and choices were there,
+       `data-ready` when nothing was left to do. */
     function page(draw) {
-        window.addEventListener('hashchange', function () { location.reload(); });
-        document.getElementById('content').addEventListener('change', function () {
+        var loaded = document.getElementById('content').cloneNode(true), first = true;
+        document.getElementById('main').addEventListener('change', function () {
             document.querySelectorAll('.missing').forEach(function (told) { told.remove(); });
         });
-        var drawn = deepbench.load('data/catalogue').then(function (catalogue) {
+        deepbench.load('data/catalogue').then(function (catalogue) {
             catalogue.torn.forEach(function (text) {
                 document.getElementById('main').prepend(el('p', {class: 'torn', role: 'alert'}, text));
             });
-            return draw(catalogue);
+        }).catch(function () { /* told below */ });
+        follow(function () {
+            var restore = first ? function () {} : restart(loaded);
+            first = false;
+            var drawn = deepbench.load('data/catalogue').then(draw).catch(failed);
+            drawn.then(function () {
+                document.body.dataset.usable = Math.round(performance.now());
+                return deepbench.settled();
+            }).then(function () {
+                restore();
+                document.body.dataset.ready = Math.round(performance.now());
+            });
+            return drawn;
         });
         function failed(reason) {
             instead('This page could not be drawn: ' + reason.message);
             console.error(reason);
         }
-        drawn.catch(failed).then(function () {
-            document.body.dataset.usable = Math.round(performance.now());
-            return deepbench.settled();
-        }).then(function () {
-            document.body.dataset.ready = Math.round(performance.now());
-        });
+    }
+
+    /* Put the content as it was loaded in the place of what is shown. Returns what to do when it is drawn: until then
+       it keeps its height, so that the page stays where it is scrolled to; then the focus returns to its place. */
+    function restart(loaded) {
+        var before = document.getElementById('content'), content = loaded.cloneNode(true), focused = document.activeElement.id;
+        delete document.body.dataset.ready;
+        content.style.minHeight = before.offsetHeight + 'px';
+        before.replaceWith(content);
+        return function () {
+            var place = focused && document.getElementById(focused);
+            if (place && document.activeElement === document.body) { place.focus({preventScroll: true}); }
+            content.style.minHeight = '';
+        };
     }
 
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        ratio: ratio, words: words, plain: plain, asked: asked, address: address, remember: remember, offer: offer,
+        ratio: ratio, direction: direction, times: times, counted: counted, words: words, searched: searched, plain: plain, asked: asked, address: address, remember: remember, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
         told_command: told_command, VARIABLES: VARIABLES, DEVICE: DEVICE, copy_button: copy_button, save: save, instead: instead,
