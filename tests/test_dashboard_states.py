@@ -144,8 +144,10 @@ def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html:
     page.wait_for_selector("#told:has-text('Not measured on lab-1')")
 
 
-def test_a_machine_without_the_family_is_told_as_such(page: Any, site: str, html: Path) -> None:
-    """It is here, and only has no results of that."""
+def test_a_machine_without_the_family_stays_ticked_and_says_so(
+    page: Any, site: str, html: Path
+) -> None:
+    """An address that names it is followed: it is here, and only has no results of the family."""
     file = "data/catalogue.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     bare = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))
@@ -153,8 +155,12 @@ def test_a_machine_without_the_family_is_told_as_such(page: Any, site: str, html
     more = packed(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=more))
     shown(page, site, "timeline.html#machine=bare&family=gemm")
-    told = page.inner_text("#content .missing")
-    assert "machine \u201cbare\u201d, which has no results of gemm" in told
+    assert "No results of gemm on bare" == page.inner_text("#told")
+    assert (
+        "bare (no results of this family)"
+        == page.inner_text("#machines label:has(:checked)").strip()
+    )
+    assert 0 == page.locator("#content .missing").count()
 
 
 def test_a_box_keeps_the_focus_when_it_is_ticked(page: Any, site: str) -> None:
@@ -237,7 +243,7 @@ def test_a_section_of_frameworks_is_filled_when_it_is_opened(page: Any, site: st
     page.goto(f"{site}{address}")
     page.wait_for_selector(f"{section}[open] tbody tr")
     page.fill("#find", "lab-1 m7680")
-    page.wait_for_selector("#found:has-text('1 kernels found')")
+    page.wait_for_selector("#found:has-text('1 kernel found')")
     assert 1 == len(rows(page, f"{section} .table"))
     assert 1 == page.locator("details[data-key]:visible").count()
 

@@ -62,6 +62,7 @@ def told(found: Sequence[Contest]) -> list[dict[str, Any]]:
             },
             "section": list(_section(contest)),
             "name": contest.kernel.name,
+            "application": contest.kernel.problem.application,
             "set": contest.kernel.set,
             "times": [_time(point) for point in contest.points],
             "ahead": _short(contest.ahead),
@@ -97,8 +98,9 @@ def _machine(machine: str, found: Sequence[Contest]) -> list[str]:
         }
         named = "".join(f' data-{name}="{html.escape(text)}"' for name, text in where.items())
         summary = html.escape(f"{family} {operation} {precision}: ")
+        kernels = f"{count} kernel" if count == 1 else f"{count} kernels"
         parts.append(
-            f"<details{named}><summary>{summary}<span>{count} kernels</span></summary></details>"
+            f"<details{named}><summary>{summary}<span>{kernels}</span></summary></details>"
         )
     return parts
 

@@ -19,15 +19,13 @@
         });
     }
 
-    function words() {
-        return find.value.toLowerCase().split(/\s+/).filter(Boolean);
-    }
-
+    /* The kernels of a section that are searched for: by machine, family, pass, precision, problem, set, application and
+       the releases that measured them. */
     function matching(rows, section) {
-        var own = WHERE.map(function (key) { return section.dataset[key]; }).join(' ');
+        var own = WHERE.map(function (key) { return section.dataset[key]; }), found = d.searched(find.value);
         return rows.filter(function (row) {
-            var text = [row.name, d.words(row.set), own].join(' ').toLowerCase();
-            return words().every(function (word) { return text.includes(word); });
+            var releases = row.times.map(function (one) { return one[1] + ' ' + one[2]; });
+            return found([row.name, row.application, row.set].concat(own, own.map(d.words), d.words(row.set), releases).join(' '));
         });
     }
 
@@ -91,15 +89,16 @@
         });
     }
 
-    function remember() {
-        var last = sections.filter(function (section) { return section.open && !section.hidden; }).pop();
-        var told = {find: find.value.trim()};
-        WHERE.forEach(function (key) { told[key] = last ? last.dataset[key] : ''; });
-        d.remember(told);
+    /* The open sections, as four lists of the same length: one for each key of a section. */
+    function remember(typing) {
+        var open = sections.filter(function (section) { return section.open && !section.hidden; });
+        var wanted = {find: find.value.trim()};
+        WHERE.forEach(function (key) { wanted[key] = open.map(function (section) { return section.dataset[key]; }); });
+        d.remember(wanted, typing);
     }
 
-    /* Only sections that have a kernel of all words stay, and how many they have is told. */
-    function searched() {
+    /* Show only sections that have a kernel of all words, with how many they have. */
+    function search() {
         return d.answer(Promise.all(sections.map(function (section) {
             return load(section).then(function (all) {
                 var own = kernels(all, section);
@@ -111,12 +110,17 @@
                 total += counts[i][1];
                 section.hidden = !counts[i][1];
                 section.querySelector('summary span').textContent =
-                    (counts[i][1] < counts[i][0] ? counts[i][1] + ' of ' : '') + counts[i][0] + ' kernels';
+                    (counts[i][1] < counts[i][0] ? counts[i][1] + ' of ' : '') + d.counted(counts[i][0], 'kernel');
                 if (section.open) { fill(section); }
             });
-            document.getElementById('found').textContent = words().length ? total + ' kernels found.' : '';
-            remember();
+            document.getElementById('found').replaceChildren.apply(document.getElementById('found'), find.value.trim() ? result(total) : []);
         });
+    }
+
+    function result(total) {
+        return [d.counted(total, 'kernel') + ' found'].concat(total ? '.' : [' among those that two frameworks have measured; the ',
+            el('a', {href: 'timeline.html'}, 'timeline'), ' has all.',
+            /(^|\s)\S(\s|$)/.test(find.value) ? ' A single letter is searched for as a word of its own.' : '']);
     }
 
     sections.forEach(function (section) {
@@ -126,18 +130,23 @@
         });
     });
     find.form.addEventListener('submit', function (event) { event.preventDefault(); });
-    find.addEventListener('input', searched);
-    window.addEventListener('hashchange', function () { location.reload(); });
-
-    var asked = d.asked(), named = asked.has('machine') && sections.find(function (section) {
-        return WHERE.every(function (key) { return section.dataset[key] === asked.get(key); });
+    find.addEventListener('input', function () {
+        search().then(function () { remember(true); });
     });
-    find.value = asked.get('find') || '';
-    if (named) {
-        named.open = true;
-        named.scrollIntoView();
-    } else if (asked.has('machine')) {
-        document.getElementById('found').textContent = 'What the address asks for is not here.';
-    }
-    if (find.value) { searched(); }
+
+    /* Open the sections that the address names, and search for its words. */
+    d.follow(function () {
+        var asked = d.asked(), named = asked.getAll('machine').map(function (machine, place) {
+            return sections.find(function (section) {
+                return WHERE.every(function (key) { return section.dataset[key] === asked.getAll(key)[place]; });
+            });
+        });
+        sections.forEach(function (section) { section.open = named.includes(section); });
+        var changed = find.value !== (asked.get('find') || '');
+        find.value = asked.get('find') || '';
+        return Promise.resolve(changed && search()).then(function () {
+            if (named.includes(undefined)) { document.getElementById('found').textContent = 'What the address asks for is not here.'; }
+            if (named[0]) { named[0].scrollIntoView(); }
+        });
+    });
 })();

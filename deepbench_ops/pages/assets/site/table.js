@@ -95,10 +95,9 @@
         });
 
         function selected() {
-            var wanted = filter.toLowerCase().split(/\s+/).filter(Boolean);
+            var found = deepbench.searched(filter);
             rows = options.rows.filter(function (row) {
-                var text = options.line ? row.textContent : columns.map(function (column) { return shown(column, row); }).join(' ');
-                return wanted.every(function (word) { return text.toLowerCase().includes(word); });
+                return found(options.line ? read(row) : taken.map(function (column) { return shown(column, row); }).join(' '));
             });
             if (sorted_by) {
                 rows.sort(function (a, b) {

@@ -15,26 +15,26 @@
     var WIDE = 5;  /* Lines that lie so many times apart are drawn on a logarithmic scale. */
     var USUAL = {set: 'training', operation: 'forward', precision: 'float32'};
 
-    /* A box for each value; `chosen` are ticked. Those that are there already stay, with the focus that they may
-       have. */
-    function boxes(fieldset, values, chosen, changed) {
+    /* A box for each value; `chosen` are ticked, `notes` say more of some. Those that are there already stay, with the
+       focus that they may have. */
+    function boxes(fieldset, values, chosen, changed, notes) {
         var there = new Map(Array.from(fieldset.querySelectorAll('input'), function (box) { return [box.value, box.parentNode]; }));
         there.forEach(function (label, value) {
             if (!values.includes(value)) { label.remove(); }
         });
         values.forEach(function (value, place) {
-            var label = there.get(value) || el('label', {}, el('input', {type: 'checkbox', value: value}), ' ' + value);
+            var label = there.get(value) || el('label', {}, el('input', {type: 'checkbox', value: value}), ' ' + value, el('small'));
+            label.lastChild.textContent = notes && notes[value] ? ' ' + notes[value] : '';
             label.firstChild.checked = chosen.includes(value);
             if (fieldset.children[place + 1] !== label) { fieldset.insertBefore(label, fieldset.children[place + 1] || null); }
         });
         fieldset.onchange = changed;
     }
 
-    /* Those of the names that are there; what the address has asked for beside them is told: `why` says what an
-       other one lacks, where that is known. */
-    function present(what, names, known, wanted, why) {
+    /* Those of the names that are there; what else the address has asked for is reported. */
+    function present(what, names, known, wanted) {
         return names.filter(function (name) {
-            if (name && !known.includes(name) && wanted.has(what)) { d.not_here(what, name, why && why(name)); }
+            if (name && !known.includes(name) && wanted.has(what)) { d.not_here(what, name); }
             return known.includes(name);
         });
     }
@@ -44,14 +44,15 @@
         return names.length ? names : [''];
     }
 
-    /* In words which of the ticked machines are not drawn, and why. */
-    function left_out(lines, names, shown) {
+    /* In words which of the ticked machines are not drawn, and why: `without` have no results of the family. */
+    function left_out(lines, names, shown, without, family) {
         function of(name, some) {
             return some.some(function (line) { return line.machine.name === name; });
         }
         var drawn = lines.filter(function (line) { return shown.includes(line.framework); });
         return [
-            ['not measured on ', names.filter(function (name) { return !of(name, lines); })],
+            ['no results of ' + family + ' on ', names.filter(function (name) { return without.includes(name); })],
+            ['not measured on ', names.filter(function (name) { return !of(name, lines) && !without.includes(name); })],
             ['measured with other frameworks on ', names.filter(function (name) { return of(name, lines) && !of(name, drawn); })]
         ].filter(function (pair) { return pair[1].length; })
             .map(function (pair) { return pair[0] + pair[1].join(', '); }).join('; ');
@@ -68,10 +69,11 @@
     }
 
     var UP = {
-        seconds: {title: 'seconds', format: '~s', of: function (line, seconds) { return seconds; }},
-        rate: {title: 'FLOP/s', format: '~s', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; }},
-        relative: {title: 'times as long as at its first release', format: '~r',
-            of: function (line, seconds) { return seconds && seconds / line.seconds[0]; }}
+        seconds: {title: 'time', of: function (line, seconds) { return seconds; }, told: d.seconds},
+        rate: {title: 'rate', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; },
+            told: function (value, line) { return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s'); }},
+        relative: {title: 'times as long as at its first release', of: function (line, seconds) { return seconds && seconds / line.seconds[0]; },
+            told: function (value) { return d.digits(value, 3); }}
     };
 
     /* Where intervals are known: beginnings and ends of runs of points. Between them the band breaks. */
@@ -88,9 +90,13 @@
         return runs;
     }
 
+    function label(line) {
+        return line.machine.name + ', ' + line.framework + (d.conditions(line) ? ' (' + d.conditions(line) + ')' : '');
+    }
+
     function traces(line, place, settings, catalogue) {
         var looks = d.looks(place), up = UP[settings.y];
-        var name = line.machine.name + ', ' + line.framework + (d.conditions(line) ? ' (' + d.conditions(line) + ')' : '');
+        var name = label(line);
         var x = line.releases.map(function (release) { return settings.x === 'date' ? release.date : d.plain(release.name); });
         function read(list) { return list.map(function (seconds) { return up.of(line, seconds); }); }
         var own = {legendgroup: String(place), x: x, type: 'scatter'};
@@ -153,10 +159,12 @@
         var values = values_of(lines, settings);
         var wide = Math.max.apply(null, values) > WIDE * Math.min.apply(null, values);
         var log = settings.scale ? settings.scale === 'log' : wide;
-        var up = UP[settings.y], title = settings.y === 'rate' && !first.flops ? 'B/s' : up.title;
+        var up = UP[settings.y];
         var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
         d.chart(at('chart'), {
             name: name,
+            title: [d.words(first.family), d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision].join(', '),
+            sides: lines.map(label).join('; '),
             described: 'Timeline of ' + d.problem_name(first) + ', as in the table below',
             build: function () {
                 return {
@@ -164,8 +172,8 @@
                     layout: {
                         xaxis: settings.x === 'date' ? {type: 'date'} : {type: 'category', categoryorder: 'array',
                             categoryarray: releases.map(function (p) { return d.plain(catalogue.releases[p].name); })},
-                        yaxis: log ? d.log_axis(values, {title: title, tickformat: up.format})
-                            : {type: 'linear', rangemode: 'tozero', tickformat: up.format, title: title}
+                        yaxis: {type: log ? 'log' : 'linear', title: up.title, including: log ? [] : [0],
+                            told: function (value) { return up.told(value, first); }}
                     }
                 };
             }
@@ -219,27 +227,31 @@
         at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
         return family_chosen(wanted.getAll('machine'), wanted);
 
+        function names_of(some) {
+            return some.map(function (machine) { return machine.name; });
+        }
+
         function having() {
             return machines.filter(function (machine) { return machine.families[at('family').value]; });
         }
 
+        /* A machine that was ticked stays so, whether it has results of the family or not. */
         function family_chosen(names, wanted) {
-            var known = having().map(function (machine) { return machine.name; });
-            var some = present('machine', names, known, wanted, function (name) {
-                return machines.some(function (machine) { return machine.name === name; }) &&
-                    'which has no results of ' + d.words(at('family').value);
-            });
-            var none = wanted.get('machine') === '';
-            boxes(at('machines'), known, some.length || none ? some : [known.includes(first.name) ? first.name : known[0]],
-                function () { chosen(new URLSearchParams()); });
+            var known = names_of(having()), kept = present('machine', names, names_of(machines), wanted);
+            var none = wanted.get('machine') === '' || !wanted.has('machine') && at('machines').querySelector('input') && !names.length;
+            var some = kept.length || none ? kept : [known.includes(first.name) ? first.name : known[0]];
+            var there = names_of(machines).filter(function (name) { return known.includes(name) || some.includes(name); });
+            boxes(at('machines'), there, some, function () { chosen(new URLSearchParams()); },
+                Object.fromEntries(there.filter(function (name) { return !known.includes(name); })
+                    .map(function (name) { return [name, '(no results of this family)']; })));
             return chosen(wanted);
         }
 
-        /* Lines of the machines that are ticked, of all where none is; then what there is to choose from among them. */
+        /* Lines of the machines that are ticked, of all where none is that has any; then what there is to choose from
+           among them. */
         function chosen(wanted) {
-            var names = ticked(at('machines'));
-            var some = having().filter(function (machine) { return !names.length || names.includes(machine.name); });
-            return d.answer(Promise.all(some.map(function (machine) {
+            var names = ticked(at('machines')), own = having().filter(function (machine) { return names.includes(machine.name); });
+            return d.answer(Promise.all((own.length ? own : having()).map(function (machine) {
                 return d.lines(catalogue, machine, at('family').value);
             })), function (found) { narrowed(found.flat(), names, wanted); });
         }
@@ -272,7 +284,8 @@
                 settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
                 settings.scale ? {scale: settings.scale} : {}));
             var missing = !names.length ? 'No machine is ticked.' : !shown.length ? 'No framework is ticked.'
-                : left_out(left, names, shown).replace(/^./, function (letter) { return letter.toUpperCase(); });
+                : left_out(left, names, shown, names.filter(function (name) { return !names_of(having()).includes(name); }),
+                    d.words(at('family').value)).replace(/^./, function (letter) { return letter.toUpperCase(); });
             draw(catalogue, left.filter(function (line) {
                 return names.includes(line.machine.name) && shown.includes(line.framework);
             }), settings, missing);

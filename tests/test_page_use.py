@@ -1,0 +1,228 @@
+"""Our own pages as they are used: Back and Forward, copying, searching, ticking."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import rows
+from published_site import HOSTILE, unpacked
+
+from deepbench_ops.pages.local_data import packed
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
+
+READY = "body[data-ready]"
+TICKED = "Array.from(document.querySelectorAll('#machines input:checked'), box => box.value)"
+
+
+def opened_page(page: Any, site: str, address: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{site}{address}")
+    page.wait_for_selector(READY)
+
+
+def goes(page: Any, way: str) -> None:
+    """Press the browser's Back or Forward, and wait until the page follows."""
+    before = page.url
+    page.evaluate(f"history.{way}()")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    page.wait_for_selector(READY)
+
+
+# Back and Forward
+
+
+@pytest.mark.parametrize(
+    ("address", "select", "value"),
+    [
+        ("index.html", "#kind", "published"),
+        ("machine.html#machine=lab-1", "#framework", "torch"),
+        ("timeline.html#machine=lab-1&family=gemm", "#y", "rate"),
+        ("compare.html#side=lab-1@numpy&side=lab-1@torch", "#heat-framework", "torch"),
+        ("models.html", "#table", "paper"),
+        ("release.html#release=numpy-2.0.2", "#which", "all"),
+    ],
+)
+def test_back_takes_back_what_was_chosen(
+    page: Any, site: str, address: str, select: str, value: str
+) -> None:
+    """And stays on the page; Forward chooses it again. The focus stays where it was."""
+    opened_page(page, site, address)
+    first = page.input_value(select)
+    assert value != first
+    shown = rows(page, "#content")
+    page.focus(select)
+    page.select_option(select, value)
+    page.wait_for_timeout(300)
+    goes(page, "back")
+    assert first == page.input_value(select)
+    assert shown == rows(page, "#content")
+    assert select == "#" + page.evaluate("document.activeElement.id")
+    goes(page, "forward")
+    assert value == page.input_value(select)
+
+
+def test_each_choice_is_a_step_of_its_own(page: Any, site: str) -> None:
+    """Two selects and a box are taken back one after the other, charts included."""
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    steps = page.evaluate("history.length")
+    page.select_option("#x", "order")
+    page.select_option("#y", "relative")
+    page.uncheck("#frameworks input[value=torch]")
+    assert steps + 3 == page.evaluate("history.length")
+    goes(page, "back")
+    assert page.is_checked("#frameworks input[value=torch]")
+    assert ("order", "relative") == (page.input_value("#x"), page.input_value("#y"))
+    goes(page, "back")
+    assert ("order", "seconds") == (page.input_value("#x"), page.input_value("#y"))
+    assert 1 == page.locator("#chart .plot .main-svg >> nth=0").count()
+    assert 1 == page.locator("#chart .plot").count()
+
+
+def test_a_page_stays_where_it_was_scrolled_to(page: Any, site: str) -> None:
+    """Back moves nothing on a page whose height stays."""
+    page.set_viewport_size({"width": 1280, "height": 500})
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.evaluate("scrollTo(0, 300)")
+    page.select_option("#x", "order")
+    page.wait_for_timeout(300)
+    goes(page, "back")
+    assert 300 == page.evaluate("scrollY")
+
+
+def test_back_leads_to_the_page_before(page: Any, site: str) -> None:
+    """Without a choice in between: opening a page adds no step."""
+    opened_page(page, site, "index.html")
+    page.click("header a:text-is('Timeline')")
+    page.wait_for_selector(READY)
+    page.go_back()
+    page.wait_for_selector(READY)
+    assert "/index.html" in page.url
+
+
+def test_back_closes_a_section_and_takes_back_a_search(page: Any, site: str) -> None:
+    """Words that were typed are one step, and each section is one."""
+    opened = "details[open]"
+    page.goto(f"{site}frameworks.html")
+    summaries = page.locator("details summary")
+    summaries.nth(0).click()
+    page.wait_for_selector("details[open] table")
+    summaries.nth(1).click()
+    page.wait_for_function("document.querySelectorAll('details[open] table').length === 2")
+    page.locator("#find").press_sequentially("gemm", delay=20)
+    page.wait_for_function("location.hash.startsWith('#find=gemm')")
+    page.evaluate("history.back()")
+    page.wait_for_function("document.getElementById('find').value === ''")
+    assert 2 == page.locator(opened).count()
+    page.evaluate("history.back()")
+    page.wait_for_function("document.querySelectorAll('details[open]').length === 1")
+    page.evaluate("history.back()")
+    page.wait_for_function("document.querySelectorAll('details[open]').length === 0")
+    page.evaluate("history.go(3)")
+    page.wait_for_function("document.getElementById('find').value === 'gemm'")
+    assert 2 == page.locator(opened).count()
+
+
+# Copying
+
+
+@pytest.mark.parametrize(("works", "said"), [(True, "Copied"), (False, "Not copied")])
+def test_copying_says_what_came_of_it(page: Any, site: str, works: bool, said: str) -> None:
+    """On the button, for a while, and to those who do not see it."""
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.evaluate(
+        """works => {
+            const write = () => works ? Promise.resolve() : Promise.reject(new Error('refused'));
+            Object.defineProperty(navigator, 'clipboard', {value: {writeText: write}});
+            document.execCommand = () => works;
+        }""",
+        works,
+    )
+    page.click("#table button:text-is('Copy as Markdown')")
+    page.wait_for_selector(f"#table button:text-is('{said}')")
+    page.wait_for_function(
+        "said => document.getElementById('status').textContent === said", arg=said
+    )
+    assert "status" == page.get_attribute("#status", "role")
+    page.wait_for_selector("#table button:text-is('Copy as Markdown')", timeout=4000)
+
+
+# Searching
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("m", 0),
+        ("DeepSpeech", 4),
+        ("deepspeech lab-1", 2),
+        ("numpy-2.2.6", 4),
+        ("1760", 2),
+        ("speech 7680 lab-1", 1),
+        ("resnet", 0),
+    ],
+)
+def test_a_search_looks_at_words(page: Any, site: str, words: str, found: int) -> None:
+    """Of machines, releases, problems and applications; a single letter is a word of its own."""
+    page.goto(f"{site}frameworks.html")
+    page.fill("#find", words)
+    noun = "kernel" if found == 1 else "kernels"
+    page.wait_for_selector(f"#found:has-text('{found} {noun} found')")
+    sections = page.locator("details[data-key]:not([hidden])")
+    told = [
+        text.split(": ")[1].split(" of ") for text in sections.locator("summary").all_inner_texts()
+    ]
+    assert found == sum(int(counts[0].split()[0]) for counts in told)
+    assert (found == 0) == page.locator("#found a[href='timeline.html']").is_visible()
+
+
+def test_a_filter_looks_at_words_that_the_page_tells_elsewhere(page: Any, site: str) -> None:
+    """At the family of a timeline's rows; an m in a name is no m."""
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    everything = len(rows(page, "#table"))
+    page.fill("#table input[type=search]", "gemm")
+    assert everything == len(rows(page, "#table"))
+    page.fill("#table input[type=search]", "m")
+    assert 0 == len(rows(page, "#table"))
+
+
+def test_one_kernel_is_no_kernels(page: Any, site: str, html: Path) -> None:
+    data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
+    for one in data["standings"]:
+        one["sources"] = [[source[0], 1, source[2]] for source in one["sources"]]
+    changed = packed(json.dumps(data))
+    page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
+    opened_page(page, site, "index.html")
+    page.click("#machines button.open")
+    assert "1 kernel of " in page.inner_text("#machines tr.detail")
+
+
+# Ticking
+
+
+def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Path) -> None:
+    """Where it has no results of that it says so; no other machine takes its place."""
+    file = "data/catalogue.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    other = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))
+    data["machines"].append(other | {"name": "other", "families": {"conv": 1}})
+    lines = unpacked((html / f"data/lines/{other['key']}/gemm.js").read_text("utf-8"))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=packed(json.dumps(data))))
+    page.route("**/conv.js", lambda route: route.fulfill(body=packed(lines)))
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.select_option("#family", "conv")
+    page.wait_for_selector("#told:has-text('No results of conv on lab-1')")
+    assert ["lab-1"] == page.evaluate(TICKED)
+    note = page.inner_text("#machines label:has(:checked)").strip()
+    assert "lab-1 (no results of this family)" == note
+    page.check("#machines input[value=other]")
+    page.wait_for_selector("#table table")
+    page.select_option("#family", "gemm")
+    page.wait_for_selector("#told:has-text('No results of gemm on other')")
+    assert ["lab-1", "other"] == page.evaluate(TICKED)
+    assert HOSTILE not in page.evaluate(TICKED)
