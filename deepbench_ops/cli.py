@@ -61,7 +61,20 @@ class Commands(click.Group):
         found: click.Command = getattr(
             import_module(f"deepbench_ops.commands.{function}"), function
         )
+        for line in _faulty_plugins():
+            click.echo(f"deepbench: warning: {line}", err=True)
         return found
+
+
+def _faulty_plugins() -> list[str]:
+    """Return a line for each distribution whose families or frameworks cannot be used.
+
+    Only where the command needs either: finding them takes a while.
+    """
+    modules = ("deepbench_ops.problems.families", "deepbench_ops.backends.frameworks")
+    return [
+        line for name in modules if name in sys.modules for line in sys.modules[name].found()[1]
+    ]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,6 +4,7 @@ import datetime
 import json
 import logging
 import os
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -104,6 +105,24 @@ def test_an_environment_holds_the_release_its_pins_and_the_project(complete):
     assert versions == python(complete, code).split()
     where = python(complete, "import beside; print(beside.__file__)")
     assert complete.project / "beside.py" == Path(where)
+
+
+def test_a_plugin_is_installed_next_to_every_release(made, tmp_path, monkeypatch):
+    """Without a network, and an environment that lacks it is not complete."""
+    installation = made(released("1.0.0"))
+    installation.ensure()
+    site = tmp_path / "site"
+    shutil.copytree(Path(__file__).with_name("plugin"), site)
+    files = (path.relative_to(site) for path in site.rglob("*") if path.is_file())
+    record = site / "deepbench_axpy-1.0.dist-info" / "RECORD"
+    record.write_text("".join(f"{path},,\n" for path in files if path.suffix != ".pyc"))
+    monkeypatch.syspath_prepend(str(site))
+    before = installation.is_complete()
+
+    installation.ensure()
+
+    held = "import importlib.metadata as m; print(m.version('deepbench-axpy'))"
+    assert (False, "1.0") == (before, python(installation, held))
 
 
 def test_an_interrupted_install_is_done_again(complete):

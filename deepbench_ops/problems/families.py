@@ -17,6 +17,9 @@ from importlib.resources import files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import SETS, Problem
 
+OWN_PACKAGE = __package__
+"""The package with this project's own families."""
+
 SEPARATOR = "; "
 """Between the aliases of a line."""
 
@@ -57,7 +60,7 @@ def found() -> tuple[Mapping[str, Family], tuple[str, ...]]:
     """
     known: dict[str, Family] = {}
     faults: list[str] = []
-    own = [Family(kind, __package__, "deepbench") for kind in _kinds(__package__)]
+    own = [Family(kind, OWN_PACKAGE, "deepbench") for kind in _kinds(OWN_PACKAGE)]
     for family in own:
         known[family.name] = family
     for point in entry_points(group=GROUP):

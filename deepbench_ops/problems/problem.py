@@ -102,6 +102,9 @@ class Problem(ABC):
     """Numbers of processes that it is timed on; () for what runs in one process."""
     headline_ranks: ClassVar[tuple[int, ...]] = ()
     """Those of `ranks` that the headline selection times."""
+    benchmark_version: ClassVar[str] = "1"
+    """Version of its benchmarks under asv, of families of other distributions: raised by hand when
+    what is measured changes, which sets earlier results apart."""
     sheets: ClassVar[Sheets | None] = None
     """Its tables in DeepBench's workbooks; None where it has none."""
 

@@ -15,6 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -24,9 +25,11 @@ from asv import util
 from packaging.utils import canonicalize_name
 
 import deepbench_ops
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.detect import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import lean
+from deepbench_ops.releases.plugins import installed, pip_arguments
 from deepbench_ops.releases.table import Release
 
 RUNNER = "asv_runner==0.3.2"
@@ -85,11 +88,13 @@ class Installation:
 
     def contents(self) -> dict[str, object]:
         """What the environment must hold, as its marker records it."""
+        plugins = list(installed())
         return {
             "requirements": list(self.requirements),
             "index": self.release.index,
             "project": str(self.project),
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+            **({"plugins": plugins} if plugins else {}),
         }
 
     def is_complete(self) -> bool:
@@ -143,7 +148,17 @@ class Installation:
         """Fill the environment; return what the framework asks for and is left out."""
         left_out = self._install_lean() if self._without_gpu() else self._install_all()
         self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
+        self._install_plugins()
         return left_out
+
+    def _install_plugins(self) -> None:
+        for distribution in installed().values():
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    wanted = pip_arguments(distribution, Path(folder))
+                except DeepbenchError as error:
+                    raise self._failure(str(error), str(error)) from None
+                self._pip("--no-deps", "--no-index", *wanted)
 
     def _without_gpu(self) -> bool:
         return self.release.framework == "torch" and not accelerators()

@@ -21,10 +21,11 @@ from asv.repo import get_repo
 from asv.util import UserError
 
 from deepbench_ops import lifetime
-from deepbench_ops.backends import answers
+from deepbench_ops.backends import answers, frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record, settings
 from deepbench_ops.pages import plugin as pages
+from deepbench_ops.problems import families
 from deepbench_ops.releases import environment, repo
 from deepbench_ops.results import keep, shown
 from deepbench_ops.runs import watch
@@ -37,6 +38,8 @@ SPOOLS = Path(".asv", "spool")
 
 def setup() -> None:
     """Called by asv when it loads the plugin, in the folder of its configuration."""
+    for line in (*families.found()[1], *frameworks.found()[1]):
+        log.warning(line)
     lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()

@@ -1,6 +1,7 @@
 """What every framework's kernels of a family share: operands, the true output, small twins.
 
-One module per family, named after it, with the same slots:
+One module per family, named after it (in another distribution `<family>_operands`, next to the
+family's dataclass), with the same slots:
 
 - ``SMALL`` and ``PROBE``: the most of each size that its small twin keeps, for the check and for
   an estimate of speed;
@@ -8,7 +9,11 @@ One module per family, named after it, with the same slots:
 - ``reference(problem, inputs, precision, operation)``: the judge of an output, a
   `kernel.Reference`.
 
-Whole models have neither of the last two: see `families.model`.
+Whole models have neither of the last two: see `families.model`. A family may also have
+
+- ``probe(problem, times)``: the twin for an estimate, where sizes alone do not make it;
+- ``refuse(problem, precision, operation)``: raises Unsupported for what no framework is asked for;
+- ``memory_needed(problem, operation, execution)``: bytes, where operands alone do not tell.
 """
 
 from collections.abc import Mapping
@@ -17,6 +22,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from deepbench_ops.backends.kernel import Kernel, Reference
+from deepbench_ops.problems.families import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import Problem, computed
 from deepbench_ops.problems.tables import load
 
@@ -28,7 +34,11 @@ MOST_KINDS = 40
 
 def of(problem: Problem) -> Any:
     """Return the module of the problem's family."""
-    return import_module(f"{__name__}.{problem.family}")
+    package = found()[0][problem.family].package
+    own = package == OWN_PACKAGE
+    return import_module(
+        f"{__name__}.{problem.family}" if own else f"{package}.{problem.family}_operands"
+    )
 
 
 def small(problem: P) -> P:

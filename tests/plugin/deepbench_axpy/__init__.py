@@ -1,0 +1,1 @@
+"""A family of another distribution: y = a x + y."""

@@ -1,0 +1,3 @@
+"""A framework of another distribution: numpy under another name."""
+
+POSITION = 90

@@ -1,0 +1,147 @@
+"""Another distribution adds a family and a framework by entry points, without an edit here."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import plugins
+
+ROOT = Path(__file__).resolve().parents[1]
+PLUGIN = Path(__file__).with_name("plugin")
+
+DISCOVER = """
+import json
+from asv_runner.discovery import disc_benchmarks
+import benchmarks
+print(json.dumps({b.name: len(b._params[0]) for b in disc_benchmarks("benchmarks")}))
+"""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of the plugin, as pip would have installed it."""
+    shutil.copytree(PLUGIN, tmp_path / "site", ignore=shutil.ignore_patterns("__pycache__"))
+    info = tmp_path / "site" / "deepbench_axpy-1.0.dist-info"
+    files = (path for path in (tmp_path / "site").rglob("*") if path.is_file())
+    rows = [f"{path.relative_to(tmp_path / 'site')},," for path in files]
+    (info / "RECORD").write_text("\n".join(rows))
+    return tmp_path / "site"
+
+
+def run(site, *command):
+    """Run a command that finds what is installed in `site`."""
+    environ = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    return subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environ, capture_output=True, text=True
+    )
+
+
+def deepbench(site, *arguments):
+    return run(site, "-m", "deepbench_ops.cli", *arguments)
+
+
+def test_its_problems_are_listed_with_flops_and_bytes(installed):
+    done = deepbench(installed, "problems", "--family", "axpy", "--format", "json")
+
+    found = {each["id"]: each["flops"] for each in json.loads(done.stdout)}
+    assert {"axpy_n1000": 2000, "axpy_n1000000": 2_000_000} == found
+
+
+def test_its_kernels_are_checked_on_every_framework_that_has_them(installed):
+    asked = ("--family", "axpy", "--device", "cpu", "--precision", "float32", "--format", "json")
+    names = ("numpy", "torch", "toy")
+    done = deepbench(installed, "check", *asked, *(f"--framework={name}" for name in names))
+
+    found = {row["framework"]: (row["verdict"], row["reason"]) for row in json.loads(done.stdout)}
+    none = "the toy backend has no axpy kernels"
+    assert {"numpy": ("ok", ""), "torch": ("ok", ""), "toy": ("skipped", none)} == found
+
+
+def test_its_framework_has_kernels_of_the_families_that_are_here(installed):
+    asked = ("--family", "gemm", "--device", "cpu", "--precision", "float32", "--format", "json")
+    done = deepbench(installed, "check", *asked, "--framework", "toy")
+
+    assert ["ok"] == [row["verdict"] for row in json.loads(done.stdout)]
+
+
+def test_its_headline_is_selected(installed):
+    done = deepbench(installed, "select", "headline", "--family", "axpy")
+
+    assert "axpy\\.Training" in done.stdout
+    assert "axpy_n1000" in done.stdout
+
+
+def test_asv_finds_its_benchmarks_under_names_of_their_own(installed):
+    done = run(installed, "-c", DISCOVER)
+
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert 2 == found["axpy.Training.kernel_forward"]
+    assert "axpy.InferenceServer.kernel_forward" not in found
+    assert "gemm.Training.kernel_forward" in found
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("axpy.py", "import no_such_module\n", "No module named 'no_such_module'"),
+        ("axpy.py", "", "must declare one dataclass derived from Problem whose family is 'axpy'"),
+        (
+            "gemm.py",
+            "from deepbench_axpy.axpy import *\nclass Gemm(Axpy):\n    family = 'gemm'\n",
+            "the family gemm is already declared by deepbench",
+        ),
+        (
+            "axpy.csv",
+            "elements,training\n64500000,1\n",
+            "n64500000 is an id of the family axpy and of all_reduce",
+        ),
+    ],
+)
+def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, file, text, expected):
+    package = installed / "deepbench_axpy"
+    (package / file).write_text(text)
+    if file == "gemm.py":
+        (package / "gemm.csv").write_text("elements,training\n1,1\n")
+    if file == "axpy.csv":
+        family = (package / "axpy.py").read_text()
+        (package / "axpy.py").write_text(family.replace("axpy_n", "n"))
+
+    done = deepbench(installed, "problems", "--family", "rnn", "--format", "csv")
+
+    assert 0 == done.returncode
+    assert 125 == len(done.stdout.splitlines())
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("deepbench: warning: deepbench-axpy: its families")
+    assert expected in line
+
+
+def test_its_wheel_holds_what_is_installed(installed, tmp_path):
+    (distribution,) = metadata.distributions(path=[str(installed)])
+
+    packed = plugins.wheel(distribution, tmp_path)
+
+    into = tmp_path / "into"
+    with zipfile.ZipFile(packed) as archive:
+        archive.extractall(into)
+    (again,) = metadata.distributions(path=[str(into)])
+    assert {p.value for p in distribution.entry_points} == {p.value for p in again.entry_points}
+    for module in (*installed.rglob("*.py"), *installed.rglob("*.csv")):
+        assert module.read_text() == (into / module.relative_to(installed)).read_text()
+
+
+def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_path):
+    (installed / "deepbench_axpy" / "fast.so").write_bytes(b"")
+    record = installed / "deepbench_axpy-1.0.dist-info" / "RECORD"
+    record.write_text(record.read_text() + "\ndeepbench_axpy/fast.so,,")
+    (distribution,) = metadata.distributions(path=[str(installed)])
+
+    with pytest.raises(DeepbenchError, match=r"holds deepbench_axpy/fast\.so"):
+        plugins.wheel(distribution, tmp_path)
