@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FRAMEWORKS := $(VENV)/.frameworks
+MODELS := $(VENV)/.models
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 SELECTION ?= headline
 FAMILY ?= gemm
@@ -12,10 +13,11 @@ PRECISION ?= float32
 # The tests start hundreds of processes, none of which should compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: dashboard test test-slow lint format bench clean help
+.PHONY: dashboard models test test-slow lint format bench clean help
 
 help:
 	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
+	@echo "make models      install what the commands on whole models need: torch, ONNX Runtime"
 	@echo "make test        run the tests"
 	@echo "make test-slow   run those that take longest, and stop at the first that fails"
 	@echo "make lint        ruff and mypy, as CI runs them"
@@ -29,6 +31,15 @@ dashboard: $(READY)
 	@$(BIN)/asv publish
 	@echo
 	@echo "open file://$(CURDIR)/html/index.html"
+	@echo
+	@echo "then, for example:"
+	@echo "  . $(BIN)/activate                  # once in each shell: finds deepbench and asv"
+	@echo "  deepbench problems --family gemm      # what can be measured"
+	@echo "  deepbench frameworks                  # this machine's frameworks, kernel by kernel"
+	@echo "  deepbench compare nvidia-v100         # a published machine against this one"
+	@echo "the commands on whole models need torch, which make models installs"
+
+models: $(MODELS)
 
 test: $(READY) $(FRAMEWORKS)
 	@$(PYTEST) -m "not slow"
@@ -52,6 +63,12 @@ $(READY): pyproject.toml scripts/preflight.sh
 	@sh scripts/preflight.sh "$(PYTHON)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@touch $@
+
+# What runs whole models: torch, what quantises them, and what runs their ONNX form.
+$(MODELS): $(READY)
+	@$(BIN)/python -m pip install --disable-pip-version-check \
+		torch==2.13.0 onnxruntime onnx onnxscript torchao
 	@touch $@
 
 # What the tests compare with each other; measured releases get environments of their own. Most

@@ -11,7 +11,7 @@ class Training:
     param_names = ("problem", "precision", "ranks")
     params = (
         [problem.id for problem in problems.load("all_reduce", "training")],
-        ["float32"],
+        list(AllReduce.precisions),
         list(AllReduce.ranks),
     )
     rounds = 2

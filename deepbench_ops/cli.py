@@ -15,7 +15,9 @@ except ModuleNotFoundError:
 from deepbench_ops import __version__, left_out
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
-USAGE_ERROR = 2
+NO_ANSWER = 2
+INTERRUPTED = 130
+"""128 and the number of SIGINT, as shells have it."""
 
 COMMANDS = (
     "problems",
@@ -119,25 +121,40 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command; what the user got wrong ends in one line and exit status 2.
+    """Run the command, and end with its exit status; an error is one line on stderr.
 
-    A command whose answer leaves out damaged input ends with status 1.
+    0: answered. 1: answered with bad news (a wrong kernel, a slower release), or without input
+    that is damaged.
+    2: no answer, for bad input or for want of anything that matches. 130: interrupted.
     """
     left_out.lines.clear()
     try:
-        cli(prog_name="deepbench")
+        status = cli.main(prog_name="deepbench", standalone_mode=False)
     except SystemExit as end:
-        sys.exit(end.code or (left_out.STATUS if left_out.lines else 0))
+        status = end.code
+    except click.exceptions.NoArgsIsHelpError as wrong:
+        wrong.show()
+        sys.exit(NO_ANSWER)
+    except click.UsageError as wrong:
+        command = wrong.ctx.command_path if wrong.ctx else "deepbench"
+        fail(f"{wrong.format_message().rstrip('.')} ({command} --help lists what it takes)")
+    except click.ClickException as wrong:
+        fail(wrong.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("deepbench: interrupted", err=True)
+        sys.exit(INTERRUPTED)
     except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))
     except OSError as wrong:
         fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}")
+    bad_news = left_out.STATUS if left_out.lines else 0
+    sys.exit(status if isinstance(status, int) and status else bad_news)
 
 
 def fail(line: str) -> NoReturn:
-    """Print the line to stderr and exit with the status for bad input."""
+    """Print the line to stderr and exit with the status for no answer."""
     click.echo(f"deepbench: error: {line}", err=True)
-    sys.exit(USAGE_ERROR)
+    sys.exit(NO_ANSWER)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,38 @@
 """The `deepbench` command as its users meet it, but in this process, which has it loaded."""
 
 import io
+import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 from unittest.mock import patch
+
+from deepbench_ops import project
 
 COMMAND = [sys.executable, "-m", "deepbench_ops.cli"]
 """Starts it as a process of its own."""
 
 
-def deepbench(*arguments: str) -> tuple[int, str, str]:
-    """Run the command; (exit status, stdout, stderr)."""
+class Terminal(io.StringIO):
+    """Text that takes itself for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def make_project(folder: Path) -> None:
+    """Give a folder what makes it a project folder."""
+    (folder / project.CONFIGURATION).write_text(f'{{"plugins": [".{project.PLUGIN}"]}}')
+
+
+def deepbench(*arguments: str, columns: int | None = None) -> tuple[int, str, str]:
+    """Run the command, on a terminal of so many columns if any; (exit status, stdout, stderr)."""
     from deepbench_ops import cli
 
-    out, err = io.StringIO(), io.StringIO()
+    out, err = Terminal() if columns else io.StringIO(), io.StringIO()
     given = patch.object(sys, "argv", ["deepbench", *arguments])
-    with given, redirect_stdout(out), redirect_stderr(err):
+    wide = patch.dict(os.environ, {"COLUMNS": str(columns)} if columns else {})
+    with given, wide, redirect_stdout(out), redirect_stderr(err):
         try:
             cli.main()
             status = 0

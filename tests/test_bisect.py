@@ -1,6 +1,7 @@
 """`deepbench bisect`: which release was the first slow one, and when that cannot be told."""
 
 import math
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def simulated(monkeypatch):
         found = [[(1.0, ratio * math.exp(random.normal(0, 0.01)))] * 20 for _ in range(rounds)]
         return dict.fromkeys(tasks, found)
 
-    monkeypatch.setattr(side, "launch", lambda release: release.version)
+    monkeypatch.setattr(side, "launch", lambda release, *_: release.version)
     monkeypatch.setattr(pairs, "run_rounds", run_rounds)
 
 
@@ -121,12 +122,17 @@ def test_the_command_says_when_nothing_is_slower(simulated):
     assert (0, True) == (done.exit_code, done.output.endswith("not slower\n"))
 
 
+def an_empty_wheel(path):
+    with zipfile.ZipFile(path, "w"):
+        pass
+
+
 def test_wheels_stand_between_the_ends(simulated, tmp_path):
     """Nightlies in the order given, instead of the releases of the table."""
     names = ["numpy-1.26.5.dev1-cp311-none-any.whl", "numpy-2.0.0.dev1-cp311-none-any.whl"]
     files = [tmp_path / name for name in names]
     for file in files:
-        file.write_bytes(b"")
+        an_empty_wheel(file)
     given = [text for file in files for text in ("--wheel", str(file))]
     done = run("m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2", *given)
     assert "first slow: numpy-2.0.0.dev1; last good: numpy-1.26.5.dev1" in done.output
@@ -136,7 +142,7 @@ def test_a_wheel_is_installed_from_its_file(tmp_path):
     """With the companions of the release that it stands beside."""
     like = Release("torch", "2.13.0", date(2026, 1, 1), pins=("numpy==2.4.6",))
     file = tmp_path / "torch-2.14.0.dev20261101+cpu-cp311-cp311-linux_x86_64.whl"
-    file.write_bytes(b"")
+    an_empty_wheel(file)
     found = wheel.read(file, like)
     assert f"torch @ {file.as_uri()}" == found.requirement
     assert ("torch-2.14.0.dev20261101+cpu", like.pins) == (found.name, found.pins)
@@ -146,7 +152,7 @@ def test_a_wheel_is_installed_from_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "offender"),
     [
-        ("numpy.zip", "not named like a wheel"),
+        ("numpy.zip", "has not the name of a wheel"),
         ("scipy-1.0-py3-none-any.whl", "a wheel of scipy"),
         ("numpy-9.9-py3-none-any.whl", "no such file"),
     ],
@@ -156,6 +162,14 @@ def test_what_is_no_such_wheel(name, offender):
         wheel.read(Path(name), RELEASES[0])
 
 
+def test_a_junk_wheel_is_named(tmp_path):
+    """A file with a wheel's name that is none is refused before pip sees it."""
+    junk = tmp_path / "numpy-9.9-py3-none-any.whl"
+    junk.write_text("not found")
+    with pytest.raises(DeepbenchError, match="is no wheel, which is a zip file"):
+        wheel.read(junk, RELEASES[0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "offender"),
     [
@@ -163,6 +177,7 @@ def test_what_is_no_such_wheel(name, offender):
         (["m3072_n1_k128_NN", "numpy-1.26.4"], "no span"),
         (["m3072_n1_k128_NN", "numpy-1..numpy-2.0.2"], "numpy-1"),
         (["m3072_n1_k128_NN", "numpy-2.0.2..numpy-1.26.4"], "older release comes first"),
+        (["m3072_n1_k128_NN", "numpy-2.0.2..numpy-2.0.2"], "both are numpy-2.0.2"),
         (["m3072_n1_k128_NN", "numpy-2.0.2..torch-2.13.0"], "one framework"),
         (["m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2", "--precision", "half"], "half"),
         (["m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2", "--operation", "back"], "back"),

@@ -38,9 +38,7 @@ def test_what_only_workbooks_time_is_listed_when_asked_for():
     for one in {one["family"]: one for one in only}.values():
         found = json.loads(output("problems", one["id"], "--format", "json"))
         assert [one] == found
-        assert [] == json.loads(
-            output("problems", one["id"], "--set", "training", "--format", "json")
-        )
+        assert (2, "") == deepbench("problems", one["id"], "--set", "training")[:2]
     one_family = output("problems", "--published-only", "--family", "gemm", only[0]["id"])
     assert only[0]["id"] in one_family
     status, _, complaint = deepbench("problems", "--published-only", "--set", "training")
@@ -105,7 +103,6 @@ def test_table_shows_work_bytes_intensity_and_origin():
         (["--selection", "inference-device", "--family", "rnn"], 3),
         (["--selection", "headline", "--family", "conv"], 11),
         (["--selection", "headline", "--family", "conv", "--set", "training"], 5),
-        (["--set", "inference_device", "--family", "all_reduce"], 0),
         (["m35_n700_k2048_NN", "n16777216"], 2),
     ],
 )
@@ -119,10 +116,23 @@ def test_conditions_narrow_the_list(options, count):
 
 
 def test_nothing_found_is_said():
-    """A table of nothing is a sentence, a CSV of nothing its header."""
+    """In every form it is a line on stderr, and a status of 2."""
     nothing = ["problems", "--set", "inference_device", "--family", "all_reduce"]
-    assert "no problem meets these conditions\n" == output(*nothing)
-    assert 1 == len(output(*nothing, "--format", "csv").splitlines())
+    said = "deepbench: error: no problem meets all of these conditions\n"
+    for form in ("table", "csv", "json"):
+        assert (2, "", said) == deepbench(*nothing, "--format", form)
+
+
+def test_a_selection_of_nothing_picks_nothing_and_says_so():
+    """The pattern keeps asv from running everything; the status is that of no answer."""
+    for precision in ("int8", "bfloat16"):
+        status, out, err = deepbench(
+            "select", "headline", "--family", "all_reduce", "--precision", precision
+        )
+        assert (2, "(?!)\n", 1) == (status, out, err.count("\n"))
+    asked = ("select", "headline", "--precision", "int8")
+    assert "all_reduce" not in output(*asked)
+    assert "gemm" in output(*asked)
 
 
 def test_a_closed_pipe_is_no_error():

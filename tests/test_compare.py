@@ -18,7 +18,7 @@ from scipy import stats
 from deepbench_ops.analysis import comparison, points
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import entry, profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.ids import problem_of
@@ -233,8 +233,18 @@ def test_unknown_names_are_named_with_the_nearest(results, names, expected):
 
 
 def test_one_machine_alone_is_no_comparison(results):
-    """Usage, not a traceback."""
-    assert "name two or more" in run(results, "nvidia-m40").output
+    """It is compared with this machine, which may have no results."""
+    assert "has no results" in str(run(results, "nvidia-m40").exception)
+
+
+def test_this_machine_is_the_first_unless_two_are_named(results, monkeypatch):
+    """A release without a machine is this machine's."""
+    monkeypatch.setattr(entry, "default_name", lambda: "nvidia-m40")
+    assert (
+        "nvidia-p100@published-2017.7.14 against nvidia-m40@" in run(results, "nvidia-p100").output
+    )
+    two = ("@published-2017.7.14", "nvidia-p100")
+    assert "against nvidia-m40@published-2017.7.14" in run(results, *two).output
 
 
 def test_points_are_what_asv_stored(results):

@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from command import COMMAND, deepbench
+from command import COMMAND, deepbench, make_project
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +42,7 @@ profiles = st.builds(
 def home(tmp_path, monkeypatch):
     """An empty home folder, and to work in: asv keeps its list of machines in the real one."""
     monkeypatch.setenv("HOME", str(tmp_path))
+    make_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

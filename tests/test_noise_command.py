@@ -72,7 +72,7 @@ def simulated(monkeypatch):
             for task in tasks
         }
 
-    monkeypatch.setattr(side, "launch", lambda release: Launch(release.name))
+    monkeypatch.setattr(side, "launch", lambda release, *_: Launch(release.name))
     monkeypatch.setattr(pairs, "run_rounds", run_rounds)
 
 
@@ -92,7 +92,7 @@ def test_the_table_says_what_can_be_seen(simulated):
 def test_it_really_measures_a_release_against_itself(monkeypatch):
     """Three live pairs of one product of this interpreter's numpy."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
-    monkeypatch.setattr(side, "launch", lambda release: here)
+    monkeypatch.setattr(side, "launch", lambda *_: here)
     done = run("--problem", "m35_n700_k2048_NN", "--rounds", "3", "--format", "json")
     (figures,) = json.loads(done.output)["kernels"].values()
     assert (3, True) == (figures["rounds"], 0.7 < figures["ratio"] < 1.4)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import wheelhouse
 from click.testing import CliRunner
+from command import make_project
 from packaging.version import Version
 
 from deepbench_ops.cli import cli
@@ -119,7 +120,9 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
     """Disk use is told by release, and gone after a clean; the table stays."""
-    monkeypatch.chdir(tmp_path)
+    make_project(tmp_path)
+    (tmp_path / "inside").mkdir()
+    monkeypatch.chdir(tmp_path / "inside")
     folder = tmp_path / ".asv" / "env" / "numpy-1.0.0"
     folder.mkdir(parents=True)
     (folder / "big").write_bytes(b"x" * (3 << 20))

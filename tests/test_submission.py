@@ -792,5 +792,5 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     assert CliRunner().invoke(submit, arguments).exit_code == 0
     assert sent.read_bytes() == Path("nvidia-p100.json").read_bytes()
     sent.write_text(sent.read_text()[:-20])
-    broken = CliRunner().invoke(import_, [str(sent)])
+    broken = CliRunner().invoke(import_, [str(sent), "--results", str(tmp_path / "other")])
     assert "is no JSON" in str(broken.exception)

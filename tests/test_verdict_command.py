@@ -191,7 +191,7 @@ def test_the_table_names_release_and_kernel():
 def test_what_else_was_new_with_a_release_is_told():
     """Another BLAS came with numpy 2.4.6: below the table, and with each change in JSON."""
     asked = ("--machine", "epyc-7003-2core", "--release", "numpy-2.4.6")
-    told = "- new under numpy-2.4.6 beside numpy-2.4.1: "
+    told = "- new under numpy-2.4.6 since numpy-2.4.1: "
     (line,) = [text for text in run(*asked).output.splitlines() if text.startswith(told)]
     assert line.startswith(f"{told}blas scipy-openblas 0.3.31")
     assert "numpy 2.4.6 (" not in line
@@ -222,10 +222,31 @@ def test_suspicions_are_not_confirmed():
 
 
 def test_a_machine_without_lines_cannot_be_judged():
-    """One release of a framework has no history: status 2 again."""
-    done = run("--machine", "nvidia-v100")
-    assert 2 == done.exit_code
-    assert done.output.startswith("0 of 0 lines")
+    """The line says how many releases it takes, and the command that measures them."""
+    for arguments in (["--machine", "nvidia-v100"], ["--machine", "xeon-avx512-2core"], []):
+        done = run(*arguments)
+        assert isinstance(done.exception, DeepbenchError)
+        assert "6 releases" in str(done.exception)
+        assert "asv run --bench" in str(done.exception)
+        assert "" == done.output
+
+
+def test_this_machine_is_the_usual_one(monkeypatch):
+    """Others are shown when asked for: one by its name, or all."""
+    monkeypatch.setattr(entry, "default_name", lambda: "epyc-9005-2core")
+    since = ("--since", "numpy-1.26.4")
+    mine, every = run(*since).output, run(*since, "--all-machines").output
+    assert run(*since, "--machine", "epyc-9005-2core").output == mine
+    assert "epyc-9005-2core:" in mine and "epyc-9004-2core:" not in mine
+    assert "epyc-9005-2core:" in every and "epyc-9004-2core:" in every
+
+
+def test_a_release_that_no_kernel_has_is_said():
+    """Nothing changed with it, but nothing was looked at either."""
+    done = run("--machine", "epyc-9005-2core", "--release", "torch-2.13.0")
+    assert "torch-2.13.0: no kernel with enough releases" in str(done.exception)
+    done = run("--machine", "epyc-9005-2core", "--since", "numpy-2.4.6")
+    assert "no release after numpy-2.4.6" in str(done.exception)
 
 
 def test_json_holds_every_kernel():
@@ -273,7 +294,7 @@ def test_a_torn_file_of_samples_is_named(tmp_path):
     shutil.copytree(RESULTS / "epyc-9005-2core", tmp_path / "epyc-9005-2core")
     torn = min((tmp_path / "epyc-9005-2core").glob("*.jsonl"))
     torn.write_text(torn.read_text()[:-100])
-    done = CliRunner().invoke(verdict, ["--results", str(tmp_path)])
+    done = CliRunner().invoke(verdict, ["--results", str(tmp_path), "--all-machines"])
     assert isinstance(done.exception, DeepbenchError)
     assert torn.name in str(done.exception)
 
@@ -282,7 +303,7 @@ def test_a_torn_file_of_samples_is_named(tmp_path):
 def same_release(monkeypatch, tmp_path):
     """Whatever releases a pair is of, both sides are this interpreter's numpy; a new folder."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
-    monkeypatch.setattr(confirm.side, "launch", lambda release, folder: here)
+    monkeypatch.setattr(confirm.side, "launch", lambda *_: here)
     return tmp_path / "env"
 
 
@@ -404,7 +425,7 @@ def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
     (cause,) = judged(line(STEP))
     (ranks,) = judged(line(STEP, ranks=2))
 
-    def fails(release, folder):
+    def fails(*_):
         raise DeepbenchError("no network")
 
     monkeypatch.setattr(confirm.side, "launch", fails)

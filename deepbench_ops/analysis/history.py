@@ -19,6 +19,8 @@ from deepbench_ops.releases.table import Release
 
 FEWEST_PROCESSES = 11
 """A line of fewer says nothing (see `detect_changes`)."""
+FEWEST_RELEASES = -(-FEWEST_PROCESSES // 2)
+"""So many releases of two processes each have them."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES, NAMES
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.check import known, once
-from deepbench_ops.commands.options import several
+from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.tables import TYPES, family_name
@@ -33,22 +33,15 @@ KINDS = 2
     help=f"On this device: {', '.join(DEVICES)}.",
 )
 @several("--family", "families", tuple(TYPES))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="A table to read, or JSON for another program.",
-)
+@printed_as("table", "json")
 def backends(
     frameworks: tuple[str, ...], device: str, families: tuple[str, ...], form: str
 ) -> None:
-    """Print which framework has which kernel, in which precision, and why it has not.
+    """Print which framework has which kernel, in which precision, and why others are missing.
 
-    Asked by trying: one small problem of each kind of kernel is computed and compared with
-    float64 by the frameworks that are installed here. A cell is yes, or the number of the reason
-    below the table. `deepbench check` looks at every kind of problem.
+    One small problem of each kind of kernel is computed by every framework that is installed here
+    and compared with float64. A cell is yes, or the number of a reason below the table. "deepbench
+    check" tries every kind of problem.
     """
     names = once(known("framework", name, NAMES) for name in frameworks) or NAMES
     place = known("device", device, DEVICES)
@@ -88,7 +81,7 @@ def as_table(found: Sequence["Row"]) -> str:
         [*kernel, *(by.get(precision, "") for precision in PRECISIONS)]
         for kernel, by in cells.items()
     ]
-    headers = ["framework", "family", "operation", *PRECISIONS]
-    table = tabulate(lines, headers, "simple", disable_numparse=True)
-    told = [f"{number:>3}  {reason}" for reason, number in reasons.items()]
-    return "\n".join([table, "", *told]) if told else table
+    columns = [tables.Column("framework"), tables.Column("family"), tables.Column("operation")]
+    columns += [tables.Column(precision) for precision in PRECISIONS]
+    below = [tables.prose(f"{number:>3}  {reason}", " " * 5) for reason, number in reasons.items()]
+    return "\n".join([tables.table(columns, lines), *(["", *below] if below else [])])

@@ -22,7 +22,7 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
 @click.command()
 @click.argument("problem", metavar="PROBLEM")
 @click.argument("span", metavar="FROM..TO")
-@click.option("--family", metavar="F", help="The problem's family, where several have its id.")
+@click.option("--family", metavar="F", help="The family of PROBLEM, if several have its id.")
 @click.option("--precision", metavar="P", default="float32", show_default=True)
 @click.option("--operation", metavar="O", default="forward", show_default=True)
 @click.option(
@@ -31,7 +31,8 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
     metavar="FILE",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A nightly's wheel, instead of the listed releases in between; give them in order.",
+    help="The wheel of a nightly build, to try instead of the listed releases; repeat it, oldest"
+    " first.",
 )
 @click.option(
     "--rounds",
@@ -56,14 +57,18 @@ def bisect(
     \b
         deepbench bisect m3072_n1_k128_NN numpy-1.24.4..numpy-2.4.6
 
-    Every release asked about is measured against FROM, in pairs of live processes, until it is
-    sure on which side it is. The exit status is 1 where one was found, 0 where TO is not slower
-    than FROM, and 2 where it cannot be told.
+    Releases in between are measured against FROM, in pairs of live processes, each until it is
+    certain whether it is slow. Their environments are installed where they are missing.
+
+    The exit status is 1 if a slow release was found, 0 if TO is not slower than FROM, and 2 if
+    that stays uncertain.
     """
+    from deepbench_ops import project
     from deepbench_ops.measure import pairs
     from deepbench_ops.paired.bisect import bisect as search
     from deepbench_ops.releases import side
 
+    folder = project.environments()
     wanted = find_anywhere(problem, family)
     known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
@@ -71,22 +76,23 @@ def bisect(
     task = pairs.Task(wanted.family, wanted.id, precision_named(precision).name, operation)
 
     def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:
-        return pairs.run_rounds(side.launch(before), side.launch(after), [task], rounds)[task]
+        first, second = (side.launch(release, folder, _note) for release in (before, after))
+        return pairs.run_rounds(first, second, [task], rounds)[task]
 
     say_settings()
     found = search(_candidates(span, wheels), measure, most, _say)
     for name, reason in found.left_out.items():
-        click.echo(f"left out: {name}: {reason}", err=True)
+        _note(f"left out: {name}: {reason}")
     if found.first_slow is None:
-        click.echo("not slower" if found.sure else f"cannot be told within {most} rounds")
+        click.echo("not slower" if found.sure else f"uncertain after {most} rounds")
         sys.exit(NOT_SLOWER if found.sure else UNSURE)
     assert found.last_good is not None
     if found.sure:
         click.echo(f"first slow: {found.first_slow.name}; last good: {found.last_good.name}")
     else:
         click.echo(
-            f"between {found.last_good.name} and {found.first_slow.name}: closer cannot be told"
-            f" within {most} rounds"
+            f"between {found.last_good.name} and {found.first_slow.name}: uncertain where after"
+            f" {most} rounds"
         )
     sys.exit(FOUND if found.sure else UNSURE)
 
@@ -103,8 +109,10 @@ def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
         raise DeepbenchError(f"{span}: both ends must be releases of one framework")
     of_framework = [release for release in releases if release.framework == first.framework]
     low, high = of_framework.index(first), of_framework.index(last)
-    if low >= high:
-        raise DeepbenchError(f"{span}: the older release comes first")
+    if low == high:
+        raise DeepbenchError(f"{span}: both are {first.name}: name an older and a newer release")
+    if low > high:
+        raise DeepbenchError(f"{span}: the older release comes first: {last.name}..{first.name}")
     if wheels:
         return [first, *(wheel.read(path, last) for path in wheels), last]
     return [first, *of_framework[low + 1 : high], last]
@@ -112,9 +120,12 @@ def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
 
 def _say(step: "Step") -> None:
     verdict = step.verdict
-    told = {True: "slow", False: "not slow", None: "cannot be told"}[step.slow]
-    click.echo(
-        f"{step.release.name}: {verdict.ratio:.3f} ({verdict.low:.3f} .. {verdict.high:.3f}) times"
-        f" the first, {verdict.rounds} rounds: {told}",
-        err=True,
+    answer = {True: "slow", False: "not slow", None: "uncertain"}[step.slow]
+    _note(
+        f"{step.release.name}: {verdict.ratio:.3f} times the first release's time"
+        f" ({verdict.low:.3f} to {verdict.high:.3f}, {verdict.rounds} rounds): {answer}"
     )
+
+
+def _note(line: str) -> None:
+    click.echo(line, err=True)

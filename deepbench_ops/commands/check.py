@@ -1,27 +1,43 @@
-"""`deepbench check`: every kernel on small problems, its error beside what is allowed."""
+"""`deepbench check`: every kernel on small problems, its error next to what is allowed."""
 
 import csv
-import io
 import json
+import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES, NAMES
-from deepbench_ops.commands.options import several
+from deepbench_ops.commands import progress, tables
+from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.conditions import LAYOUT
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
+from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.sweep import Row
+
+COLUMNS = (
+    tables.Column("framework"),
+    tables.Column("device", drop=4),
+    tables.Column("family"),
+    tables.Column("operation", wrap=8),
+    tables.Column("precision"),
+    tables.Column("layout", drop=2),
+    tables.Column("error", right=True, drop=1),
+    tables.Column("tolerance", right=True, drop=3),
+    tables.Column("verdict"),
+    tables.Column("reason", wrap=16),
+)
 
 ANY_WRONG = 1
 """The exit status when a kernel computes a wrong result."""
@@ -33,14 +49,7 @@ ANY_WRONG = 1
 @several("--family", "families", tuple(TYPES))
 @several("--precision", "precisions", PRECISIONS)
 @several("--layout", "layouts", LAYOUT.values)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "json"]),
-    default="table",
-    show_default=True,
-    help="A table to read, or CSV or JSON for another program.",
-)
+@printed_as("table", "csv", "json")
 def check(
     frameworks: tuple[str, ...],
     devices: tuple[str, ...],
@@ -52,15 +61,15 @@ def check(
     """Compare every kernel with float64, on small problems, and time none.
 
     One line for each framework, device, family, operation, precision and layout of tensors that
-    the family has. The problems are those of the published lists cut down to a size at which
-    every entry of the output can be compared, one of each kind; all-reduces run between two and
-    between three processes. Shown is the entry that comes nearest to what is allowed, or is
-    furthest beyond it: its error and its tolerance.
+    the family has, printed as soon as it is known. The problems are those of the published lists
+    cut down to a size at which every entry of the output can be compared, one of each kind;
+    all-reduces run between two and between three processes. Error and tolerance are those of the
+    entry that comes nearest to its tolerance, or is furthest beyond it.
 
     \b
       ok       every entry of every problem is within its tolerance
       wrong    some entry is not, or the kernel fails: the exit status is 1
-      skipped  not to be had here, and why
+      skipped  missing here, and why; if all are, the exit status is 2
     """
     wanted = (
         once(known("framework", name, NAMES) for name in frameworks) or NAMES,
@@ -77,18 +86,25 @@ def check(
     from deepbench_ops.ranks import sweep as between_processes
 
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
-    found: list[Row] = []
-    if in_one := [family for family in chosen if family != AllReduce.family]:
-        found += sweep.rows(*places, in_one, kinds, threads=count, tell=tell, layouts=lying)
-    if AllReduce.family in chosen:
-        found += between_processes.rows(*places, kinds, tell=tell, layouts=lying)
-    written = {"table": as_table, "csv": as_csv, "json": as_json}[form](found)
-    click.echo(written)
-    verdicts = Counter(row.verdict for row in found)
+
+    def rows() -> Iterator["Row"]:
+        if in_one := [family for family in chosen if family != AllReduce.family]:
+            yield from sweep.rows(*places, in_one, kinds, threads=count, tell=tell, layouts=lying)
+        if AllReduce.family in chosen:
+            yield from between_processes.rows(*places, kinds, tell=tell, layouts=lying)
+
+    writers: dict[str, Callable[[Iterable[Row]], Iterable[Row]]] = {
+        "table": partial(print_table, *wanted),
+        "csv": print_csv,
+        "json": print_json,
+    }
+    verdicts = Counter(row.verdict for row in writers[form](rows()))
     counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in sweep.VERDICTS)
     click.echo(counted, err=form != "table")
     if verdicts[sweep.WRONG]:
         click.get_current_context().exit(ANY_WRONG)
+    if not verdicts[sweep.OK]:
+        raise DeepbenchError("no kernel was compared: the table has the reasons")
 
 
 def known(what: str, name: str, names: Sequence[str]) -> str:
@@ -104,46 +120,64 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def tell(step: str) -> None:
-    """Say what is being checked, apart from the output proper."""
-    click.echo(f"checking: {step} ...", err=True)
+    """Say what is being checked, where somebody waits for it."""
+    progress.show(f"checking: {step} ...")
 
 
-def as_json(found: Sequence["Row"]) -> str:
-    """A list with an object a row; error and tolerance are null where nothing was compared."""
-    return json.dumps([asdict(row) for row in found], indent=1, allow_nan=False)
+def print_json(rows: Iterable["Row"]) -> list["Row"]:
+    """Print a list with an object a row, once all are known; return the rows.
+
+    Error and tolerance are null where nothing was compared.
+    """
+    found = list(rows)
+    progress.clear()
+    click.echo(json.dumps([asdict(row) for row in found], indent=1, allow_nan=False))
+    return found
 
 
-def as_csv(found: Sequence["Row"]) -> str:
-    """One line a row; error and tolerance are empty where nothing was compared."""
-    out = io.StringIO()
-    names = [field.name for field in fields(found[0])]
-    writer = csv.DictWriter(out, names, lineterminator="\n")
+def print_csv(rows: Iterable["Row"]) -> Iterator["Row"]:
+    """Print a line for each row as it comes, and yield the row.
+
+    Error and tolerance are empty where nothing was compared.
+    """
+    from deepbench_ops.backends.sweep import Row
+
+    names = [field.name for field in fields(Row)]
+    writer = csv.DictWriter(sys.stdout, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(row) for row in found)
-    return out.getvalue().rstrip("\n")
+    for row in rows:
+        progress.clear()
+        writer.writerow(asdict(row))
+        sys.stdout.flush()
+        yield row
 
 
-def as_table(found: Sequence["Row"]) -> str:
-    """The rows for a reader, errors to three digits."""
-    headers = ["framework", "device", "family", "operation", "precision", "layout"]
-    headers += ["error", "tolerance", "verdict", "reason"]
-    lines = [
-        [
-            row.framework,
-            row.device,
-            row.family,
-            row.operation,
-            row.precision,
-            row.layout,
-            shown(row.error),
-            shown(row.tolerance),
-            row.verdict,
-            row.reason,
-        ]
-        for row in found
-    ]
-    align = ("left",) * 6 + ("right",) * 2 + ("left",) * 2
-    return tabulate(lines, headers, "simple", disable_numparse=True, colalign=align)
+def print_table(
+    frameworks: Sequence[str],
+    devices: Sequence[str],
+    families: Sequence[str],
+    precisions: Sequence[str],
+    rows: Iterable["Row"],
+) -> Iterator["Row"]:
+    """Print a line for each row as it comes, errors to three digits, and yield the row.
+
+    Columns are as wide as the names that they may hold.
+    """
+    operations = {name for family in families for name in TYPES[family].operations}
+    layouts = {name for family in families for name in TYPES[family].layouts}
+    held = (frameworks, devices, families, {*operations, FIRST_CALL}, precisions, layouts)
+    widths = [*(max(map(len, names)) for names in held), 8, 8, 7, 60]
+    layout = tables.Layout(COLUMNS, widths, tables.terminal_width())
+    click.echo(layout.head())
+    for row in rows:
+        progress.clear()
+        figures = (shown(row.error), shown(row.tolerance))
+        names = (row.framework, row.device, row.family, row.operation, row.precision, row.layout)
+        click.echo(layout.line([*names, *figures, row.verdict, row.reason]))
+        yield row
+    progress.clear()
+    if layout.left_out:
+        click.echo(tables.left_out(layout))
 
 
 def shown(number: float | None) -> str:

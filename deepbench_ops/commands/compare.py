@@ -9,25 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder, say
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
+from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group
 
 GROUP_COLUMNS = (
-    "family",
-    "precision",
-    "other / first",
-    "95 % interval",
-    "both have",
-    "first has",
-    "other has",
-    "% of peak, first",
-    "% of peak, other",
+    tables.Column("family"),
+    tables.Column("precision", wrap=8),
+    tables.Column("other / first", right=True),
+    tables.Column("95 % interval", wrap=8),
+    tables.Column("both have", right=True),
+    tables.Column("first has", right=True, drop=2),
+    tables.Column("other has", right=True, drop=2),
+    tables.Column("% of peak, first", right=True, drop=1),
+    tables.Column("% of peak, other", right=True, drop=1),
 )
-CHANGE_COLUMNS = ("kernel", "operation", "precision", "first, s", "other, s", "other / first")
+CHANGE_COLUMNS = (
+    tables.Column("kernel", wrap=16),
+    tables.Column("operation", wrap=12),
+    tables.Column("precision", drop=1),
+    tables.Column("first, s", right=True),
+    tables.Column("other, s", right=True),
+    tables.Column("other / first", right=True),
+)
 
 
 @click.command()
@@ -42,37 +50,34 @@ CHANGE_COLUMNS = ("kernel", "operation", "precision", "first, s", "other, s", "o
 )
 @click.option("--device", metavar="D", help="Which, of machines with results on several.")
 @results_folder
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
-    default="table",
-    show_default=True,
-    help="How it is printed; csv has the families only.",
-)
+@printed_as("table", "markdown", "csv", "json")
 def compare(
     contenders: tuple[str, ...], widest: int, device: str | None, results: Path, form: str
 ) -> None:
     """Compare each MACHINE with the first, over the kernels that both have, as they usually run.
 
+    Without MACHINE, "@RELEASE" is of this machine, and a single MACHINE is compared with this one.
     RELEASE is one like torch-2.13.0, or a framework, whose newest time of each kernel counts;
     published figures are the framework "published":
 
     \b
+        deepbench compare @numpy-1.26.4 @numpy-2.2.6
+        deepbench compare nvidia-v100
         deepbench compare nvidia-v100@published-2017.11.16 nvidia-v100@published-2019.10.7
         deepbench compare epyc-9004-2core@torch epyc-9004-2core@numpy nvidia-v100
 
     A ratio is the geometric mean of other / first in seconds: below 1 the other is faster. Its
-    interval takes the kernels as a sample of all that a family could have.
+    interval takes the kernels as a sample of all that a family could have. CSV has the families
+    only.
     """
     from deepbench_ops.analysis import comparison
 
-    if len(contenders) < 2:
-        raise click.UsageError(
-            "name two or more: deepbench compare MACHINE@RELEASE MACHINE@RELEASE"
-        )
-    first, *others = (_contender(text, results, device) for text in contenders)
+    specs = contenders if len(contenders) > 1 else ("", *contenders)
+    first, *others = (_contender(text, results, device) for text in specs)
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
+    if not any(groups for _, groups, _ in pairs):
+        names = " and ".join(other.name for other in others)
+        raise DeepbenchError(f"{first.name} has no kernel in common with {names}")
     for other in others:
         say(comparison.remarks(first, other), form)
     if form == "json":
@@ -80,8 +85,8 @@ def compare(
     elif form == "csv":
         click.echo(_csv(first, pairs), nl=False)
     else:
-        style = "github" if form == "markdown" else "simple"
-        click.echo("\n\n".join(_text(first, *pair, widest, style) for pair in pairs))
+        texts = [_text(first, *pair, widest, form == "markdown") for pair in pairs]
+        click.echo("\n\n".join(texts))
 
 
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
@@ -89,10 +94,13 @@ def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     from deepbench_ops.machine import profile
     from deepbench_ops.releases import table
 
-    machine = spec.partition("@")[0]
+    named, at, release = spec.partition("@")
+    machine = machine_with_results(results, named or None)
     releases = {release.hash: release for release in table.load()}
     found = points.load(results, machine, releases)
-    return comparison.contender(spec, found, profile.read(results, machine), device)
+    return comparison.contender(
+        f"{machine}{at}{release}", found, profile.read(results, machine), device
+    )
 
 
 def _text(
@@ -101,19 +109,19 @@ def _text(
     groups: Sequence["Group"],
     changes: Sequence["Change"],
     widest: int,
-    style: str,
+    markdown: bool,
 ) -> str:
     lines = [f"{other.name} against {first.name}", ""]
     if not groups:
         return lines[0] + ": no kernel that both have"
-    lines.append(tabulate([_group_row(g) for g in groups], GROUP_COLUMNS, tablefmt=style))
+    lines.append(tables.table(GROUP_COLUMNS, [_group_row(g) for g in groups], markdown))
     for title, chosen in (
         ("other is faster", [c for c in changes[:widest] if c.ratio < 1]),
         ("first is faster", [c for c in changes[::-1][:widest] if c.ratio > 1]),
     ):
         if chosen:
             rows = [_change_row(change) for change in chosen]
-            table = tabulate(rows, CHANGE_COLUMNS, tablefmt=style, disable_numparse=True)
+            table = tables.table(CHANGE_COLUMNS, rows, markdown)
             lines += ["", f"Where {title} by most:", "", table]
     return "\n".join(lines)
 
@@ -165,7 +173,10 @@ def _json(
             {key: None if value != value else value for key, value in asdict(group).items()}
             for group in groups
         ],
-        "widest": [dict(zip(CHANGE_COLUMNS, _change(c), strict=True)) for c in listed],
+        "widest": [
+            {column.title: cell for column, cell in zip(CHANGE_COLUMNS, _change(c), strict=True)}
+            for c in listed
+        ],
     }
 
 
@@ -174,7 +185,7 @@ def _csv(
 ) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["first", "other", *GROUP_COLUMNS])
+    writer.writerow(["first", "other", *(column.title for column in GROUP_COLUMNS)])
     for other, groups, _ in pairs:
         writer.writerows([first.name, other.name, *_group_row(group)] for group in groups)
     return out.getvalue()

@@ -7,15 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder, say
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.fastest import Record
 
-COLUMNS = ("set", "kernel", "total, ms", "10^12 FLOP/s or GB/s", "precision", "machine", "release")
+COLUMNS = (
+    tables.Column("set", drop=2),
+    tables.Column("kernel", wrap=20),
+    tables.Column("total, ms", right=True),
+    tables.Column("10^12 FLOP/s or GB/s", right=True),
+    tables.Column("precision", drop=1),
+    tables.Column("machine", wrap=12),
+    tables.Column("release", wrap=12),
+)
 
 
 @click.command()
@@ -37,13 +46,7 @@ COLUMNS = ("set", "kernel", "total, ms", "10^12 FLOP/s or GB/s", "precision", "m
     help="Only what was out on that day.",
 )
 @click.option("--history", is_flag=True, help="Every record a kernel has had, with its day.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "json"]),
-    default="table",
-    show_default=True,
-)
+@printed_as("table", "markdown", "json")
 @results_folder
 def fastest(
     selection: str,
@@ -88,11 +91,28 @@ def fastest(
         lines = [r for line in records.history(found, members, precisions) for r in line]
     else:
         lines = records.records(found, members, precisions, as_of.date() if as_of else None)
+    if not lines:
+        raise DeepbenchError(_nothing(results, len(found), selection, family, precisions, as_of))
     if form == "json":
         click.echo(json.dumps([asdict(r) | {"day": r.day.isoformat()} for r in lines], indent=1))
     else:
-        style = "github" if form == "markdown" else "simple"
-        click.echo(tabulate([_row(r) for r in lines], COLUMNS, tablefmt=style))
+        click.echo(tables.table(COLUMNS, [_row(r) for r in lines], form == "markdown"))
+
+
+def _nothing(
+    results: Path,
+    times: int,
+    selection: str,
+    family: str | None,
+    precisions: tuple[str, ...],
+    as_of: datetime | None,
+) -> str:
+    """Return why there is no record to print."""
+    if not times:
+        return f"{results} holds no results of any machine: measure {MEASURE}"
+    by = f" that was out on {as_of.date()}" if as_of else ""
+    kernels = f"{selection}{f', {family}' if family else ''}, {' or '.join(precisions)}"
+    return f"no machine in {results} has a result{by} for these kernels: {kernels}"
 
 
 def _row(record: "Record") -> list[str]:

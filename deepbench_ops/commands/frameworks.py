@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder, say
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.selections import SELECTIONS
 
@@ -18,17 +19,11 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--machine", metavar="NAME", help="Whose results (default: this machine's).")
+@click.option("--machine", metavar="NAME", help="The machine.  [default: this one]")
 @click.option("--selection", type=click.Choice(SELECTIONS), default="headline", show_default=True)
 @click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
 @click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "json"]),
-    default="table",
-    show_default=True,
-)
+@printed_as("table", "markdown", "json")
 @results_folder
 def frameworks(
     machine: str | None,
@@ -40,18 +35,17 @@ def frameworks(
 ) -> None:
     """Compare the frameworks that were measured on a machine, kernel by kernel.
 
-    Of each framework the newest release counts. A star marks the fastest, where it is ahead of
-    the second by more than the noise between processes; each time comes with its interval.
+    Of each framework the newest release counts. A star marks the fastest if it is ahead of the
+    second by more than the noise between processes; each time comes with its interval.
     """
     from deepbench_ops.analysis import frameworks as analysis
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.settings import notes
-    from deepbench_ops.machine import entry
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table
 
     releases = {release.hash: release for release in table.load()}
-    name = machine or entry.default_name()
+    name = machine_with_results(results, machine)
     members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
     found = [
         contest
@@ -59,11 +53,17 @@ def frameworks(
         if (contest.kernel.set, contest.kernel.family, contest.kernel.problem_id) in members
         and contest.kernel.precision == precision
     ]
+    if not found:
+        raise DeepbenchError(
+            f"{name} has no kernel of {selection}{f', {family}' if family else ''}, {precision}"
+            " with two frameworks: measure it with asv run --bench"
+            f' "$(deepbench select {selection} --precision {precision})"'
+        )
     say(notes([point for contest in found for point in contest.points]), form)
     if form == "json":
         click.echo(json.dumps([as_dict(contest) for contest in found], indent=1))
     else:
-        click.echo(as_table(found, "github" if form == "markdown" else "simple"))
+        click.echo(as_table(found, form == "markdown"))
 
 
 def as_dict(contest: "Contest") -> dict[str, object]:
@@ -87,18 +87,38 @@ def _timed(point: "Point") -> dict[str, float | None]:
     return {"seconds": point.seconds, "low": low, "high": high}
 
 
-def as_table(found: Sequence["Contest"], style: str) -> str:
-    """A line for each kernel, a column for each framework's newest release."""
+def _kernel(contest: "Contest") -> tuple[str, str]:
+    kernel = contest.kernel
+    ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
+    return f"{kernel.family} {kernel.operation}", f"{kernel.problem_id}{ranks}"
+
+
+def _cells(contest: "Contest") -> dict[str, str]:
+    """Return the time of each framework that has one, by its name."""
+    times = {point.release.framework: point for point in contest.points}
+    return {name: shown(times[name], name == contest.fastest) for name in sorted(times)}
+
+
+KERNEL = (tables.Column("operation", wrap=12), tables.Column("problem", wrap=16))
+
+
+def as_table(found: Sequence["Contest"], markdown: bool) -> str:
+    """A line for each kernel and a column for each framework, or where the terminal is too narrow
+    for that, a line for each kernel and framework."""
     names = sorted({point.release.framework for contest in found for point in contest.points})
+    columns = [*KERNEL, *(tables.Column(f"{name}, ms") for name in names)]
     lines = []
     for contest in found:
-        by = {point.release.framework: point for point in contest.points}
-        kernel = contest.kernel
-        ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
-        cells = [shown(by[name], name == contest.fastest) if name in by else "" for name in names]
-        lines.append([f"{kernel.family} {kernel.operation}", f"{kernel.problem_id}{ranks}", *cells])
-    headers = ["operation", "problem", *(f"{name}, ms" for name in names)]
-    table = tabulate(lines, headers, style, disable_numparse=True)
+        cells = _cells(contest)
+        lines.append([*_kernel(contest), *(cells.get(name, "") for name in names)])
+    if not markdown and not tables.fits(columns, lines):
+        columns = [*KERNEL, tables.Column("framework"), tables.Column("ms")]
+        lines = [
+            [*(("", "") if place else _kernel(contest)), *cell]
+            for contest in found
+            for place, cell in enumerate(_cells(contest).items())
+        ]
+    table = tables.table(columns, lines, markdown)
     clear = sum(bool(contest.fastest) for contest in found)
     return f"{table}\n\n{clear} of {len(found)} kernels have a fastest beyond the noise"
 

@@ -7,23 +7,23 @@ from functools import partial
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import printed_as, results_folder
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.published import publication, submission
 from deepbench_ops.published.publication import Publication
 
 COLUMNS = (
-    "file",
-    "machine",
-    "published",
-    "set",
-    "times",
-    "unread",
-    "slips joined",
-    "in no list",
-    "FLOPS disagree",
+    tables.Column("file", wrap=12),
+    tables.Column("machine", wrap=10),
+    tables.Column("published"),
+    tables.Column("set", drop=1),
+    tables.Column("times", right=True),
+    tables.Column("unread", right=True),
+    tables.Column("slips joined", right=True, drop=2),
+    tables.Column("in no list", right=True, drop=2),
+    tables.Column("FLOPS disagree", right=True, drop=2),
 )
 
 
@@ -46,14 +46,7 @@ COLUMNS = (
 )
 @results_folder
 @click.option("--cells", is_flag=True, help="List every cell that could not be read, and why.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="How the report is printed.",
-)
+@printed_as("table", "json")
 def import_(
     files: tuple[Path, ...],
     machine: str | None,
@@ -99,7 +92,7 @@ def import_(
     if form == "json":
         click.echo(json.dumps([_row(one) for one in found], indent=1))
     else:
-        click.echo(tabulate([list(_row(one).values()) for one in found], headers=COLUMNS))
+        click.echo(tables.table(COLUMNS, [list(_row(one).values()) for one in found]))
         times, names = sum(one.timings for one in found), {one.machine.name for one in found}
         click.echo(
             f"{times} times of {len(names)} machines: {changed} result files written, {added} days"
@@ -132,7 +125,7 @@ def _row(one: Publication) -> dict[str, object]:
         len(one.unlisted),
         len(one.disagreeing),
     )
-    return dict(zip(COLUMNS, figures, strict=True))
+    return dict(zip((column.title for column in COLUMNS), figures, strict=True))
 
 
 def _cells(one: Publication, results: Path) -> Iterator[str]:

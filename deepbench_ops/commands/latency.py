@@ -10,7 +10,7 @@ import click
 
 from deepbench_ops.analysis.percentiles import PERCENTILES, fewest, percentiles, shown
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import printed_as, results_folder
 from deepbench_ops.commands.whole_model import demand, keeper, ready
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError
@@ -57,7 +57,7 @@ WARM_UP = 0.2
 )
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
 @results_folder
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+@printed_as("table", "json")
 def latency(
     name: str,
     batch: int,

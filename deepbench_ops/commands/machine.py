@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deepbench_ops.commands.options import say_settings
+from deepbench_ops.commands.options import results_folder, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
@@ -14,19 +14,13 @@ from deepbench_ops.machine.profile import Figure, Profile
 @click.command()
 @click.option("--name", help="The machine's name in the results (default: as asv knows it).")
 @click.option("--accelerator", help="The accelerator's name, where it cannot be detected.")
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="The results folder that gets the profile.",
-)
+@results_folder
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--no-measure", is_flag=True, help="Write asv's entry only, measure nothing.")
 @click.option(
     "--renew-yardsticks",
     is_flag=True,
-    help="Read the yardsticks anew; later points will not line up with earlier ones.",
+    help="Read the yardsticks again: later points are not comparable with earlier ones.",
 )
 def machine(
     name: str | None,
@@ -86,11 +80,11 @@ def show_identity(identity: dict[str, str], changed: dict[str, tuple[str, str]])
 
 
 def confirm(yes: bool) -> None:
-    """Ask whether to go on; DeepbenchError when nobody is there to answer or says no."""
+    """Ask whether to go on; DeepbenchError where there is no terminal, or the answer is no."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise DeepbenchError("nobody to ask: give --yes to write this machine's entry")
+        raise DeepbenchError("no terminal to ask on: --yes writes this machine's entry unasked")
     if not click.confirm("Write this?", default=True):
         raise DeepbenchError("nothing written")
 

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from tabulate import tabulate
 
-from deepbench_ops.commands.options import say_settings
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import printed_as, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import precision as precision_named
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from deepbench_ops.releases.table import Release
 
 GOAL = 0.05
-COLUMNS = ("kernel", "against itself", "99 % interval", "a change seen from", "rounds for 5 %")
+COLUMNS = (
+    tables.Column("kernel", wrap=16),
+    tables.Column("against itself", right=True),
+    tables.Column("99 % interval"),
+    tables.Column("a change seen from", right=True),
+    tables.Column("rounds for 5 %", right=True, drop=1),
+)
 
 
 @click.command()
@@ -40,16 +46,18 @@ COLUMNS = ("kernel", "against itself", "99 % interval", "a change seen from", "r
     show_default=True,
     help="Pairs of processes for each kernel.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+@printed_as("table", "json")
 def noise(
     release: str | None, ids: tuple[str, ...], precision: str, rounds: int, form: str
 ) -> None:
     """Measure RELEASE against itself in pairs, and say what this machine can resolve.
 
-    The newest numpy of the release table unless another is named. A change seen from 3 % is one
-    that so many rounds would find 95 times in 100. Below the table stands what can be mended:
-    governor, turbo, other load, too few rounds.
+    RELEASE is the newest numpy of the release table unless another is named; it is installed where
+    it is missing. "A change seen from 3 %" means that a change of 3 % would be found 95 times in
+    100 with as many rounds. Below the table stands what would make it better: the processor's
+    governor and turbo, other load, more rounds.
     """
+    from deepbench_ops import project
     from deepbench_ops.analysis.verdict import compare_pairs
     from deepbench_ops.machine import advice
     from deepbench_ops.measure import fingerprint, pairs
@@ -59,19 +67,25 @@ def noise(
     problems = [find_anywhere(text, None) for text in ids or _headline()]
     tasks = [pairs.Task(each.family, each.id, wanted) for each in problems]
     say_settings()
-    launch = side.launch(_release(release))
+    launch = side.launch(_release(release), project.environments(), _note)
     load, before = os.getloadavg()[0], advice.processor_time()
     taken = pairs.run_rounds(launch, launch, tasks, rounds)
-    told = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
+    advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
     verdicts = {task.problem: compare_pairs(found) for task, found in taken.items()}
-    told += _too_few(list(verdicts.values()), rounds)
+    advised += _too_few(list(verdicts.values()), rounds)
     if form == "json":
         figures = {id: asdict(verdict) for id, verdict in verdicts.items()}
-        click.echo(json.dumps({"kernels": figures, "advice": told}, indent=1))
+        click.echo(json.dumps({"kernels": figures, "advice": advised}, indent=1))
         return
     rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
-    click.echo(tabulate(rows, COLUMNS, disable_numparse=True))
-    click.echo("\n" + "\n".join(told or ["Nothing to mend was found."]))
+    click.echo(tables.table(COLUMNS, rows))
+    click.echo()
+    for line in advised or ["Nothing to improve was found."]:
+        click.echo(tables.prose(line))
+
+
+def _note(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _headline() -> list[str]:

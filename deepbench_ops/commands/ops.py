@@ -4,10 +4,11 @@ import json
 from typing import TYPE_CHECKING
 
 import click
-from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.as_csv import as_csv
+from deepbench_ops.commands.options import printed_as
 from deepbench_ops.commands.whole_model import demand, ready
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model
@@ -32,13 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--top", metavar="N", type=click.IntRange(min=1), help="Only the N that take longest."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "json"]),
-    default="table",
-    show_default=True,
-)
+@printed_as("table", "csv", "json")
 def ops(
     name: str, batch: int, operation: str, precision: str, device: str, top: int | None, form: str
 ) -> None:
@@ -76,6 +71,20 @@ def ops(
         click.echo(_as_table(found, lines))
 
 
+COLUMNS = (
+    tables.Column("operation", wrap=14),
+    tables.Column("operands", wrap=16),
+    tables.Column("dtype", drop=3),
+    tables.Column("calls", right=True),
+    tables.Column("MFLOP", right=True),
+    tables.Column("MB", right=True, drop=1),
+    tables.Column("FLOP/byte", right=True, drop=2),
+    tables.Column("% of step", right=True),
+    tables.Column("alone ms", right=True),
+    tables.Column("GFLOP/s", right=True),
+)
+
+
 def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
     each = part.operation
     return {
@@ -95,12 +104,10 @@ def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
 
 
 def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
-    headers = ["operation", "operands", "dtype", "calls", "MFLOP", "MB", "FLOP/byte"]
-    headers += ["% of step", "alone ms", "GFLOP/s"]
     shown = [
         [
             line["operation"],
-            str(line["operands"])[:60],
+            line["operands"],
             line["dtype"],
             line["calls"],
             _scaled(line["flops"], 1e-6),
@@ -112,12 +119,12 @@ def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
         ]
         for line in lines
     ]
-    return (
-        f"{tabulate(shown, headers, 'simple')}\n"
+    below = tables.prose(
         f"a step takes {found.whole * 1e3:.4g} ms; its operations, each alone and as often as it"
         f" is called, {found.alone * 1e3:.4g} ms: the framework's overhead is"
         f" {100 * found.overhead:.1f} %"
     )
+    return f"{tables.table(COLUMNS, shown)}\n{below}"
 
 
 def _scaled(number: object, factor: float) -> str:

@@ -1,10 +1,18 @@
-"""Options that several subcommands share."""
+"""Options that several subcommands share, and which machine they mean."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+from deepbench_ops import project
+from deepbench_ops.commands.tables import WIDE
+from deepbench_ops.errors import DeepbenchError
+
+SELECTED = 'asv run --bench "$(deepbench select headline --precision float32)"'
+MEASURE = f"some with {SELECTED}"
+"""What a machine without results needs: a run of some minutes."""
 
 
 def several(option: str, name: str, names: Sequence[str]) -> Callable[..., Any]:
@@ -18,23 +26,67 @@ def several(option: str, name: str, names: Sequence[str]) -> Callable[..., Any]:
     )
 
 
+def _in_project(context: click.Context, option: click.Parameter, given: Path | None) -> Path:
+    return project.results() if given is None else given
+
+
 results_folder = click.option(
     "--results",
     metavar="DIRECTORY",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="The results folder.",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=_in_project,
+    help="The folder of results.  [default: results/ of the project folder]",
 )
 
-printed_as = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
-    default="table",
-    show_default=True,
-    help="How it is printed.",
+
+def _keep_wide(context: click.Context, option: click.Parameter, given: bool) -> None:
+    context.meta[WIDE] = given
+
+
+wide_tables = click.option(
+    "--wide",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_wide,
+    help="Tables with all columns, wider than the terminal.",
 )
+
+
+def printed_as(*forms: str) -> Callable[..., Any]:
+    """Return the options --format, of which the first is the usual one, and --wide."""
+    formats = click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help="How it is printed.",
+    )
+    return lambda command: formats(wide_tables(command))
+
+
+def machine_with_results(results: Path, name: str | None, wanted: str = MEASURE) -> str:
+    """Return the machine that a command is about: the one named, else this machine.
+
+    wanted: the results that it should have, as the end of "measure ...". Raises DeepbenchError
+    where it has none.
+    """
+    from deepbench_ops.analysis import points
+    from deepbench_ops.machine import entry
+    from deepbench_ops.problems.nearest import unknown
+
+    known = points.machines(results)
+    if not known:
+        raise DeepbenchError(f"{results} holds no results of any machine: measure {wanted}")
+    whose = name or entry.default_name()
+    if whose in known:
+        return whose
+    if name is not None:
+        raise unknown("machine", name, known)
+    raise DeepbenchError(
+        f"this machine, {whose}, has no results in {results}: measure {wanted}; {len(known)} other"
+        f" machines have some, such as {known[0]}"
+    )
 
 
 def say(lines: Iterable[str], form: str = "table") -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from tabulate import tabulate
 
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.as_csv import as_csv
-from deepbench_ops.commands.options import printed_as, results_folder
+from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model, network_size
 
@@ -21,11 +22,11 @@ MEASURE = 'asv run --bench "$(deepbench select models-inference --apart)" torch'
 
 @click.command()
 @click.argument("name", metavar="[MODEL]", required=False)
-@click.option("--machine", metavar="NAME", help="Whose results (default: this machine's).")
+@click.option("--machine", metavar="NAME", help="The machine.  [default: this one]")
 @click.option("--batch", metavar="B", type=click.IntRange(min=1), help="Only this batch.")
 @click.option("--pass", "operation", type=click.Choice(Model.operations), help="Only this pass.")
 @click.option("--precision", type=click.Choice(PRECISIONS), help="Only this precision.")
-@printed_as
+@printed_as("table", "markdown", "csv", "json")
 @results_folder
 def overhead(
     name: str | None,
@@ -38,19 +39,18 @@ def overhead(
 ) -> None:
     """Print what a step of MODEL takes beyond its operations, on each release that measured both.
 
-    The operations are those of one step, each measured alone; what they leave of the step is the
-    framework's overhead. It is below zero where operations find in the cache what the one before
-    has written. Without MODEL, all that were measured. "deepbench ops" takes one step apart here.
+    The operations are those of one step, each measured alone; the rest of the step is the
+    framework's overhead. It is below zero if operations find in the cache what the one before has
+    written. Without MODEL, all models that were measured. "deepbench ops" measures one step now.
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.overhead import overheads
-    from deepbench_ops.machine import entry
     from deepbench_ops.releases import table
 
     if name is not None:
         network_size(name)
     releases = {release.hash: release for release in table.load()}
-    whose = machine or entry.default_name()
+    whose = machine_with_results(results, machine)
     asked = {"name": name, "batch": batch}
     lines = [
         as_dict(found)
@@ -60,14 +60,18 @@ def overhead(
         and precision in (None, found.whole.precision)
     ]
     lines.sort(key=lambda line: (line["problem"], line["pass"], line["precision"]))
+    if not lines:
+        kinds = filter(None, (name, operation, precision, f"batch {batch}" if batch else None))
+        raise DeepbenchError(
+            f"{whose} has no release with both times of {', '.join(kinds) or 'any model'}, of the"
+            f" step and of its operations: measure them with {MEASURE}"
+        )
     if form == "json":
         click.echo(json.dumps(lines, indent=1))
-    elif not lines:
-        click.echo(f"{whose} has nothing of the kind; to measure it: {MEASURE}", err=True)
     elif form == "csv":
         click.echo(as_csv(lines), nl=False)
     else:
-        click.echo(_as_table(lines, "github" if form == "markdown" else "simple"))
+        click.echo(_as_table(lines, form == "markdown"))
 
 
 def as_dict(found: "Overhead") -> dict[str, Any]:
@@ -89,8 +93,18 @@ def as_dict(found: "Overhead") -> dict[str, Any]:
     }
 
 
-def _as_table(lines: Sequence[dict[str, Any]], style: str) -> str:
-    headers = ["problem", "pass", "precision", "release", "step, ms", "operations, ms", "overhead"]
+COLUMNS = (
+    tables.Column("problem"),
+    tables.Column("pass"),
+    tables.Column("precision", drop=1),
+    tables.Column("release"),
+    tables.Column("step, ms", right=True),
+    tables.Column("operations, ms", right=True),
+    tables.Column("overhead", wrap=8),
+)
+
+
+def _as_table(lines: Sequence[dict[str, Any]], markdown: bool) -> str:
     rows = [
         [
             line["problem"],
@@ -103,7 +117,7 @@ def _as_table(lines: Sequence[dict[str, Any]], style: str) -> str:
         ]
         for line in lines
     ]
-    return tabulate(rows, headers, style, disable_numparse=True)
+    return tables.table(COLUMNS, rows, markdown)
 
 
 def _shown(line: dict[str, Any]) -> str:

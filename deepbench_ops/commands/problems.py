@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 
 import click
-from tabulate import tabulate
 
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import printed_as
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.families import SEPARATOR
@@ -36,14 +37,7 @@ SHORT = {"training": "train", "inference_server": "server", "inference_device": 
     is_flag=True,
     help="What result workbooks time and no list has, instead of the lists.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "json"]),
-    default="table",
-    show_default=True,
-    help="A table to read, or CSV or JSON for another program.",
-)
+@printed_as("table", "csv", "json")
 def problems(
     ids: tuple[str, ...],
     family: str | None,
@@ -62,6 +56,8 @@ def problems(
     if unlisted and (listed or selection):
         raise DeepbenchError("--published-only names what no set or selection has: leave them out")
     found = timed_only(ids, family) if unlisted else chosen(ids, family, listed, selection)
+    if not found:
+        raise DeepbenchError("no problem meets all of these conditions")
     if form == "json":
         click.echo(json.dumps([as_json(problem) for problem in found], indent=1))
     elif form == "csv":
@@ -182,8 +178,6 @@ def plain_sizes(problem: Problem) -> dict[str, str]:
 
 def as_tables(found: Sequence[Problem]) -> str:
     """A table for each family, and a line below it that counts."""
-    if not found:
-        return "no problem meets these conditions"
     by_family: dict[str, list[Problem]] = {}
     for problem in found:
         by_family.setdefault(problem.family, []).append(problem)
@@ -193,10 +187,15 @@ def as_tables(found: Sequence[Problem]) -> str:
 def as_table(family: str, found: Sequence[Problem]) -> str:
     """The problems of one family for a reader: rounded, precisions of equal size together."""
     weights = groups()
-    headers = ["id", *found[0].sizes(), "FLOPs"]
-    headers += ["bytes\n" + "\n".join(group) for group in weights]
-    headers += ["FLOP/byte\n" + "\n".join(group) for group in weights]
-    headers += ["application", "sets"]
+    columns = [tables.Column("id")]
+    columns += [tables.Column(size, right=True, drop=4) for size in found[0].sizes()]
+    columns.append(tables.Column("FLOPs", right=True))
+    for name, drop in (("bytes", 3), ("FLOP/byte", 5)):
+        columns += [
+            tables.Column(f"{name}\n" + "\n".join(group), right=True, drop=drop if place else 0)
+            for place, group in enumerate(weights)
+        ]
+    columns += [tables.Column("application", drop=2, wrap=12), tables.Column("sets", drop=1)]
     lines = [
         [
             problem.id,
@@ -209,10 +208,7 @@ def as_table(family: str, found: Sequence[Problem]) -> str:
         ]
         for problem in found
     ]
-    right = ("right",) * (len(headers) - 3)
-    table = tabulate(
-        lines, headers, "simple", disable_numparse=True, colalign=("left", *right, "left", "left")
-    )
+    table = tables.table(columns, lines)
     rows = sum(sum(problem.rows) for problem in found)
     return f"{table}\n{family}: {len(found)} distinct problems, {rows} rows of the published lists"
 

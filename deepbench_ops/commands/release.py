@@ -5,10 +5,18 @@ import shutil
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
-WHEELS = Path(".asv", "wheels")
-"""Where wheels lie that were built here."""
+from deepbench_ops import project
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import wide_tables
+from deepbench_ops.errors import DeepbenchError
+
+COLUMNS = (
+    tables.Column("release"),
+    tables.Column("date"),
+    tables.Column("installed with it", wrap=20),
+    tables.Column("MiB on disk", right=True),
+)
 
 
 @click.group()
@@ -19,23 +27,32 @@ def release() -> None:
 @release.command("list")
 @click.option("--framework", metavar="F", help="Only this framework.")
 @click.option("--installed", is_flag=True, help="Only those whose environment is on disk.")
+@wide_tables
 def list_(framework: str | None, installed: bool) -> None:
-    """Print the listed releases, with their companions and what their environments take."""
-    from deepbench_ops.releases import table
-    from deepbench_ops.releases.side import FOLDER
+    """Print the listed releases, the packages that each is measured with, and the disk they take.
 
+    The disk is that of their environments in this project folder.
+    """
+    from deepbench_ops.problems.nearest import unknown
+    from deepbench_ops.releases import table
+
+    folder = project.environments()
+    releases = table.measurable()
+    known = list(dict.fromkeys(one.framework for one in releases))
+    if framework is not None and framework not in known:
+        raise unknown("framework", framework, known)
     lines = []
     total = 0
-    for one in table.measurable():
-        size = disk_use(FOLDER / one.name)
+    for one in releases:
+        size = disk_use(folder / one.name)
         if (framework and one.framework != framework) or (installed and not size):
             continue
         total += size
         shown = f"{size / 2**20:.0f}" if size else ""
         lines.append([one.name, one.date, " ".join(one.pins), shown])
-    headers = ["release", "date", "beside it", "MiB on disk"]
-    align = ("left",) * 3 + ("right",)
-    click.echo(tabulate(lines, headers, "simple", disable_numparse=True, colalign=align))
+    if not lines:
+        raise DeepbenchError(f"no release{f' of {framework}' if framework else ''} is in {folder}")
+    click.echo(tables.table(COLUMNS, lines))
     click.echo(f"{len(lines)} releases, {total / 2**30:.1f} GiB of environments")
 
 
@@ -48,7 +65,7 @@ def list_(framework: str | None, installed: bool) -> None:
 )
 @click.option("--source", metavar="URL", help="Build it from a VCS address or a source folder.")
 @click.option("--index", metavar="URL", default="", help="A further package index that has it.")
-@click.option("--pins", metavar="PINS", help='Beside it, such as "numpy==2.4.6".')
+@click.option("--pins", metavar="PINS", help='Packages to install with it, such as "numpy==2.4.6".')
 @click.option(
     "--date", "day", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it came out."
 )
@@ -67,8 +84,8 @@ def add(
         deepbench release add torch==2.15.0.dev20261101 --wheel ./torch-2.15.0.dev20261101-...whl
         deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
 
-    Companions are those that were out on the release's day, unless --pins names others. What pip
-    cannot install together is refused, and nothing is written.
+    The packages installed with it are those that were out on the release's day, unless --pins
+    names others. What pip cannot install together is refused, and nothing is written.
     """
     from deepbench_ops.releases import adding, table
 
@@ -82,7 +99,7 @@ def add(
         raise click.UsageError("give one of --wheel, --source and --index: where it comes from")
     date = day.date() if day else None
     if source is not None:
-        wheel = adding.built(source, WHEELS, framework)
+        wheel = adding.built(source, project.wheels(), framework)
     if wheel is not None:
         row = adding.from_wheel(framework, version, wheel, given, date)
     else:
@@ -95,25 +112,24 @@ def add(
 @click.argument("names", metavar="[RELEASE]...", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="The environments of all releases.")
 def clean(names: tuple[str, ...], everything: bool) -> None:
-    """Remove the environments of releases from the disk; their results stay.
+    """Remove the environments of releases from this project folder; their results stay.
 
-    The next `asv run` of a release makes its environment anew.
+    The next "asv run" of a release makes its environment again.
     """
-    from deepbench_ops.errors import DeepbenchError
     from deepbench_ops.releases import table
-    from deepbench_ops.releases.side import FOLDER
 
+    folder = project.environments()
     if everything == bool(names):
         raise DeepbenchError("name the releases whose environments to remove, or give --all")
     listed = table.measurable()
     chosen = listed if everything else [table.find(name, listed) for name in names]
     freed = 0
     for one in chosen:
-        freed += disk_use(FOLDER / one.name)
-        shutil.rmtree(FOLDER / one.name, ignore_errors=True)
-        for beside in (".lock", ".log"):
-            (FOLDER / f"{one.name}{beside}").unlink(missing_ok=True)
-    click.echo(f"freed {freed / 2**30:.1f} GiB")
+        freed += disk_use(folder / one.name)
+        shutil.rmtree(folder / one.name, ignore_errors=True)
+        for ending in (".lock", ".log"):
+            (folder / f"{one.name}{ending}").unlink(missing_ok=True)
+    click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")
 
 
 def disk_use(folder: Path) -> int:

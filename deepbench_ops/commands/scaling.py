@@ -5,10 +5,10 @@ import statistics
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.commands.options import results_folder, say_settings
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import printed_as, results_folder, say_settings
 from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
@@ -26,7 +26,7 @@ from deepbench_ops.problems import PRECISIONS
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
 @results_folder
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+@printed_as("table", "json")
 def scaling(
     name: str,
     ranks: str,
@@ -131,6 +131,12 @@ def _as_table(lines: list[dict[str, float]]) -> str:
         for line in lines
     ]
     fewest = lines[0]["ranks"]
-    headers = ["ranks", "items a step", "threads of each", "step ms", "items/s"]
-    headers.append(f"efficiency against {fewest} rank{'s' if fewest > 1 else ''}")
-    return tabulate(shown, headers, "simple", disable_numparse=True)
+    columns = [
+        tables.Column("ranks", right=True),
+        tables.Column("items a step", right=True),
+        tables.Column("threads of each", right=True),
+        tables.Column("step ms", wrap=12),
+        tables.Column("items/s", right=True),
+        tables.Column(f"efficiency against {fewest} rank{'s' if fewest > 1 else ''}", right=True),
+    ]
+    return tables.table(columns, shown)

@@ -2,9 +2,10 @@
 
 import click
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS, bench_regex
+from deepbench_ops.problems.selections import NOTHING, selection_name
 from deepbench_ops.problems.selections import select as members
-from deepbench_ops.problems.selections import selection_name
 
 
 @click.command()
@@ -20,19 +21,19 @@ from deepbench_ops.problems.selections import selection_name
 @click.option(
     "--fused/--no-fused",
     default=None,
-    help="Whether to pick frameworks' own recurrent layers too; in the headline they are not.",
+    help="Pick frameworks' own recurrent layers too.  [default: not in the headline]",
 )
 @click.option(
     "--first-call/--no-first-call",
     default=False,
     show_default=True,
-    help="Whether to pick the first call of frameworks that compile: compiling, and running once.",
+    help="Pick the first call of frameworks that compile, too: compiling, and running once.",
 )
 @click.option(
     "--apart/--no-apart",
     default=False,
     show_default=True,
-    help="Whether to pick what the operations of a whole model take, each alone.",
+    help="Pick the operations of whole models too, each measured alone.",
 )
 def select(
     name: str,
@@ -50,7 +51,13 @@ def select(
 
     \b
         asv run --bench "$(deepbench select headline --precision float32)"
+
+    Where nothing is selected, the pattern is one that picks no benchmark, and the exit status 2.
     """
     if fused is None:
         fused = selection_name(name) != "headline"
-    click.echo(bench_regex(members(name, family), precisions, fused, first_call, apart))
+    pattern = bench_regex(members(name, family), precisions, fused, first_call, apart)
+    click.echo(pattern)
+    if pattern == NOTHING:
+        asked = ", ".join([*([family] if family else []), *precisions])
+        raise DeepbenchError(f"{name} has no benchmark of {asked or 'any family'}")

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.as_csv import as_csv
-from deepbench_ops.commands.options import printed_as, results_folder
+from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
 from deepbench_ops.published.models import load
 
 
@@ -19,9 +19,9 @@ from deepbench_ops.published.models import load
     "machines",
     metavar="NAME",
     multiple=True,
-    help="Whose results stand beside it; may be repeated (default: this machine's).",
+    help="A machine whose results are shown next to it; may be repeated.  [default: this one]",
 )
-@printed_as
+@printed_as("table", "markdown", "csv", "json")
 @results_folder
 def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> None:
     """Print a published table of whole models with machines' own figures beside it.
@@ -39,10 +39,12 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
 
     figures = load(name)
     releases = {release.hash: release for release in release_table.load()}
-    measured = {
-        machine: points.load(results, machine, releases)
-        for machine in machines or (entry.default_name(),)
-    }
+    here = entry.default_name()
+    if not machines and here not in points.machines(results):
+        click.echo(f"this machine, {here}, has no results to show next to it", err=True)
+    else:
+        machines = tuple(machine_with_results(results, name) for name in machines or (here,))
+    measured = {machine: points.load(results, machine, releases) for machine in machines}
     known = {
         machine: obstacles.machine(
             filing.entry_of(results / machine / "machine.json") or {},
@@ -56,7 +58,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     elif form == "csv":
         click.echo(as_csv(_lines(rows)), nl=False)
     else:
-        click.echo(_as_table(rows, "github" if form == "markdown" else "simple"))
+        click.echo(_as_table(rows, form == "markdown"))
 
 
 def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
@@ -75,8 +77,20 @@ def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     return lines
 
 
-def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
-    """The table for a reader, a column for each machine, and below it what is missing and why."""
+COLUMNS = (
+    tables.Column("model"),
+    tables.Column("pass", wrap=8),
+    tables.Column("precision", wrap=8, drop=1),
+    tables.Column("batch", right=True),
+    tables.Column("threads", right=True, drop=2),
+    tables.Column("machine", wrap=10, drop=3),
+    tables.Column("published", right=True, wrap=10),
+    tables.Column("settings", wrap=10, drop=4),
+)
+
+
+def _as_table(rows: Sequence[dict[str, object]], markdown: bool) -> str:
+    """The table for a reader, a column for each machine, and the reasons of what is missing."""
     lines, no_points = [], []
     reasons: dict[str, int] = {}
     names = list(rows[0]["here"])  # type: ignore[call-overload]
@@ -86,16 +100,15 @@ def _as_table(rows: Sequence[dict[str, object]], style: str) -> str:
         cells = [_shown(cell, reasons) for cell in here.values()]
         no_points += [row["no_point"]] if row["no_point"] else []
         lines.append([*_published(row), str(row["told"]), *cells])
-    headers = ["model", "pass", "precision", "batch", "threads", "machine", "published", "told"]
-    headers += names
-    text = tabulate(lines, headers, style, disable_numparse=True)
+    columns = [*COLUMNS, *(tables.Column(name, wrap=12) for name in names)]
+    text = tables.table(columns, lines, markdown)
     notes = [f"({number}) {reason}" for reason, number in reasons.items()]
     notes += [f"published {day}: {basis}" for day, basis in _days(rows)]
     notes += [
         f"{no_points.count(reason)} of {len(rows)} figures are no points of the timeline: {reason}"
         for reason in dict.fromkeys(no_points)
     ]
-    return "\n".join([text, "", *notes]).rstrip()
+    return "\n".join([text, "", *(tables.prose(note, "    ") for note in notes)]).rstrip()
 
 
 def _days(rows: Iterable[dict[str, object]]) -> Iterable[tuple[object, object]]:
@@ -110,7 +123,7 @@ def _published(row: dict[str, object]) -> list[str]:
         str(row["printed"]),
         str(row["operation"]),
         f"{row['precision'] or 'not told'}{layout}",
-        str(row["batch"] or "not told"),
+        str(row["batch"] or "not stated"),
         str(row["threads"]),
         f"{row['machine']}{devices}, {row['framework']}",
         f"{row['published']:,.10g} {row['unit']}",

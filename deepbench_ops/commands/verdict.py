@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from tabulate import tabulate
 
-from deepbench_ops.commands.options import results_folder, say, say_settings
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import (
+    SELECTED,
+    machine_with_results,
+    printed_as,
+    results_folder,
+    say,
+    say_settings,
+)
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
@@ -22,16 +29,17 @@ if TYPE_CHECKING:
     from deepbench_ops.releases.table import Release
 
 COLUMNS = (
-    "release",
-    "after",
-    "verdict",
-    "what",
-    "kernels",
-    "ratio",
-    "from .. to",
-    "noise",
-    "also on",
+    tables.Column("release", wrap=12),
+    tables.Column("after", wrap=12),
+    tables.Column("verdict"),
+    tables.Column("what", wrap=16),
+    tables.Column("kernels"),
+    tables.Column("ratio", right=True),
+    tables.Column("from .. to", drop=1),
+    tables.Column("noise", right=True, drop=2),
+    tables.Column("also on", drop=3, wrap=12),
 )
+IN_PAIRS = tables.Column("in pairs", wrap=16)
 NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
 
 Between = tuple[str, str, str]
@@ -41,14 +49,15 @@ News = Mapping[Between, Mapping[str, tuple[str, str]]]
 
 
 @click.command()
-@click.option("--machine", metavar="NAME", help="Only this machine (default: every measured one).")
+@click.option("--machine", metavar="NAME", help="The machine.  [default: this one]")
+@click.option("--all-machines", is_flag=True, help="Every machine that has results.")
 @click.option(
     "--since", metavar="RELEASE", help="Only what changed after this one, such as numpy-2.0.2."
 )
 @click.option(
     "--release", metavar="RELEASE", help="Only what changed with this one, such as torch-2.13.0."
 )
-@click.option("--each", is_flag=True, help="Tell every kernel by itself.")
+@click.option("--each", is_flag=True, help="A line for every kernel, not for every cause.")
 @click.option(
     "--confirm",
     is_flag=True,
@@ -64,16 +73,10 @@ News = Mapping[Between, Mapping[str, tuple[str, str]]]
     help="Pairs of processes that --confirm starts for each kernel.",
 )
 @results_folder
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "json", "junit"]),
-    default="table",
-    show_default=True,
-    help="How it is printed.",
-)
+@printed_as("table", "markdown", "json", "junit")
 def verdict(
     machine: str | None,
+    all_machines: bool,
     since: str | None,
     release: str | None,
     each: bool,
@@ -82,22 +85,25 @@ def verdict(
     results: Path,
     form: str,
 ) -> None:
-    """List what became slower or faster on each machine, newest release first.
+    """List what became slower or faster on this machine, newest release first.
 
     A line is one cause: most kernels of a framework, most or several of a family at a precision,
-    or one kernel. What else was new with a release stands below: BLAS and its code path, oneDNN,
-    companions. Published figures are not judged: a workbook holds one time of each kernel.
+    or one kernel. Below is what else was new with a release: BLAS and its code path, oneDNN, the
+    packages installed with it. Published figures are not judged: a workbook holds one time of each
+    kernel.
 
-    The exit status is 0 where nothing became slower, 1 where --confirm found that something did,
-    and 2 where that cannot be said: no line of releases is long enough, or nobody has confirmed
-    what looks slower.
+    The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 2
+    if that is open: no kernel has enough releases, or what looks slower is not confirmed.
     """
     from deepbench_ops.analysis.causes import causes
     from deepbench_ops.analysis.settings import notes
 
     earliest = date.min if since is None else _release(since).date
     only = None if release is None else _release(release)
-    lines = _lines(results, machine)
+    if machine is not None and all_machines:
+        raise DeepbenchError("give either --machine or --all-machines")
+    lines = _lines(results, _machines(results, machine, all_machines))
+    _demand_releases(lines, since, only)
     say(notes(point for line in lines for point in line.points), form)
     found = [
         cause
@@ -108,25 +114,65 @@ def verdict(
     if confirmed is not None:
         found = [cause for cause in found if confirmed.repeats(cause)]
     news = _news(results, found)
+    judged = any(line.judgeable for line in lines)
     if form == "junit":
         click.echo(_junit(lines, found))
     elif form == "json":
         click.echo(_json(lines, found, confirmed, news))
-    else:
-        style = "github" if form == "markdown" else "simple"
-        click.echo(_text(lines, found, confirmed, news, style))
+    elif judged:
+        click.echo(_text(lines, found, confirmed, news, form == "markdown"))
+    if not judged:
+        raise DeepbenchError(_too_short(lines, all_machines))
     sys.exit(_status(lines, found, confirmed))
 
 
-def _lines(results: Path, machine: str | None) -> "list[Line]":
+def _machines(results: Path, machine: str | None, all_machines: bool) -> list[str]:
+    from deepbench_ops.analysis import points
+
+    if not all_machines:
+        return [machine_with_results(results, machine, _history())]
+    found = points.machines(results)
+    if not found:
+        raise DeepbenchError(f"{results}: no machine has results there")
+    return found
+
+
+def _history() -> str:
+    """Return how many releases a verdict needs, and the command that measures so many."""
+    from deepbench_ops.analysis.history import FEWEST_RELEASES
+    from deepbench_ops.releases import table
+
+    numpy = [one.name for one in table.measurable() if one.framework == "numpy"]
+    before, newest = numpy[-FEWEST_RELEASES - 1], numpy[-1]
+    return f"the {FEWEST_RELEASES} releases that a verdict needs with {SELECTED} {before}..{newest}"
+
+
+def _too_short(lines: "Sequence[Line]", all_machines: bool) -> str:
+    most = max((len({point.release for point in line.points}) for line in lines), default=0)
+    others = "" if all_machines else " (--all-machines shows those of others)"
+    return (
+        f"no kernel has enough releases for a verdict, the most is {most}{others}: measure"
+        f" {_history()}"
+    )
+
+
+def _demand_releases(lines: "Sequence[Line]", since: str | None, only: "Release | None") -> None:
+    """Raise DeepbenchError where no line that is judged has the releases asked for."""
+    judged = {point.release for line in lines if line.judgeable for point in line.points}
+    if not judged:
+        return
+    if only is not None and only not in judged:
+        raise DeepbenchError(f"{only.name}: no kernel with enough releases for a verdict has it")
+    if since is not None and all(one.date <= _release(since).date for one in judged):
+        raise DeepbenchError(f"no release after {since} is measured: nothing to compare")
+
+
+def _lines(results: Path, chosen: Sequence[str]) -> "list[Line]":
     from deepbench_ops.analysis import history, points
     from deepbench_ops.releases import table
 
     order = table.measurable()
     releases = {release.hash: release for release in order}
-    chosen = points.machines(results) if machine is None else [machine]
-    if not chosen:
-        raise DeepbenchError(f"{results}: no machine has results there")
     return [
         line
         for name in chosen
@@ -144,13 +190,13 @@ def _news(results: Path, found: "Sequence[Cause]") -> News:
     from deepbench_ops.analysis.stacks import changed, stacks
     from deepbench_ops.releases import table
 
-    told = {}
+    news = {}
     for machine in dict.fromkeys(cause.machine for cause in found):
         facts = {one.release: one.facts for one in stacks(results, machine, table.measurable())}
         for cause in found:
             if cause.machine == machine and {cause.before, cause.after} <= facts.keys():
-                told[_between(cause)] = changed(facts[cause.before], facts[cause.after])
-    return told
+                news[_between(cause)] = changed(facts[cause.before], facts[cause.after])
+    return news
 
 
 def _between(cause: "Cause") -> Between:
@@ -187,24 +233,25 @@ def _text(
     found: "Sequence[Cause]",
     confirmed: "Confirmed | None",
     news: News,
-    style: str,
+    markdown: bool,
 ) -> str:
     from deepbench_ops.analysis import stacks
 
     judged = [line for line in lines if line.judgeable]
-    told = [f"{len(judged)} of {len(lines)} lines are long enough to be judged."]
+    text = [f"{len(judged)} of {len(lines)} lines of releases are long enough for a verdict."]
     for name in dict.fromkeys(line.points[0].machine for line in judged):
         mine = [cause for cause in found if cause.machine == name]
         rows = [_row(cause, confirmed) for cause in mine]
-        told += ["", f"{name}:" if rows else f"{name}: nothing changed"]
+        text += ["", f"{name}:" if rows else f"{name}: nothing changed"]
         if rows:
-            columns = [*COLUMNS, *(["in pairs"] if confirmed is not None else [])]
-            told += ["", tabulate(rows, columns, tablefmt=style, disable_numparse=True), ""]
+            columns = [*COLUMNS, *([IN_PAIRS] if confirmed is not None else [])]
+            text += ["", tables.table(columns, rows, markdown), ""]
         for between in dict.fromkeys(map(_between, mine)):
             if news.get(between):
                 _, before, after = between
-                told.append(f"- new under {after} beside {before}: {stacks.told(news[between])}")
-    return "\n".join(told)
+                line = f"- new under {after} since {before}: {stacks.told(news[between])}"
+                text.append(line if markdown else tables.prose(line, "  "))
+    return "\n".join(text)
 
 
 def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:

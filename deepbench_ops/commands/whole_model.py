@@ -1,4 +1,4 @@
-"""What the commands that run one whole model here share: its problem, on a backend, if it fits."""
+"""What the commands that run a whole model share: torch, the model's problem, stored results."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -22,7 +22,8 @@ def torch_version() -> str:
         return version("torch")
     except PackageNotFoundError:
         raise DeepbenchError(
-            "torch is not installed in this environment: install it with 'pip install torch'"
+            "whole models need torch, which is missing here: 'make models' installs it in the"
+            " project's .venv"
         ) from None
 
 
@@ -40,6 +41,7 @@ def ready(
     Raises DeepbenchError for an unknown model or a batch that needs more memory than there is.
     """
     network_size(name)
+    torch_version()
     from deepbench_ops.measure import kernel_run
     from deepbench_ops.measure import threads as processors
 

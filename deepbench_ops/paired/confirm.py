@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
+from deepbench_ops import project
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.history import Shift
 from deepbench_ops.analysis.points import Point
@@ -54,13 +55,18 @@ class Confirmed:
 
 
 def confirm(
-    causes: Sequence[Cause], rounds: int, say: Callable[[str], object], folder: Path = side.FOLDER
+    causes: Sequence[Cause],
+    rounds: int,
+    say: Callable[[str], object],
+    folder: Path | None = None,
 ) -> Confirmed:
     """Measure the kernels that changed most of each cause, and return what pairs say of them.
 
-    `folder` holds the releases' environments, which are made where they are missing. Who is
-    interrupted finds the rounds that are done beside it, when he asks again within a day.
+    folder: of the releases' environments, which are made where they are missing; the project's
+    unless given. Rounds that are done are kept next to it for a day, so that the same question
+    goes on after an interruption.
     """
+    folder = project.environments() if folder is None else folder
     confirmed = Confirmed()
     together: dict[tuple[str, str], list[Cause]] = {}
     for cause in causes:
@@ -74,7 +80,7 @@ def confirm(
             continue
         say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, {rounds} rounds")
         kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
-        launches = cache(partial(_launches, members[0], folder))
+        launches = cache(partial(_launches, members[0], folder, say))
         try:
             measured = kept.measure(launches, tasks, rounds)
         except DeepbenchError as reason:
@@ -90,8 +96,8 @@ def confirm(
     return confirmed
 
 
-def _launches(cause: Cause, folder: Path) -> tuple[Launch, Launch]:
-    return side.launch(cause.before, folder), side.launch(cause.after, folder)
+def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> tuple[Launch, Launch]:
+    return side.launch(cause.before, folder, say), side.launch(cause.after, folder, say)
 
 
 def _key(shift: Shift) -> tuple[str, str, pairs.Task]:

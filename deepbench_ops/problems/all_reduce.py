@@ -19,6 +19,7 @@ class AllReduce(Problem):
     position: ClassVar[int] = 50
     id_pattern: ClassVar[str] = r"n(?P<elements>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("sum",)
+    precisions: ClassVar[tuple[str, ...]] = ("float32",)
     totalled: ClassVar[tuple[str, ...]] = operations
     ranks: ClassVar[tuple[int, ...]] = (2, 4, 8, 16, 32)
     headline_ranks: ClassVar[tuple[int, ...]] = (8, 16, 32)

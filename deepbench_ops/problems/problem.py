@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
-from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.precision import PRECISIONS, precision
 
 SETS = ("training", "inference_server", "inference_device")
 """The sets of DeepBench's lists."""
@@ -90,6 +90,8 @@ class Problem(ABC):
     """Operations that are timed as well, and never compared with others: see `compared`."""
     totalled: ClassVar[tuple[str, ...]] = ("forward",)
     """Operations whose times add up to a kernel's time where machines are ranked."""
+    precisions: ClassVar[tuple[str, ...]] = PRECISIONS
+    """The precisions of its benchmarks."""
     layouts: ClassVar[tuple[str, ...]] = ("published",)
     """Ways in which its tensors may lie in memory, the published one first."""
     served: ClassVar[tuple[str, ...]] = ()

@@ -22,6 +22,8 @@ MODELS = {"models-training": "training", "models-inference": "inference_server"}
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *MODELS)
 CLASSES = {name: name.title().replace("_", "") for name in SETS}
 """The class of benchmarks of each set: Training, InferenceServer, InferenceDevice."""
+NOTHING = "(?!)"
+"""The regular expression that picks no benchmark."""
 
 
 class Selected(NamedTuple):
@@ -92,19 +94,22 @@ def bench_regex(
     benchmark's name, then the repr of each parameter. Every pass of a problem is picked, a
     framework's own fused layers where `fused`, compiling where `first_call`, what its operations
     take alone where `apart`, and every precision when none is named. It never picks the same id in
-    another set.
+    another set. Where no member has a benchmark at these precisions, it is NOTHING.
     """
     asked = (("fused", fused), (FIRST_CALL, first_call), (rf"\w+{APART}", apart))
     out = [word for word, kept in asked if not kept]
     passes = rf"kernel_(?!{'|'.join(out)})\w+" if out else r"kernel_\w+"
-    kinds = "|".join(re.escape(precision(name).name) for name in precisions) or r"\w+"
+    precisions = [precision(name).name for name in precisions]
+    kinds = "|".join(map(re.escape, precisions)) or r"\w+"
     ids: dict[tuple[str, str], list[str]] = {}
     for listed, problem, ranks in selected:
+        if precisions and not {*precisions} & {*problem.precisions}:
+            continue
         place = rf"{problem.family}\.{CLASSES[listed]}"
         end = rf", (?:{'|'.join(map(str, ranks))})\)" if ranks else "[,)]"
         ids.setdefault((place, end), []).append(re.escape(problem.id))
     if not ids:
-        return "(?!)"
+        return NOTHING
     places = "|".join(
         rf"{place}\.{passes}\('(?:{'|'.join(names)})', '(?:{kinds})'{end}"
         for (place, end), names in ids.items()

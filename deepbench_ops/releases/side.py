@@ -1,25 +1,33 @@
 """A release as one side of a pair: its environment, made if need be, and how to start it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from asv.util import UserError
 
+from deepbench_ops import project
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.live import Launch
 from deepbench_ops.releases.install import Installation, project_root
 from deepbench_ops.releases.table import Release
 
-FOLDER = Path(".asv", "env")
-"""Where asv.conf.json lets the environments of releases lie."""
 
-
-def launch(release: Release, folder: Path = FOLDER) -> Launch:
+def launch(
+    release: Release,
+    folder: Path | None = None,
+    say: Callable[[str], object] = lambda line: None,
+) -> Launch:
     """Return how to start a worker of a release; its environment is made where there is none.
 
-    Raises DeepbenchError where the release cannot be installed.
+    folder: of environments, the project's unless given. say: is called with a line before
+    anything is installed. Raises DeepbenchError where the release cannot be installed.
     """
+    folder = project.environments() if folder is None else folder
     try:
         installation = Installation(release, folder.resolve(), project_root())
+        if not installation.is_complete():
+            packages = " ".join(installation.requirements)
+            say(f"installing {release.name} in {folder}, to measure it there: {packages}")
         installation.ensure()
     except UserError as error:
         raise DeepbenchError(str(error)) from None

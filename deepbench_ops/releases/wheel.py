@@ -1,5 +1,6 @@
 """A wheel on disk as a release: a nightly, or a build of one's own, that no table lists."""
 
+import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,10 +31,15 @@ def read(path: Path, like: Release) -> Wheel:
     try:
         name, version, _, _ = parse_wheel_filename(path.name)
     except InvalidWheelFilename:
-        raise DeepbenchError(f"{path} is not named like a wheel") from None
+        raise DeepbenchError(
+            f"{path} has not the name of a wheel, such as"
+            f" {like.framework}-{like.version}-cp311-cp311-linux_x86_64.whl"
+        ) from None
     if name != canonicalize_name(like.framework):
         raise DeepbenchError(f"{path} is a wheel of {name}, not of {like.framework}")
     if not path.is_file():
         raise DeepbenchError(f"{path}: no such file")
+    if not zipfile.is_zipfile(path):
+        raise DeepbenchError(f"{path} is no wheel, which is a zip file: download or build it again")
     day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date()
     return Wheel(like.framework, str(version), day, like.pins, path=path)

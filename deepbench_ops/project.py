@@ -1,0 +1,57 @@
+"""The project folder: a clone of the repository, where results, environments and pages lie.
+
+It is the nearest folder, from the current one upwards, whose asv.conf.json loads our plugin:
+other projects that use asv have a file of that name too.
+"""
+
+import os
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+
+CONFIGURATION = "asv.conf.json"
+PLUGIN = "deepbench_ops.releases.plugin"
+
+
+def find(start: Path) -> Path | None:
+    """Return the project folder that `start` is or lies in, None for none."""
+    for folder in (start, *start.parents):
+        try:
+            if PLUGIN in (folder / CONFIGURATION).read_text("utf-8", errors="replace"):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def root() -> Path:
+    """Return the project folder that the current folder is or lies in, as a relative path.
+
+    Raises DeepbenchError where there is none.
+    """
+    here = Path.cwd()
+    found = find(here)
+    if found is None:
+        raise DeepbenchError(
+            f"{here} is in no project folder, which holds our {CONFIGURATION}: change to a clone of"
+            " the repository (git clone, then make dashboard)"
+        )
+    return Path(os.path.relpath(found, here))
+
+
+def results() -> Path:
+    """Return the project's folder of results. Raises DeepbenchError outside a project."""
+    return root() / "results"
+
+
+def environments() -> Path:
+    """Return the folder of the releases' environments, as env_dir in asv.conf.json has it.
+
+    Raises DeepbenchError outside a project.
+    """
+    return root() / ".asv" / "env"
+
+
+def wheels() -> Path:
+    """Return the folder of wheels that were built here. Raises DeepbenchError outside a project."""
+    return root() / ".asv" / "wheels"

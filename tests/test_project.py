@@ -1,0 +1,70 @@
+"""The project folder: found from any folder inside it, missed with one clear line outside."""
+
+import pytest
+from command import deepbench, make_project
+
+from deepbench_ops import project
+from deepbench_ops.errors import DeepbenchError
+
+pytest.importorskip("click", reason="the command needs the `track` extra")
+pytest.importorskip("asv", reason="releases are installed by asv's means")
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A project folder with a folder inside, which is the current one."""
+    make_project(tmp_path)
+    inside = tmp_path / "docs" / "notes"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    return tmp_path
+
+
+def test_it_is_found_from_a_folder_inside(clone):
+    assert clone / "results" == project.results().resolve()
+    assert clone / ".asv" / "env" == project.environments().resolve()
+
+
+def test_another_project_of_asv_is_none(clone):
+    """Its configuration does not load our plugin, and its environments are not ours."""
+    (clone / "docs" / project.CONFIGURATION).write_text('{"project": "other"}')
+    assert clone == project.root().resolve()
+    (clone / project.CONFIGURATION).write_text('{"project": "another"}')
+    with pytest.raises(DeepbenchError, match="in no project folder"):
+        project.root()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("release", "list"),
+        ("release", "clean", "--all"),
+        ("noise",),
+        ("bisect", "m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2"),
+        ("verdict",),
+        ("fastest",),
+        ("frameworks",),
+        ("overhead",),
+        ("compare", "nvidia-v100"),
+        ("table", "stcp920"),
+        ("unsteady", "numpy-2.4.6"),
+        ("export", "--machine", "nvidia-v100"),
+        ("submit", "--machine", "nvidia-v100"),
+        ("import", "ours.xlsx"),
+        ("machine", "--yes"),
+        ("config",),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_outside_a_project_commands_say_so(tmp_path, monkeypatch, arguments):
+    """The folder of another project of asv keeps its environments, and gets no results."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / project.CONFIGURATION).write_text('{"project": "other"}')
+    foreign = tmp_path / ".asv" / "env" / "numpy-2.4.6"
+    foreign.mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    status, out, err = deepbench(*arguments)
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"{tmp_path} is in no project folder" in err
+    assert before == sorted(tmp_path.rglob("*"))
