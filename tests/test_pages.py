@@ -226,7 +226,7 @@ def test_configured_links_stay() -> None:
 def test_source_commits_keep_asvs_hashes() -> None:
     """With a source repository the script is told to leave asv's names alone."""
     git = mock.Mock(dvcs="git")
-    page = page_index.extended("</head></body>", "project", release_list.named(git))
+    page = page_index.extended("<head></head></body>", "project", release_list.named(git))
     assert 'data-releases="no"' in page
 
 

@@ -11,6 +11,17 @@ START = "index.html"
 BENCHMARKS = "benchmarks.html"
 """asv's own pages, with a graph for each benchmark."""
 
+POLICY = (
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline';"
+    " img-src 'self' file: data: blob:; connect-src 'self'; font-src 'self' file:; base-uri 'none';"
+    " form-action 'none'"
+)
+"""What browsers let a page do: no script runs but those of our files, nothing is fetched from
+elsewhere. asv's and the charts' scripts write styles into elements. "file:" is for pages that are
+opened from a disk, where browsers do not agree on what "self" is."""
+
+POLICY_TAG = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+
 TABLES = ("data.js", "site/site.js", "site/table.js")
 """What a page runs whose tables are in it already, to let them be filtered and taken along."""
 
@@ -52,6 +63,7 @@ def framed(
         title=html.escape(title),
         links=links,
         content=content,
+        policy=POLICY_TAG,
         scripts="\n".join(f'    <script src="{file}"></script>' for file in scripts),
     )
 
@@ -93,6 +105,7 @@ _FRAME = Template("""<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
+    $policy
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>$project: $title</title>
     <link rel="icon" href="swallow.ico">

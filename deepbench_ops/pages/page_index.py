@@ -17,14 +17,16 @@ from pathlib import Path, PurePosixPath
 from asv.util import UserError
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.pages.frame import BENCHMARKS, START
+from deepbench_ops.pages.frame import BENCHMARKS, POLICY_TAG, START
 
 ASSETS = Path(__file__).parent / "assets"
 
 _TAG = re.compile(r"<(?:script|link)\b[^>]*>", re.IGNORECASE)
 _ADDRESS = re.compile(r'\b(?:src|href)="((?:https?:)?//[^"]*)"')
 _INTEGRITY = re.compile(r'\bintegrity="([^"]*)"')
-_REMOTE_ONLY = re.compile(r'\s+(?:integrity|crossorigin|referrerpolicy)="[^"]*"')
+_REMOTE_ONLY = re.compile(r'\s+(?:integrity|crossorigin|referrerpolicy|onerror)="[^"]*"')
+_INLINE = re.compile(r"[ \t]*<script\b[^>]*>[^<]*js_load_failure[^<]*</script>\s*")
+"""asv's script for libraries that could not be fetched, the only one in the page itself."""
 
 
 class PagesError(DeepbenchError, UserError):
@@ -57,6 +59,12 @@ def localised(page: str) -> str:
 
     Raises PagesError where the page names others than the libraries brought along, or lacks one.
     """
+    page, found = _INLINE.subn("", page)
+    if found != 1:
+        raise PagesError(
+            f"asv's index.html has {found} scripts for libraries that fail to load, not one: "
+            "deepbench_ops/pages does not know this asv's page"
+        )
     missing = copies()
 
     def local(match: re.Match[str]) -> str:
@@ -83,7 +91,7 @@ def localised(page: str) -> str:
 
 
 def extended(page: str, project: str, named: bool) -> str:
-    """`page` with our script, style and footer.
+    """`page` with our policy, script, style and footer.
 
     `named` tells the script that tags are releases, whose names replace hashes.
     """
@@ -101,13 +109,17 @@ def extended(page: str, project: str, named: bool) -> str:
         'hover over it for its time. <a href="releases.html">How to read these pages, and the '
         "releases</a></footer>\n"
     )
-    for end, addition in (("</head>", head), ("</body>", footer)):
-        if page.count(end) != 1:
+    for place, with_addition in (
+        ("<head>", f"<head>\n    {POLICY_TAG}"),
+        ("</head>", f"{head}</head>"),
+        ("</body>", f"{footer}</body>"),
+    ):
+        if page.count(place) != 1:
             raise PagesError(
-                f"asv's index.html holds {end} {page.count(end)} times, not once: "
+                f"asv's index.html holds {place} {page.count(place)} times, not once: "
                 "deepbench_ops/pages does not know this asv's page"
             )
-        page = page.replace(end, addition + end)
+        page = page.replace(place, with_addition)
     return with_own_pages(page) if named else page
 
 
@@ -138,6 +150,7 @@ def write(html_dir: Path, project: str, named: bool) -> None:
     """
     index = html_dir / START
     page = extended(localised(index.read_text("utf-8")), project, named)
+    (html_dir / "error.html").unlink(missing_ok=True)  # for libraries that could not be fetched
     shutil.copytree(ASSETS / "vendor", html_dir / "vendor", copy_function=shutil.copyfile)
     shutil.copyfile(ASSETS / "THIRD_PARTY.md", html_dir / "vendor" / "THIRD_PARTY.md")
     for name in ("data.js", "deepbench.js", "deepbench.css"):
