@@ -49,7 +49,7 @@ def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str
         page.set_viewport_size({"width": width, "height": 900})
         assert width >= page.evaluate("document.documentElement.scrollWidth")
         page.wait_for_function(
-            """Array.from(document.querySelectorAll('.plot .main-svg'))
+            """() => Array.from(document.querySelectorAll('.plot .main-svg'))
                 .every(chart => chart.clientWidth <= innerWidth || chart.closest('[tabindex]'))"""
         )
         page.screenshot(path=ARTEFACTS / f"{name}-{width}.png")
@@ -206,7 +206,7 @@ def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
     page.select_option("#machine", HOSTILE)
     page.wait_for_selector("#facts:has-text('without peaks there is no roofline')")
     page.wait_for_function(
-        "document.querySelector('#roofline-told').textContent.includes('no roof')"
+        "() => document.querySelector('#roofline-told').textContent.includes('no roof')"
     )
     assert KERNEL in column(page, "#tables", "problem")
     assert "onerror" in page.inner_text("#facts")
@@ -438,12 +438,16 @@ def test_another_address_in_the_same_tab_is_another_page(page: Any, site: str) -
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm&y=relative&x=order&scale=log")
     page.uncheck("#frameworks input[value=torch]")
     page.evaluate("address => { location.hash = address; }", "machine=lab-1&family=gemm")
-    page.wait_for_function("document.querySelectorAll('#frameworks input:checked').length === 2")
+    page.wait_for_function(
+        "() => document.querySelectorAll('#frameworks input:checked').length === 2"
+    )
     chosen = [page.input_value(place) for place in ("#x", "#y", "#scale")]
     assert ["date", "seconds", ""] == chosen
     open_page(page, site, "release.html#release=numpy-2.2.6&show=all")
     page.evaluate("address => { location.hash = address; }", "release=numpy-2.0.2")
-    page.wait_for_function("document.querySelector('#told')?.textContent.startsWith('numpy-2.0.2')")
+    page.wait_for_function(
+        "() => document.querySelector('#told')?.textContent.startsWith('numpy-2.0.2')"
+    )
     assert "" == page.input_value("#which")
 
 
@@ -494,7 +498,7 @@ def test_a_late_answer_is_not_shown(page: Any, site: str, name: str) -> None:
     else:
         page.check(f"#machines input >> nth={machine_place(page, HOSTILE)}")
         page.uncheck(f"#machines input >> nth={machine_place(page, HOSTILE)}")
-    page.wait_for_function("window.late")
+    page.wait_for_function("() => window.late")
     assert before == rows(page, "#content")
 
 
@@ -511,7 +515,7 @@ def test_lines_of_several_machines_and_frameworks_stand_together(page: Any, site
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.check(f"#machines input >> nth={machine_place(page, HOSTILE)}")
     page.wait_for_function(
-        "document.querySelector('#chart .plot').data.filter(t => t.name).length === 4"
+        "() => document.querySelector('#chart .plot').data.filter(t => t.name).length === 4"
     )
     names = page.evaluate(
         "document.querySelector('#chart .plot').data.filter(t => t.name).map(t => t.name)"
@@ -622,8 +626,8 @@ def test_a_release_tells_what_it_changed(page: Any, site: str) -> None:
         "#machines .command code"
     )
     page.select_option("#release", "numpy-2.2.6")
-    page.wait_for_function("location.hash.includes('2.2.6')")
-    page.wait_for_function("!document.querySelector('#machines table')")
+    page.wait_for_function("() => location.hash.includes('2.2.6')")
+    page.wait_for_function("() => !document.querySelector('#machines table')")
 
 
 def test_a_model_has_its_percentiles_and_efficiency(page: Any, site: str) -> None:

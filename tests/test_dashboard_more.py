@@ -86,7 +86,7 @@ def test_devices_of_a_machine_are_told_apart(more: Path, opened: Any) -> None:
         (shown,) = set(column(page, "#kernels", "other / first"))
         assert ratio == pytest.approx(float(shown), rel=0.01)
     page.select_option("#device", "cpu")
-    page.wait_for_function("location.hash.includes('device=cpu')")
+    page.wait_for_function("() => location.hash.includes('device=cpu')")
     page.click("#groups tbody tr:first-child .open")
     assert "--device cpu" in page.inner_text("#groups tr.detail code")
 

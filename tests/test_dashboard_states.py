@@ -139,7 +139,7 @@ def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html:
     page.route(f"**/{file}", lambda route: route.fulfill(body=less))
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.check("#machines input:not(:checked)")
-    page.wait_for_function("document.querySelectorAll('#problem option').length === 2")
+    page.wait_for_function("() => document.querySelectorAll('#problem option').length === 2")
     page.select_option("#problem", data["problems"][0][0])
     page.wait_for_selector("#told:has-text('Not measured on lab-1')")
 

@@ -749,7 +749,7 @@ def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
     """As workbooks have."""
     (tmp_path / "sent.json").write_text(json.dumps(GOOD))
     monkeypatch.setattr(submission, "LARGEST_BYTES", 1000)
-    with pytest.raises(DeepbenchError, match="are no submission"):
+    with pytest.raises(DeepbenchError, match="the most that is read"):
         submission.read(tmp_path / "sent.json")
 
 

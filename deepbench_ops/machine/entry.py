@@ -8,7 +8,7 @@ from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import asv_files, locks
+from deepbench_ops.storage import asv_files, limited, locks
 
 LONGEST_NAME = 100
 """How many letters a machine's name may have: file systems allow a folder's 255 bytes."""
@@ -37,10 +37,14 @@ def stored() -> dict[str, dict[str, str]]:
     """Every entry by name, {} when there is no file; DeepbenchError when it is broken."""
     path = MachineCollection.get_machine_file_path()
     try:
+        limited.demand_smaller(Path(path), limited.SMALL)
         entries: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
+        for name, entry in entries.items():
+            if not all(isinstance(text, str | int) for text in entry.values()):
+                raise ValueError(f"{name} is described by what is no text")
     except FileNotFoundError:
         return {}
-    except (UserError, ValueError, TypeError) as problem:
+    except (UserError, ValueError, TypeError, AttributeError, RecursionError) as problem:
         raise DeepbenchError(
             f"cannot read {path} ({' '.join(str(problem).split())}); mend it or move it away"
         ) from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from deepbench_ops.measure import pairs, threads
 from deepbench_ops.measure.live import Launch
 from deepbench_ops.measure.pairs import Pair, Task
+from deepbench_ops.results import times
 
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""
@@ -30,6 +31,8 @@ class Taken:
             try:
                 entry = json.loads(line)
                 task, taken = Task(**entry["task"]), [(b, a) for b, a in entry["pairs"]]
+                if not all(times.is_time(each) for pair in taken for each in pair):
+                    continue  # damaged
                 late = time.time() - entry["ended_at"] >= FRESH
                 if not late and entry["threads"] == threads.wanted():
                     self.rounds.setdefault(task, {})[entry["number"]] = taken

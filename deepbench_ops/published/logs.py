@@ -9,7 +9,7 @@ import re
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.published.log_formats import all_reduce, benchdnn, intel, libxsmm, osu, tables
-from deepbench_ops.published.log_formats.lines import Reader
+from deepbench_ops.published.log_formats.lines import Line, Reader
 from deepbench_ops.published.timings import Timing, Unread
 
 
@@ -31,6 +31,22 @@ def read(text: str) -> tuple[list[Timing], list[Unread]]:
         for found in reader(lines):
             (timings if isinstance(found, Timing) else unread).append(found)  # type: ignore[arg-type]
     return timings, unread
+
+
+def read_file(text: str) -> tuple[list[Timing], list[Unread]]:
+    """Return the same of a whole file: a last line without its newline is unread, since digits of
+    its last number may be missing."""
+    timings, unread = read(text)
+    lines = text.splitlines()
+    if not lines or text.endswith(("\n", "\r")):
+        return timings, unread
+    last = str(Line(len(lines)))
+    cut = {timing.place: timing for timing in timings if str(timing.place) == last}
+    why = "ends without a newline, so that it may be cut: end it if it is complete"
+    return (
+        [timing for timing in timings if timing.place not in cut],
+        [*unread, *(Unread(place, lines[-1].strip(), why) for place in cut)],
+    )
 
 
 _PROGRAMS: dict[str, Reader] = {

@@ -15,6 +15,7 @@ from deepbench_ops.problems.tables import set_name
 from deepbench_ops.published import joining, logs, machines, sheets, timings
 from deepbench_ops.published.machines import PublishedMachine
 from deepbench_ops.published.timings import Timing, Unread, Where
+from deepbench_ops.storage import limited
 
 Key = tuple[str, tuple[str, ...]]
 """A benchmark and its parameters, as asv spells them."""
@@ -62,7 +63,7 @@ def read(
     cells = sheets.read(path) if is_workbook else ()
     specs = timings.specs(cells)
     try:
-        found, unread = timings.read(cells) if is_workbook else logs.read(_text(path))
+        found, unread = timings.read(cells) if is_workbook else logs.read_file(_text(path))
         if not found:
             first = f" ({unread[0].place} {unread[0].reason})" if unread else ""
             raise DeepbenchError(
@@ -123,9 +124,7 @@ def _take(publication: Publication, key: Key, timing: Timing) -> None:
 
 
 def _text(path: Path) -> str:
-    if path.stat().st_size > sheets.LARGEST_BYTES:
-        raise DeepbenchError(f"{path.stat().st_size / 1e6:.0f} MB are no output of a program")
-    return path.read_text(encoding="utf-8", errors="replace")
+    return limited.read_bytes(path, sheets.LARGEST_BYTES).decode("utf-8", errors="replace")
 
 
 def _day(path: Path) -> date:

@@ -35,6 +35,7 @@ from deepbench_ops.releases.table import Release, publication_of
 from deepbench_ops.results import measurements, stored
 from deepbench_ops.results.measurements import Record
 from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.storage import limited
 
 FORMAT, VERSION = "deepbench-submission", 2
 
@@ -255,12 +256,11 @@ def read(path: Path) -> Any | None:
     Raises DeepbenchError where it is one and no JSON, or larger than any.
     """
     try:
+        limited.demand_file(path)
         with path.open("rb") as stream:
             if stream.read(1) != b"{":
                 return None
-        if path.stat().st_size > LARGEST_BYTES:
-            raise DeepbenchError(f"{path}: {path.stat().st_size / 1e6:.0f} MB are no submission")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(limited.read_text(path, LARGEST_BYTES))
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -20,6 +20,7 @@ from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import headings
 from deepbench_ops.published.headings import Columns, Section
 from deepbench_ops.published.sheets import Place, Sheet
+from deepbench_ops.results import times
 
 SPECS = "Specs"
 SET = "Set"
@@ -299,7 +300,10 @@ def _seconds(place: Place, cell: object, unit: float | None) -> float:
         )
     # In decimal, so that 0.057 ms is 5.7e-05 s to the last digit; text has digits that floats lack.
     digits = cell if isinstance(cell, str) else repr(number)
-    return float(Decimal(digits.strip()) * Decimal(repr(unit)))
+    seconds = float(Decimal(digits.strip()) * Decimal(repr(unit)))
+    if not times.is_time(seconds):
+        raise DeepbenchError(f"{place}: {seconds:g} s is no time: it is below 1 ns or above 1 day")
+    return seconds
 
 
 def _rate(cells: Sequence[object], columns: Columns, operation: str) -> float | None:

@@ -15,6 +15,7 @@ import json5
 from asv.config import Config
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import limited
 
 NUMBER = (int, float)
 TEXTS = "a list of texts"
@@ -52,10 +53,10 @@ def load(path: Path) -> dict[str, Any]:
         It cannot be read or parsed, or ``check`` found a mistake.
     """
     try:
-        values = json5.loads(path.read_text(encoding="utf-8"))
+        values = json5.loads(limited.read_text(path, limited.SMALL))
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}: run from the project's root") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         where = str(error).removeprefix("<string>:")
         raise DeepbenchError(f"{path} is not JSON: line {where}: mend that line") from None
     if not isinstance(values, dict):

@@ -23,6 +23,7 @@ from packaging.version import InvalidVersion, Version
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.storage import limited
 
 TABLE = Path(__file__).with_name("releases.csv")
 COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
@@ -129,10 +130,10 @@ def load(path: Path = TABLE) -> tuple[Release, ...]:
         file, the line, the value and the mend.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            rows = csv.DictReader(stream, strict=True)
-            _check_header(path, rows.fieldnames)
-            releases = _read(path, rows)
+        text = limited.read_bytes(path, limited.SMALL).decode("utf-8")
+        rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        _check_header(path, rows.fieldnames)
+        releases = _read(path, rows)
     except OSError as error:
         raise DeepbenchError(
             f"{path}: {error.strerror}: set `repo` in asv.conf.json to the release table"

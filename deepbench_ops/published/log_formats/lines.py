@@ -12,6 +12,7 @@ from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published.timings import Timing, Unread
+from deepbench_ops.results import times
 
 FLOAT_BYTES = 4
 
@@ -68,8 +69,10 @@ def timed(
     seconds = float(Decimal(text.strip()) * Decimal(unit)) if plain else math.nan
     if seconds == 0:
         return Unread(place, text, "is 0: not timed, or too short for the program's digits")
-    if not 0 < seconds < math.inf:
-        raise DeepbenchError(f"{place}: a time is {text!r}: a finite number above 0 is needed")
+    if not times.is_time(seconds):
+        raise DeepbenchError(
+            f"{place}: a time is {text!r}: a finite number above 0, of 1 ns to 1 day, is needed"
+        )
     return Timing(place, problem, operation, precision, seconds, ranks)
 
 
