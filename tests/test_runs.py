@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import partial
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -152,6 +152,41 @@ run.add({OTHER}, Entry({ENTRY.answer}, {ENTRY.records}))
     assert f"{errno.EFBIG}\n" == done.stdout
     again = Journal(tmp_path, {})
     assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+
+
+def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, monkeypatch):
+    """A run whose rounds alternate is killed in the last: the next one measures nothing again."""
+    monkeypatch.chdir(tmp_path)
+    benchmark = {"name": "a.B.kernel_c", "params": [], "rounds": 2}
+    measured = []
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path / "benchmarks")
+
+    def measure(*_, **__):
+        measured.append(float(len(measured)))
+        return watch.BenchmarkResult([True], [[measured[-1]]], [1], 0, "", None)
+
+    def answers_of(watching, round_number):
+        found = []
+        point = watching.around_point(measure)
+        run = watching.around_run(lambda *_, **__: found.append(point(benchmark, None, 0)))
+        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+        run(Suite({"a.B.kernel_c": benchmark}), environment, run_rounds=[round_number])
+        return [answer.samples for answer in found]
+
+    killed = watch.Watch(tmp_path / "spool")
+    answers_of(killed, 2)
+    killed.saved()
+    answers_of(killed, 1)
+    again = watch.Watch(tmp_path / "spool")
+    assert [[[0.0]]] == answers_of(again, 2)
+    again.saved()
+    assert [[[1.0]]] == answers_of(again, 1)
+    assert 2 == len(measured)
+    again.saved()
+    assert [] == list((tmp_path / watch.FOLDER).iterdir())
 
 
 def test_a_run_says_how_far_it_is_and_when_it_ends():

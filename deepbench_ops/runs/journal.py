@@ -67,8 +67,8 @@ class Journal:
         return _entry(lines.pop(0)) if lines else None
 
     def drop(self, is_saved: Callable[[Point, Entry], bool]) -> None:
-        """Forget waiting entries that the results hold: their run was killed after it saved them,
-        and before it could remove its journal."""
+        """Forget waiting entries that the results hold, where samples are to be appended: their run
+        saved them, and was killed before it could remove its journal."""
         for point, lines in self._waiting.items():
             lines[:] = [line for line in lines if not is_saved(point, _entry(line))]
 

@@ -41,6 +41,8 @@ class Watch:
         self.saving = True
         self._records: list[Record] = []
         self._journal: Journal | None = None
+        self._journals: dict[tuple[str, str], Journal] = {}
+        self._last_round = True
         self._progress: Progress | None = None
 
     def records(self) -> list[Record]:
@@ -48,9 +50,13 @@ class Watch:
         return self._records
 
     def saved(self) -> None:
-        """Forget the run: its results and records are on the disk. Raises OSError."""
+        """Forget the run: its results and records are on the disk. Raises OSError.
+
+        Where rounds alternate between releases, asv saves each; the journal keeps all rounds of a
+        release until the last is saved, since a run that starts again starts with the first.
+        """
         self._records = []
-        if self._journal:
+        if self._journal and self._last_round:
             self._journal.close()
 
     @property
@@ -98,22 +104,26 @@ class Watch:
         self._progress, self._journal, self._records = Progress(left), None, []
         if answers.FOLDER_VARIABLE in os.environ:
             shutil.rmtree(os.environ[answers.FOLDER_VARIABLE], ignore_errors=True)
+        self._last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
             self._journal = self._open(benchmarks, env, extra, options)
 
     def _open(self, benchmarks: Any, env: Any, extra: dict[str, Any], options: Any) -> Journal:
+        place = (env.installed_commit_hash or "source", env.name)
+        if place in self._journals:  # a later round of this run
+            return self._journals[place]
         conditions = {
-            "release": env.installed_commit_hash or "source",
-            "environment": env.name,
+            "release": place[0],
+            "environment": place[1],
             "code": _code(Path(benchmarks.benchmark_dir)),
             "quick": bool(options.get("quick")),
             "extra": {str(key): str(value) for key, value in extra.items()},
             "settings": settings.text(settings.foreign()),
             **_variables(),
         }
-        journal = Journal(FOLDER, conditions)
-        if journal.waiting and options.get("results") is not None:
+        journal = self._journals[place] = Journal(FOLDER, conditions)
+        if journal.waiting and options.get("append_samples"):
             journal.drop(partial(_holds, _samples(options["results"])))
         if journal.waiting:
             log.info(

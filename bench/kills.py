@@ -1,0 +1,352 @@
+"""How much does `asv run` lose, or count twice, when it is killed at any moment?
+
+A small suite with two releases, three problems and two rounds is run in a folder of its own. The run
+kills itself before its n-th operation on files (opening to write, flushing, renaming, removing, making
+folders; at every other flush the end of the file is cut off first), or is killed after a random time.
+Then the same command runs again to its end. Every measurement notes its raw seconds in a log outside,
+by which it is told apart. Counted are:
+
+- lost: a measurement that ended before the last one began, and is neither saved with its raw seconds
+  nor in a journal after the kill; one of a journal that the second run does not save; a value of
+  before that is gone;
+- counted twice: raw seconds that are saved more than once.
+
+    python bench/kills.py [--seed 20261124] [--share 1.0] [--moments 100]
+
+The exit status is 1 where anything is lost or counted twice. No network is needed.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tabulate import tabulate
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import wheelhouse  # noqa: E402
+
+RELEASES = """framework,version,date,pins,on_request,index
+numpy,1.0.0,2020-01-01,,no,
+numpy,1.1.0,2020-06-01,,no,
+"""
+FRAMEWORK = "__version__ = {0!r}\n"
+BENCHMARK = """
+class Suite:
+    params = [["a", "b", "c"], ["float32"]]
+    param_names = ["problem", "precision"]
+    rounds = 2
+    version = "1"
+
+    def kernel_work(self, problem, precision):
+        return None
+"""
+KERNEL = """
+import json, os, random, re, time
+
+from asv_runner.benchmarks.time import TimeBenchmark
+from deepbench_ops.measure import record
+
+
+class KernelBenchmark(TimeBenchmark):
+    name_regex = re.compile("^kernel_.+$")
+
+    def run(self, *param):
+        seconds = [random.uniform(1, 2) for _ in range(3)]
+        record.write({
+            "benchmark": self.name, "params": list(param), "seconds": seconds, "yardstick": [],
+            "started_at": round(time.time(), 3), "fingerprint": {"cpu": "abacus"},
+        })
+        with open(os.environ["KILLS_LOG"], "a") as log:
+            log.write(json.dumps(seconds) + "\\n")
+        return {"samples": seconds, "number": 1}
+
+
+export_as_benchmark = [KernelBenchmark]
+"""
+KILLED = """
+import os, signal, sys
+
+stop, report, root = int(sys.argv[1]), sys.argv[2], os.getcwd()
+own, seen = os.getpid(), []
+watched = [os.path.join(root, name) for name in ("results", ".asv", ".deepbench", ".asv-machine")]
+changing = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link"}
+
+
+def operation(event, path):
+    seen.append(f"{event} {os.path.relpath(path, root)}")
+    if len(seen) == stop:
+        if event == "fsync" and stop % 2 and (size := os.path.getsize(path)):
+            os.truncate(path, size - 1 - size // 20)
+        os.kill(own, signal.SIGKILL)
+
+
+def hook(event, args):
+    if os.getpid() != own or event not in changing and event != "open" or not args:
+        return
+    if event == "open" and not (args[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        return
+    path = args[0]
+    if isinstance(path, (str, bytes, os.PathLike)):
+        path = os.path.abspath(os.fsdecode(path))
+        if path.startswith(tuple(watched)) and f"{os.sep}env{os.sep}" not in path:
+            operation(event, path)
+
+
+def fsync(descriptor, flush=os.fsync):
+    if os.getpid() == own:
+        operation("fsync", os.readlink(f"/proc/self/fd/{descriptor}"))
+    flush(descriptor)
+
+
+os.fsync = fsync
+sys.addaudithook(hook)
+sys.argv = ["asv", *sys.argv[3:]]
+from asv.main import main
+try:
+    main()
+finally:
+    with open(report, "w") as file:
+        file.write("\\n".join(seen))
+"""
+WAYS = {
+    "rounds alternate": ["--interleave-rounds"],
+    "one release after the other": ["--no-interleave-rounds"],
+    "samples appended": ["--append-samples", "--interleave-rounds"],
+}
+
+Seconds = tuple[float, ...]
+"""The raw seconds of one measurement, random numbers by which it is told apart."""
+
+
+class Suite:
+    """A project with small releases in a folder of its own, and what was measured in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.log = root / "measured.log"
+        ignore = shutil.ignore_patterns("__pycache__")
+        for name in ("deepbench_ops", "asv_bench_deepbench"):
+            shutil.copytree(ROOT / name, root / name, ignore=ignore)
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / name, root / name)
+        (root / "asv_bench_deepbench" / "benchmarks" / "kernel.py").write_text(KERNEL)
+        conf = (ROOT / "asv.conf.json").read_text(encoding="utf-8")
+        conf = conf.replace("deepbench_ops/releases/releases.csv", "releases.csv")
+        conf = re.sub(r'"branches": \[.*\]', '"branches": ["numpy"]', conf)
+        (root / "asv.conf.json").write_text(conf, encoding="utf-8")
+        (root / "releases.csv").write_text(RELEASES)
+        (root / "benchmarks").mkdir()
+        (root / "benchmarks" / "__init__.py").touch()
+        (root / "benchmarks" / "tiny.py").write_text(BENCHMARK)
+        (root / "killed.py").write_text(KILLED)
+        wheelhouse.stock(root / "wheels")
+        for version in ("1.0.0", "1.1.0"):
+            wheelhouse.build(root / "wheels", "numpy", version, FRAMEWORK.format(version))
+        self.run(["machine", "--yes"])
+        self.run(["run", "--interleave-rounds", "numpy-1.0.0 numpy-1.1.0"])
+        self.before = root.parent / "before"
+        for name in ("results", ".asv/unfinished"):
+            if (root / name).exists():
+                shutil.copytree(root / name, self.before / name)
+
+    def restore(self) -> None:
+        """Bring back the results of the first run, and nothing else."""
+        for name in ("results", ".asv/unfinished"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+        shutil.copytree(self.before / "results", self.root / "results")
+        self.log.unlink(missing_ok=True)
+
+    def run(self, arguments: list[str], stop: int = 0, seconds: float | None = None) -> list[str]:
+        """Run asv, killed before its operation `stop` (0: not) or after `seconds`.
+
+        Returns the operations on files where it was not killed; raises where it failed otherwise.
+        """
+        variables = {"HOME": str(self.root), "KILLS_LOG": str(self.log)}
+        environment = {**os.environ, **wheelhouse.pip_environment(self.root / "wheels"), **variables}
+        report = self.root / "operations.txt"
+        report.unlink(missing_ok=True)
+        command = [sys.executable, "killed.py", str(stop), str(report), *arguments]
+        with subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            try:
+                said = process.communicate(timeout=seconds)[0] if seconds else None
+                said = said if said is not None else _ended(process)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                said = b""
+            os.killpg(process.pid, signal.SIGKILL) if _group_lives(process.pid) else None
+        if process.returncode not in (0, -signal.SIGKILL) or b"Traceback" in said:
+            raise SystemExit(f"asv {' '.join(arguments)} failed:\n{said.decode()}")
+        return report.read_text().splitlines() if report.exists() else []
+
+    def measured(self) -> list[Seconds]:
+        """Every measurement since the log was begun, in order."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [tuple(json.loads(line)) for line in lines]
+
+    def saved(self) -> dict[tuple[str, str], list[Seconds]]:
+        """Measurements whose samples and raw seconds are saved, by release and problem."""
+        found = {}
+        for path in self.root.glob("results/*/*-release-*.json"):
+            names, raw = _result(path), _raw(path)
+            for problem, samples in names.items():
+                parts = [tuple(samples[at : at + 3]) for at in range(0, len(samples), 3)]
+                known = raw.get(problem, [])
+                # More often than once in either file is more often than once.
+                found[(path.name, problem)] = [
+                    part for part in set(parts) for _ in range(_times(part, parts, known))
+                ]
+        return found
+
+    def kept(self) -> set[Seconds]:
+        """Measurements in journals."""
+        found = set()
+        for path in self.root.glob(".asv/unfinished/*.jsonl"):
+            for text in path.read_text().splitlines():
+                try:
+                    found.add(tuple(json.loads(text)["answer"]["samples"][0]))
+                except ValueError:
+                    continue
+        return found
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> bytes:
+    """Wait for the process itself: children that it left behind hold its output open."""
+    assert process.stdout is not None
+    said = []
+    os.set_blocking(process.stdout.fileno(), False)
+    while True:
+        over = process.poll() is not None
+        if part := process.stdout.read():
+            said.append(part)
+        if over:
+            return b"".join(said)
+        time.sleep(0.02)
+
+
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _times(part: Seconds, samples: list[Seconds], raw: list[Seconds]) -> int:
+    counts = samples.count(part), raw.count(part)
+    return max(counts) if min(counts) else 0
+
+
+def _result(path: Path) -> dict[str, list[float]]:
+    stored = json.loads(path.read_text())
+    row = dict(zip(stored["result_columns"], stored["results"]["tiny.Suite.kernel_work"], strict=False))
+    problems = [text.strip("'") for text in row["params"][0]]
+    return {name: found or [] for name, found in zip(problems, row["samples"], strict=True)}
+
+
+def _raw(path: Path) -> dict[str, list[Seconds]]:
+    found: dict[str, list[Seconds]] = {}
+    beside = path.with_name(path.name.replace(".json", ".measurements.jsonl"))
+    for line in beside.read_text().splitlines() if beside.exists() else []:
+        entry = json.loads(line)
+        if "seconds" in entry:
+            found.setdefault(entry["params"][0], []).append(tuple(entry["seconds"]))
+    return found
+
+
+def tried(suite: Suite, options: list[str], stop: int, seconds: float | None) -> Counter[str]:
+    """Kill one run, let the same command finish, and count."""
+    command = ["run", *options, "numpy-1.0.0 numpy-1.1.0"]
+    suite.restore()
+    before = suite.saved()
+    suite.run(command, stop, seconds)
+    found: Counter[str] = Counter(kills=1)
+    saved, kept = suite.saved(), suite.kept()
+    held = {part for parts in saved.values() for part in parts}
+    measured = suite.measured()
+    found["lost"] += sum(part not in held | kept for part in measured[:-1])
+    found["lost"] += sum(not saved.get(place) for place in before)
+    suite.run(command)
+    after = suite.saved()
+    final = Counter(part for parts in after.values() for part in parts)
+    found["lost"] += sum(part not in final for part in kept - held)
+    found["lost"] += sum(len(after.get(place, ())) < 2 for place in before)
+    appending = "--append-samples" in options
+    found["lost"] += sum(part not in final for p in before.values() for part in p if appending)
+    found["counted twice"] += sum(times - 1 for times in final.values())
+    if not appending:
+        found["counted twice"] += sum(max(0, len(parts) - 2) for parts in after.values())
+    found["measured before the kill"] += len(measured)
+    found["measured again"] += len(suite.measured()) - 12
+    found["journals left"] += len(list(suite.root.glob(".asv/unfinished/*.jsonl")))
+    return found
+
+
+def counted(suite: Suite, share: float, moments: int, seed: int) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each way of running: kills before operations, and at random moments."""
+    draw = random.Random(seed)
+    for way, options in WAYS.items():
+        suite.restore()
+        started = time.monotonic()
+        operations = suite.run(["run", *options, "numpy-1.0.0 numpy-1.1.0"])
+        lasts = time.monotonic() - started
+        places = range(1, len(operations) + 1)
+        chosen = sorted(draw.sample(places, round(share * len(places))))
+        times = [draw.uniform(0, lasts) for _ in range(round(share * moments / len(WAYS)))]
+        for name, tries in (
+            (f"{len(chosen)} of {len(operations)} operations", [(n, None) for n in chosen]),
+            (f"{len(times)} random moments", [(0, seconds) for seconds in times]),
+        ):
+            total: Counter[str] = Counter()
+            for stop, seconds in tries:
+                found = tried(suite, options, stop, seconds)
+                if found["lost"] or found["counted twice"]:
+                    where = operations[stop - 1] if stop else f"{seconds:.2f} s"
+                    print(f"{way}, killed at {stop} ({where}): {dict(found)}", flush=True)
+                total += found
+            yield way, name, *(total[column] for column in COLUMNS)
+
+
+COLUMNS = ("kills", "measured before the kill", "lost", "counted twice", "measured again")
+
+
+def main() -> None:
+    """Count, print the table, and fail where anything is lost or counted twice."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=20261124)
+    parser.add_argument("--share", type=float, default=1.0, help="of all kills, drawn by the seed")
+    parser.add_argument("--moments", type=int, default=100, help="random moments in all")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kills-") as folder:
+        root = Path(folder, "suite")
+        root.mkdir()
+        suite = Suite(root)
+        rows = list(counted(suite, arguments.share, arguments.moments, arguments.seed))
+    print(tabulate(rows, ("run", "killed before", *COLUMNS)))
+    lost, twice = (sum(row[2 + COLUMNS.index(name)] for row in rows) for name in ("lost", "counted twice"))
+    print(f"{sum(row[2] for row in rows)} kills: {lost} lost, {twice} counted twice")
+    sys.exit(1 if lost or twice else 0)
+
+
+if __name__ == "__main__":
+    main()
