@@ -1,14 +1,14 @@
 """How much does `asv run` lose, or count twice, when it is killed at any moment?
 
-A small suite with two releases, three problems and two rounds is run in a folder of its own. The run
-kills itself before its n-th operation on files (opening to write, flushing, renaming, removing, making
-folders; at every other flush the end of the file is cut off first), or is killed after a random time.
-Then the same command runs again to its end. Every measurement notes its raw seconds in a log outside,
-by which it is told apart. Counted are:
+A small suite with two releases, three problems and two rounds is run in a folder of its own. The
+run kills itself before its n-th operation on files (opening to write, flushing, renaming, removing,
+making folders; at every other flush the end of the file is cut off first), or is killed after a
+random time. Then the same command runs again to its end. Every measurement notes its raw seconds in
+a log outside, by which it is told apart. Counted are:
 
-- lost: a measurement that ended before the last one began, and is neither saved with its raw seconds
-  nor in a journal after the kill; one of a journal that the second run does not save; a value of
-  before that is gone;
+- lost: a measurement that ended before the last one began, and is neither saved with its raw
+  seconds nor in a journal after the kill; one of a journal that the second run does not save; a
+  point that had a value before and has none after the kill;
 - counted twice: raw seconds that are saved more than once.
 
     python bench/kills.py [--seed 20261124] [--share 1.0] [--moments 100]
@@ -175,14 +175,14 @@ class Suite:
         Returns the operations on files where it was not killed; raises where it failed otherwise.
         """
         variables = {"HOME": str(self.root), "KILLS_LOG": str(self.log)}
-        environment = {**os.environ, **wheelhouse.pip_environment(self.root / "wheels"), **variables}
+        variables |= wheelhouse.pip_environment(self.root / "wheels")
         report = self.root / "operations.txt"
         report.unlink(missing_ok=True)
         command = [sys.executable, "killed.py", str(stop), str(report), *arguments]
         with subprocess.Popen(
             command,
             cwd=self.root,
-            env=environment,
+            env={**os.environ, **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -217,6 +217,15 @@ class Suite:
                     part for part in set(parts) for _ in range(_times(part, parts, known))
                 ]
         return found
+
+    def values(self) -> set[tuple[str, str]]:
+        """Points that have a value, by release and problem."""
+        return {
+            (path.name, problem)
+            for path in self.root.glob("results/*/*-release-*.json")
+            for problem, samples in _result(path).items()
+            if samples
+        }
 
     def kept(self) -> set[Seconds]:
         """Measurements in journals."""
@@ -259,7 +268,9 @@ def _times(part: Seconds, samples: list[Seconds], raw: list[Seconds]) -> int:
 
 def _result(path: Path) -> dict[str, list[float]]:
     stored = json.loads(path.read_text())
-    row = dict(zip(stored["result_columns"], stored["results"]["tiny.Suite.kernel_work"], strict=False))
+    row = dict(
+        zip(stored["result_columns"], stored["results"]["tiny.Suite.kernel_work"], strict=False)
+    )
     problems = [text.strip("'") for text in row["params"][0]]
     return {name: found or [] for name, found in zip(problems, row["samples"], strict=True)}
 
@@ -278,14 +289,14 @@ def tried(suite: Suite, options: list[str], stop: int, seconds: float | None) ->
     """Kill one run, let the same command finish, and count."""
     command = ["run", *options, "numpy-1.0.0 numpy-1.1.0"]
     suite.restore()
-    before = suite.saved()
+    before, values = suite.saved(), suite.values()
     suite.run(command, stop, seconds)
     found: Counter[str] = Counter(kills=1)
     saved, kept = suite.saved(), suite.kept()
     held = {part for parts in saved.values() for part in parts}
     measured = suite.measured()
     found["lost"] += sum(part not in held | kept for part in measured[:-1])
-    found["lost"] += sum(not saved.get(place) for place in before)
+    found["lost"] += len(values - suite.values())
     suite.run(command)
     after = suite.saved()
     final = Counter(part for parts in after.values() for part in parts)
@@ -343,7 +354,9 @@ def main() -> None:
         suite = Suite(root)
         rows = list(counted(suite, arguments.share, arguments.moments, arguments.seed))
     print(tabulate(rows, ("run", "killed before", *COLUMNS)))
-    lost, twice = (sum(row[2 + COLUMNS.index(name)] for row in rows) for name in ("lost", "counted twice"))
+    lost, twice = (
+        sum(row[2 + COLUMNS.index(name)] for row in rows) for name in ("lost", "counted twice")
+    )
     print(f"{sum(row[2] for row in rows)} kills: {lost} lost, {twice} counted twice")
     sys.exit(1 if lost or twice else 0)
 

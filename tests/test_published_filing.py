@@ -19,7 +19,8 @@ from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.published import filing, machines, publication, suite
-from deepbench_ops.releases import environment, repo, table
+from deepbench_ops.releases import environment, repo, results_table, table
+from deepbench_ops.storage import locks
 
 NAME = "2017-07-14__train__DeepBench_NV_P100.xlsx"
 A_GEMM = (1760, 16, 1760, "N", "N")
@@ -202,7 +203,8 @@ def run(folder, *args):
 
 @pytest.fixture
 def releases(tmp_path, monkeypatch):
-    """A release table of the test's own."""
+    """The release table of a project of the test's own."""
+    (tmp_path / "asv.conf.json").write_text('{"dvcs": "releases", "repo": "releases.csv"}')
     path = tmp_path / "releases.csv"
     path.write_text(
         "framework,version,date,pins,on_request,index\nnumpy,2.2.6,2025-05-17,scipy==1.15.3,no,\n"
@@ -260,8 +262,9 @@ def test_a_day_of_publication_is_a_row_of_the_release_table(tmp_path, releases):
 def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
     tmp_path, releases, monkeypatch
 ):
-    """The day comes first: alone it is no harm, and the next import completes it."""
+    """A full disk leaves everything as it was, and the next import writes it all."""
     path = book(tmp_path / "in")
+    before = releases.read_text()
 
     def full(*args):
         raise OSError("No space left on device")
@@ -269,13 +272,11 @@ def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
     with monkeypatch.context() as broken:
         broken.setattr(Results, "save", full)
         assert "No space left" in str(run(tmp_path, path).exception)
-    assert not result_of(tmp_path).exists()
-    assert {"nvidia-p100"} == {path.name for path in (tmp_path / "results").iterdir()}
-    known = {release.hash: release for release in table.load()}
-    assert DAY.hash in known
-    assert [] == points.load(tmp_path / "results", "nvidia-p100", known)
+    assert [locks.NAME] == [path.name for path in (tmp_path / "results").iterdir()]
+    assert before == releases.read_text()
     done = run(tmp_path, path)
-    assert "1 result files written, 0 days added" in done.output
+    assert "1 result files written, 1 days added" in done.output
+    known = {release.hash: release for release in table.load(releases)}
     assert [DAY] == [
         point.release for point in points.load(tmp_path / "results", "nvidia-p100", known)
     ]
@@ -291,7 +292,50 @@ def test_without_its_day_nothing_is_written(tmp_path, releases, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(table, "append", refused)
         assert "Read-only" in str(run(tmp_path, path).exception)
-    assert not (tmp_path / "results").exists()
+    assert [locks.NAME] == [path.name for path in (tmp_path / "results").iterdir()]
+
+
+def test_results_without_a_project_have_a_table_of_their_own(tmp_path):
+    """Not a byte of the package's table changes, and commands find the days again."""
+    listed, path = table.TABLE.read_text(), book(tmp_path / "in", "ours.xlsx")
+    given = ("--date", "1999-12-31", "--machine", "our-card")
+    assert 0 == run(tmp_path, path, *given).exit_code
+    assert listed == table.TABLE.read_text()
+    own = tmp_path / "results" / "releases.csv"
+    assert "published,1999.12.31,1999-12-31,,no,\n" == own.read_text().splitlines(True)[-1]
+    found = results_table.load(tmp_path / "results")
+    assert "published-1999.12.31" == found[0].name
+    assert {*table.load()} < {*found}
+
+
+def test_the_table_is_that_of_the_results_project(tmp_path, releases):
+    """An asv.conf.json next to a folder that names other results is of another project."""
+    assert releases == results_table.path_of(tmp_path / "results")
+    other = tmp_path / "other"
+    assert other / "releases.csv" == results_table.path_of(other)
+    project = Path(table.__file__).parents[2]
+    assert Path(table.__file__).with_name("releases.csv") == results_table.path_of(
+        project / "results"
+    )
+
+
+def test_no_results_folder_is_made_outside_a_project(tmp_path, monkeypatch):
+    """An import in any folder is one line; one that names a folder makes it."""
+    path = book(tmp_path / "in")
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(CliRunner().invoke(import_, [str(path)]).exception, DeepbenchError)
+    assert ["in"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_damaged_machine_entry_is_one_line(tmp_path, releases):
+    """Such as an empty one, which earlier versions left on a full disk."""
+    path = book(tmp_path / "in")
+    run(tmp_path, path)
+    described = result_of(tmp_path).with_name("machine.json")
+    described.write_text("")
+    refused = run(tmp_path, path, "--date", "2017-07-15").exception
+    assert isinstance(refused, DeepbenchError)
+    assert f"{described} is not whole" in str(refused)
 
 
 def test_a_refused_import_lists_no_day(tmp_path, releases):

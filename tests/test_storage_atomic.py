@@ -109,3 +109,22 @@ def test_a_folder_in_the_way_is_an_error_that_names_it(tmp_path):
         atomic.write_text(tmp_path, "text")
 
     assert str(tmp_path) == raised.value.filename
+
+
+def test_files_are_replaced_together_or_not_at_all(tmp_path):
+    paths = [tmp_path / "a.json", tmp_path / "new" / "b.json"]
+    paths[0].write_text("old")
+
+    with pytest.raises(RuntimeError), atomic.together() as ready:
+        for path in paths:
+            ready(path).write_text("half")
+        raise RuntimeError
+    assert ["a.json"] == names(tmp_path)
+    assert "old" == paths[0].read_text()
+
+    with atomic.together() as ready:
+        for path in paths:
+            ready(path).write_text("new")
+        assert "old" == paths[0].read_text()
+    assert ["new", "new"] == [path.read_text() for path in paths]
+    assert ["b.json"] == names(paths[1].parent)

@@ -112,3 +112,15 @@ def test_a_run_in_another_clone_of_the_machine_is_warned(holder, tmp_path, capsy
     with locks.measuring(tmp_path / "other", doing="asv run"):
         pass
     assert f"warning: process {first.pid} " in capsys.readouterr().err
+
+
+def test_unfinished_files_of_killed_writers_are_removed(tmp_path):
+    """By the next writer; its own ones stay when it takes the lock again."""
+    left, own = (tmp_path / "m" / f".result.json.{name}.unfinished" for name in ("a", "b"))
+    left.parent.mkdir()
+    left.touch()
+    with locks.results(tmp_path, doing="outer"):
+        assert not left.exists()
+        own.touch()
+        with locks.results(tmp_path, doing="inner"):
+            assert own.exists()

@@ -92,11 +92,11 @@ def compare(
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     from deepbench_ops.analysis import comparison, points
     from deepbench_ops.machine import profile
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
 
     named, at, release = spec.partition("@")
     machine = machine_with_results(results, named or None)
-    releases = {release.hash: release for release in table.load()}
+    releases = {release.hash: release for release in results_table.load(results)}
     found = points.load(results, machine, releases)
     return comparison.contender(
         f"{machine}{at}{release}", found, profile.read(results, machine), device

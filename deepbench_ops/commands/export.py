@@ -70,12 +70,12 @@ def export(
     from deepbench_ops.analysis import points
     from deepbench_ops.problems.nearest import unknown
     from deepbench_ops.problems.tables import set_name
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
 
     form = form or (output.suffix.removeprefix(".") if output is not None else "")
     if form not in (*_TEXTS, "xlsx", "parquet"):
         raise DeepbenchError(f"{output or 'nothing'} names no format: give --format")
-    releases = {each.hash: each for each in table.load()}
+    releases = {each.hash: each for each in results_table.load(results)}
     found = points.load(results, machine, releases)
     wanted = set_name(published_set) if published_set is not None else None
     for what, name, of in (

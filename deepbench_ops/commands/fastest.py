@@ -74,9 +74,9 @@ def fastest(
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.settings import notes
     from deepbench_ops.problems.selections import select
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
 
-    releases = {release.hash: release for release in table.load()}
+    releases = {release.hash: release for release in results_table.load(results)}
     found = [
         point
         for machine in points.machines(results)

@@ -42,9 +42,9 @@ def frameworks(
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.settings import notes
     from deepbench_ops.problems.selections import select
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
 
-    releases = {release.hash: release for release in table.load()}
+    releases = {release.hash: release for release in results_table.load(results)}
     name = machine_with_results(results, machine)
     members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
     found = [

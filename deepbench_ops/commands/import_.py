@@ -69,7 +69,8 @@ def import_(
         deepbench import gemm.log --machine our-card --date 2026-11-21 --device cuda
     """
     from deepbench_ops.published import filing
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
+    from deepbench_ops.storage import locks
 
     sent = {path: read for path in files if (read := submission.read(path)) is not None}
     found = [
@@ -78,15 +79,17 @@ def import_(
         if path not in sent
         for one in publication.read(path, machine, day.date() if day else None, device)
     ]
-    add = partial(table.append, table.TABLE)
-    # All of it must be fit before any is written.
-    fit = submission.fit(results, sent, {release.hash: release for release in table.load()})
-    _refuse_both(found, fit)
-    changed, added = filing.file(results, found, add)
-    for path, one in fit.items():
-        times = sum(len(result["points"]) for result in one.content["results"])
-        files_written = submission.accept(results, one, add)
-        click.echo(f"{path}: {times} times of {one.profile.machine}, {files_written} files written")
+    add = partial(results_table.append, results)
+    with locks.results(results, doing=f"deepbench import {files[0]}"):
+        # All of it must be fit before any is written.
+        known = {release.hash: release for release in results_table.load(results)}
+        fit = submission.fit(results, sent, known)
+        _refuse_both(found, fit)
+        changed, added = filing.file(results, found, add)
+        for path, one in fit.items():
+            times = sum(len(result["points"]) for result in one.content["results"])
+            written = submission.accept(results, one, add)
+            click.echo(f"{path}: {times} times of {one.profile.machine}, {written} files written")
     if sent and not found:
         return
     if form == "json":

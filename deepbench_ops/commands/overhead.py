@@ -45,11 +45,11 @@ def overhead(
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.overhead import overheads
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
 
     if name is not None:
         network_size(name)
-    releases = {release.hash: release for release in table.load()}
+    releases = {release.hash: release for release in results_table.load(results)}
     whose = machine_with_results(results, machine)
     asked = {"name": name, "batch": batch}
     lines = [

@@ -24,9 +24,11 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
     afterwards, times that the machine's peak does not allow, and kernels that are in it twice.
     """
     from deepbench_ops.published import submission
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table
 
-    packed = submission.pack(results, machine, {each.hash: each for each in table.load()})
+    packed = submission.pack(
+        results, machine, {each.hash: each for each in results_table.load(results)}
+    )
     try:
         submission.check(packed)
         text = submission.text(packed)

@@ -35,10 +35,10 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.analysis import model_tables, obstacles, points
     from deepbench_ops.machine import entry, profile
     from deepbench_ops.published import filing
-    from deepbench_ops.releases import table as release_table
+    from deepbench_ops.releases import results_table
 
     figures = load(name)
-    releases = {release.hash: release for release in release_table.load()}
+    releases = {release.hash: release for release in results_table.load(results)}
     here = entry.default_name()
     if not machines and here not in points.machines(results):
         click.echo(f"this machine, {here}, has no results to show next to it", err=True)

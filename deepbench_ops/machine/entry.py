@@ -62,7 +62,7 @@ def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
     def wrapped(cls: type, name: str, values: dict[str, Any], _path: str | None = None) -> None:
         path = Path(_path or MachineCollection.get_machine_file_path())
         try:
-            with locks.results(path.parent, doing=f"asv, writing {path.name},"):
+            with locks.writing(path.parent, doing=f"asv, writing {path.name},"):
                 if not path.exists() or load_json(str(path)).get(name) != values:
                     save(cls, name, values, _path=_path)
         except DeepbenchError as error:
@@ -76,6 +76,6 @@ def save(identity: dict[str, str]) -> str:
     name = identity["machine"]
     path: str = MachineCollection.get_machine_file_path()
     asv_files.install()
-    with locks.results(Path(path).parent, doing="deepbench machine"):
+    with locks.writing(Path(path).parent, doing="deepbench machine"):
         MachineCollection.save(name, {**stored().get(name, {}), **identity})
     return path

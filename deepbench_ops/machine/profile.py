@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import atomic, limited
+from deepbench_ops.storage.atomic import Ready
 
 FILE_NAME = "machine.profile"
 VERSION = 1
@@ -89,14 +90,14 @@ def read(results: Path, machine: str) -> Profile | None:
         ) from None
 
 
-def write(results: Path, profile: Profile) -> Path:
-    """Store the profile, whole or not at all, and return where."""
+def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
+    """Store the profile, whole or not at all, and return where.
+
+    ready: as `atomic.together` gives it, where other files are to be replaced with this one.
+    """
     path = path_of(results, profile.machine)
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"version": VERSION, **asdict(profile)}, indent=1, allow_nan=False)
-    partial = path.with_suffix(".partial")
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(path)
+    atomic.write_text(ready(path), text + "\n")
     return path
 
 

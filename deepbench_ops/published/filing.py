@@ -12,9 +12,7 @@ from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
 
-from asv.machine import Machine
 from asv.results import Results
-from asv.util import write_json
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
@@ -22,6 +20,8 @@ from deepbench_ops.published import misplaced
 from deepbench_ops.published.publication import Key, Publication
 from deepbench_ops.releases.table import Release, publication_of
 from deepbench_ops.results import stored, values
+from deepbench_ops.storage import asv_files, atomic
+from deepbench_ops.storage.atomic import Ready
 
 ENVIRONMENT = "published"
 """Stands where a measured result has the name of its environment; a layout follows it."""
@@ -45,10 +45,10 @@ def file(
 ) -> tuple[int, int]:
     """File publications; return how many result files changed, and how many days were new.
 
-    Days are listed before the first result is written: a day without results is no harm, results
-    without their day are nowhere on the x-axis. Raises DeepbenchError where two workbooks of a day
-    give different times for the same kernel, and where times stand beside others' rows; nothing is
-    written then.
+    All files are made ready first, and replaced together once the days are listed: a day without
+    results is no harm, results without their day are nowhere on the x-axis. Nothing is written
+    where any of it fails. Raises DeepbenchError where two workbooks of a day give different times
+    for the same kernel, and where times stand in others' rows.
     """
     publications = list(publications)
     misplaced.refuse_others(publications)
@@ -64,11 +64,12 @@ def file(
             stack = joined(stack, {WORKBOOK: publication.source, **publication.specs})
         if (merged, stack) != known:
             new[path] = (merged, stack, of_day[0])
-    listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
-    for path, (merged, stack, one) in new.items():
-        _write(results, path, merged, stack, one)
-    for machine in {publication.machine.name for publication in publications}:
-        _describe(results, [p for p in publications if p.machine.name == machine])
+    with atomic.together() as ready:
+        for path, (merged, stack, one) in new.items():
+            _write(path, merged, stack, one, ready)
+        for machine in {publication.machine.name for publication in publications}:
+            _describe(results, [p for p in publications if p.machine.name == machine], ready)
+        listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
     return len(new), listed
 
 
@@ -129,10 +130,9 @@ def _environment(one: Publication) -> str:
     return f"{ENVIRONMENT}-{one.layout}" if one.layout else ENVIRONMENT
 
 
-def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publication) -> None:
+def _write(path: Path, values: Values, stack: Stack, one: Publication, ready: Ready) -> None:
     machine, release = one.machine, publication_of(one.day)
-    described = path.with_name("machine.json")
-    entry = entry_of(described) or machine.entry()
+    entry = entry_of(path.with_name("machine.json")) or machine.entry()
     variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
     if one.layout:
         variables["DEEPBENCH_LAYOUT"] = one.layout
@@ -141,18 +141,7 @@ def _write(results: Path, path: Path, values: Values, stack: Stack, one: Publica
     filed = Results(params, stack, *about)
     for name in sorted({name for name, _ in values}):
         _add(filed, name, {key: v for (found, key), v in values.items() if found == name})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not described.exists():
-        write_json(str(described), entry, Machine.api_version)
-    save(results, path, filed)
-
-
-def save(results: Path, path: Path, filed: Results) -> None:
-    """Write a result file, whole or not at all."""
-    unfinished = path.with_suffix(".partial")
-    filed._filename = str(unfinished.relative_to(results))
-    filed.save(str(results))
-    unfinished.replace(path)
+    asv_files.write_result(ready(path), filed)
 
 
 def _add(filed: Results, name: str, values: dict[tuple[str, ...], list[float]]) -> None:
@@ -166,19 +155,26 @@ def _add(filed: Results, name: str, values: dict[tuple[str, ...], list[float]]) 
 
 
 def entry_of(described: Path) -> dict[str, str] | None:
-    """Return what a machine.json says, None where there is none."""
+    """Return what a machine.json says, None where there is none.
+
+    Raises DeepbenchError for one that is damaged.
+    """
     if not described.is_file():
         return None
     return stored.entry(described)
 
 
-def _describe(results: Path, publications: list[Publication]) -> None:
-    """Write the machine's profile, with the specs that were published last.
+def _describe(results: Path, publications: list[Publication], ready: Ready) -> None:
+    """Write asv's entry of a machine that has none, and the profile, with the specs that were
+    published last.
 
-    One with figures that were measured on the machine stays as it is.
+    A profile with figures that were measured on the machine stays as it is.
     """
+    described = results / publications[0].machine.name / "machine.json"
+    if not described.exists():
+        asv_files.write_machine(ready(described), publications[0].machine.entry())
     last = max(publications, key=lambda publication: publication.day)
     known = profile.read(results, last.machine.name)
     day = last.day.isoformat()
     if known is None or (known.date <= day and not known.has_measurements()):
-        profile.write(results, last.machine.profile(last.specs, day))
+        profile.write(results, last.machine.profile(last.specs, day), ready)

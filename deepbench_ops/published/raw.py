@@ -14,6 +14,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.results import measurements
 from deepbench_ops.results.measurements import Record
+from deepbench_ops.storage.atomic import Ready
 
 Key = tuple[str, tuple[str, ...]]
 """A benchmark and its parameters as plain text."""
@@ -60,8 +61,10 @@ def check(result: Mapping[str, Any]) -> None:
             raise DeepbenchError(f"{named}: a reading of the yardstick for each time is missing")
 
 
-def write(beside: Path, facts: Facts, new: Mapping[Key, list[Record]]) -> bool:
-    """Replace the records of some points, by time; return whether that changed the file.
+def write(beside: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Ready) -> bool:
+    """Replace the records of some points, by time; return whether that changes the file.
+
+    It is replaced with the other files of `ready`, as `atomic.together` gives it.
 
     What else the file holds stays, and without anything there is no file. A skip gives way to the
     records of its kernel.
@@ -72,7 +75,7 @@ def write(beside: Path, facts: Facts, new: Mapping[Key, list[Record]]) -> bool:
     if text(standing) == text(entries):
         return False
     if entries:
-        measurements.write(beside, {**known, **facts}, entries)
+        measurements.write(ready(beside), {**known, **facts}, entries)
     else:
         beside.unlink()
     return True

@@ -18,9 +18,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from asv.machine import Machine
 from asv.results import Results
-from asv.util import truncate_float_list, write_json
+from asv.util import truncate_float_list
 
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
@@ -28,14 +27,15 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.published import corrections, plausible, raw
-from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, joined, save
+from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, joined
 from deepbench_ops.published.plausible import Point
 from deepbench_ops.published.sheets import LARGEST_BYTES
 from deepbench_ops.releases.table import Release, publication_of
 from deepbench_ops.results import measurements, stored
 from deepbench_ops.results.measurements import Record
 from deepbench_ops.statistics.intervals import log_interval
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import asv_files, atomic, limited
+from deepbench_ops.storage.atomic import Ready
 
 FORMAT, VERSION = "deepbench-submission", 2
 
@@ -230,19 +230,22 @@ def _rank(one: Profile) -> tuple[str, str]:
 def accept(results: Path, one: Fit, list_days: ListDays) -> int:
     """Take in a submission that fits; return how many results changed, or their raw seconds.
 
-    Days of publication are listed before the first result is written, as in `filing.file`.
+    All files are made ready first, and replaced together once the days of publication are listed,
+    as in `filing.file`.
     """
     machine = one.content["machine"]
     entry = results / machine["machine"] / "machine.json"
-    list_days([release for release in one.releases if not release.measurable])
-    if not entry.exists():
-        write_json(str(entry), machine, Machine.api_version)
-    if profile.read(results, machine["machine"]) != one.profile:
-        profile.write(results, one.profile)
-    return sum(
-        _merge(results, result, _empty(machine, release, result))
-        for release, result in zip(one.releases, one.content["results"], strict=True)
-    )
+    with atomic.together() as ready:
+        changed = sum(
+            _merge(results, result, _empty(machine, release, result), ready)
+            for release, result in zip(one.releases, one.content["results"], strict=True)
+        )
+        if not entry.exists():
+            asv_files.write_machine(ready(entry), machine)
+        if profile.read(results, machine["machine"]) != one.profile:
+            profile.write(results, one.profile, ready)
+        list_days([release for release in one.releases if not release.measurable])
+    return changed
 
 
 def _machine(submission: Any) -> str:
@@ -278,7 +281,7 @@ def _release(result: dict[str, Any]) -> Release:
     return release
 
 
-def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
+def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -> bool:
     """Merge a submitted result with what is there, `empty` where nothing is; return whether that
     changed anything."""
     path = results / str(empty._filename)
@@ -294,12 +297,12 @@ def _merge(results: Path, result: dict[str, Any], empty: Results) -> bool:
         coming = sent.get(of, [])
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
-    renewed = raw.write(beside, result.get("conditions", {}), brought)
+    renewed = raw.write(beside, result.get("conditions", {}), brought, ready)
     libraries = joined(filed._requirements, result["libraries"])
     changed = after != before or libraries != filed._requirements
     if changed:
         filed._requirements = dict(sorted(libraries.items()))
-        _write(results, path, filed, before, after)
+        _write(ready(path), filed, before, after)
     return renewed or changed
 
 
@@ -368,9 +371,7 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
     return Results({**machine, "python": python}, libraries, *about, *of_run)
 
 
-def _write(
-    results: Path, path: Path, filed: Results, before: dict[Key, Point], after: dict[Key, Point]
-) -> None:
+def _write(path: Path, filed: Results, before: dict[Key, Point], after: dict[Key, Point]) -> None:
     """Write a result file with new points; what asv knows of those that stay is kept."""
     renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
     for name in sorted(renewed):
@@ -389,7 +390,7 @@ def _write(
         filed._samples[name] = samples if any(samples) else None
         filed._stats[name] = stats if any(stats) else None
     filed._results = dict(sorted(filed._results.items()))
-    save(results, path, filed)
+    asv_files.write_result(path, filed)
 
 
 def _known_stats(filed: Results, name: str) -> dict[tuple[str, ...], Any]:

@@ -134,4 +134,5 @@ def add(release: Release, path: Path = table.TABLE) -> None:
     if any(known.hash == release.hash for known in table.load(path)):
         raise DeepbenchError(f"{release.name} is in {path} already")
     demand_solvable(release)
-    table.append(path, [release])
+    if not table.append(path, [release]):
+        raise DeepbenchError(f"{release.name} was added to {path} by another command meanwhile")

@@ -23,7 +23,7 @@ from packaging.version import InvalidVersion, Version
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.nearest import unknown
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import atomic, limited, locks
 
 TABLE = Path(__file__).with_name("releases.csv")
 COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
@@ -82,22 +82,25 @@ def publication_of(day: datetime.date) -> Release:
 
 
 def append(path: Path, releases: Iterable[Release]) -> int:
-    """Add those rows that a table lacks, whole or not at all; return how many."""
-    known = {release.hash for release in load(path)}
-    new = {each.hash: each for each in releases if each.hash not in known}.values()
-    if new:
+    """Add those rows that a table lacks, whole or not at all; return how many.
+
+    A table that is missing is made. Raises DeepbenchError for a row that could not be read again.
+    """
+    with locks.writing(path.parent, doing=f"adding to {path.name}"):
+        known = {release.hash for release in load(path)} if path.exists() else set()
+        new = {each.hash: each for each in releases if each.hash not in known}.values()
+        if not new:
+            return 0
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(map(_cells, new))
-        unfinished = path.with_suffix(".partial")
-        old = path.read_text(encoding="utf-8")
-        unfinished.write_text(old + text.getvalue(), encoding="utf-8")
-        try:
-            load(unfinished)  # a row that could not be read again must not get in
-        except DeepbenchError:
-            unfinished.unlink()
-            raise
-        unfinished.replace(path)
-    return len(new)
+        rows = csv.writer(text, lineterminator="\n")
+        if not path.exists():
+            rows.writerow(COLUMNS)
+        rows.writerows(map(_cells, new))
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        with atomic.replacing(path) as unfinished:
+            unfinished.write_text(old + text.getvalue(), encoding="utf-8")
+            load(unfinished)
+        return len(new)
 
 
 def _cells(release: Release) -> tuple[str, ...]:

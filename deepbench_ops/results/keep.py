@@ -34,9 +34,9 @@ from asv.util import UserError
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry, profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
-from deepbench_ops.results import measurements
+from deepbench_ops.results import measurements, stored
 from deepbench_ops.statistics.intervals import log_interval
-from deepbench_ops.storage import asv_files, locks
+from deepbench_ops.storage import asv_files, atomic, locks
 
 INTERVALS = ("ci_99_a", "ci_99_b")
 COLUMNS = (
@@ -146,20 +146,21 @@ def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Result
 
 
 def _save(results: Results, folder: Path, save: Callable[[Results, str], None], run: Run) -> None:
-    """Write records, then the result, and forget the journal last.
+    """Write result and records, and forget the journal last.
 
     After a kill in between the next run takes the points from the journal and writes the same
     again: records are told apart by what they measured and when.
     """
     path, records = folder / str(results._filename), run.records()
-    _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
+    _merge(results, stored.whole(path) if path.exists() else None, _looks(records))
     if any(_measured(values) for values in results._results.values()):
         _set_intervals(results)
         for one in records:
             if "fingerprint" in one:
                 one["fingerprint"]["asv"] = asv.__version__
-        measurements.add(measurements.beside(path), records, results.appends)
-        save(results, str(folder))
+        with atomic.together() as ready:
+            asv_files.write_result(ready(path), results, save)
+            measurements.add(measurements.beside(path), records, results.appends, ready)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
     run.saved()
@@ -305,7 +306,7 @@ def _set_intervals(results: Results) -> None:
     """Store intervals of log seconds, which are above zero, in place of those that asv made."""
     for name, stats in results._stats.items():
         columns = results._results[name] or (), stats or (), results._samples.get(name) or ()
-        for value, stored, samples in zip_longest(*columns):
-            if stored and value:
+        for value, held, samples in zip_longest(*columns):
+            if held and value:
                 bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
-                stored.update(zip(INTERVALS, bounds, strict=True))
+                held.update(zip(INTERVALS, bounds, strict=True))

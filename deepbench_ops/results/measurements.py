@@ -19,6 +19,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.results import record_fields
 from deepbench_ops.storage import atomic, limited
+from deepbench_ops.storage.atomic import Ready
 
 SUFFIX = ".measurements.jsonl"
 Record = dict[str, Any]
@@ -122,12 +123,15 @@ def level(entry: Record) -> float:
     return statistics.median(ratios) * (entry.get("nominal") or 1.0)
 
 
-def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
+def add(
+    path: Path, records: Iterable[Record], appending: bool = False, ready: Ready = Path
+) -> None:
     """File new records.
 
     Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
     appending samples to the earlier ones. A skip or a quick look replaces only its like. A record
     that the file holds already stays there once.
+    ready: as `atomic.together` gives it, where other files are to be replaced with this one.
     """
     facts, kept = load(path) if path.exists() else ({}, [])
     measured = {_key(entry) for entry in kept if not is_less(entry)}
@@ -150,7 +154,7 @@ def add(path: Path, records: Iterable[Record], appending: bool = False) -> None:
         conditions = entry["fingerprint"]
         entry["fingerprint"] = fingerprint.digest(conditions)
         facts[entry["fingerprint"]] = conditions
-    write(path, facts, [*kept, *records])
+    write(ready(path), facts, [*kept, *records])
     _filed.update((path, identity) for identity in coming)
 
 

@@ -11,6 +11,7 @@ from asv.results import Results
 from deepbench_ops.storage import atomic
 
 WriteJson = Callable[..., None]
+SaveResult = Callable[[Results, str], None]
 
 
 def install() -> None:
@@ -36,7 +37,13 @@ def write_machine(path: Path, entry: dict[str, str]) -> None:
     util.write_json(str(path), entry, Machine.api_version)
 
 
-def write_result(path: Path, stored: Results) -> None:
-    """Write a result file of asv to `path`."""
-    stored._filename = path.name
-    stored.save(str(path.parent))
+def write_result(path: Path, stored: Results, save: SaveResult | None = None) -> None:
+    """Write a result file of asv to `path`, which need not be where asv would write it.
+
+    save: asv's own method, where it is wrapped.
+    """
+    name, stored._filename = stored._filename, path.name
+    try:
+        (save or Results.save)(stored, str(path.parent))
+    finally:
+        stored._filename = name

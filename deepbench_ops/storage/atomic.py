@@ -8,9 +8,12 @@ nothing next to it; only a killed process leaves the unfinished one, whose name 
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+Ready = Callable[[Path], Path]
+"""Returns the file to write to for a path that is to be written."""
 
 SUFFIX = ".unfinished"
 """End of the names of unfinished files. They begin with a dot."""
@@ -49,9 +52,31 @@ def replacing(path: Path) -> Iterator[Path]:
         except BaseException:
             with suppress(OSError):
                 unfinished.unlink()
+            with suppress(OSError):
+                path.parent.rmdir()  # where it is empty, it was made for this file
             raise
     except OSError as error:
         raise _about(path, error) from error
+
+
+@contextmanager
+def together() -> Iterator[Ready]:
+    """Yield a function that returns an unfinished file for each path it is given.
+
+    All of them replace their paths when the block ends without error, the last one first; none
+    does when it ends with one.
+    """
+    with ExitStack() as files:
+        yield lambda path: files.enter_context(replacing(path))
+
+
+def sweep(folder: Path) -> None:
+    """Remove unfinished files that killed processes left in a folder's folders.
+
+    For the only writer in there.
+    """
+    for path in folder.glob(f"*/.*{SUFFIX}"):
+        path.unlink(missing_ok=True)
 
 
 def _special(path: Path) -> bool:

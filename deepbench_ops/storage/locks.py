@@ -32,7 +32,19 @@ QUIET_SECONDS = 2.0
 
 @contextmanager
 def results(folder: Path, doing: str) -> Iterator[None]:
-    """Be the only writer in a results folder, which is made where it is missing.
+    """Be the only writer in a results folder, as `writing`.
+
+    Unfinished files that killed writers left in the folders of machines are removed.
+    """
+    with writing(folder, doing):
+        if _lock_of(folder / NAME).lock_counter == 1:
+            atomic.sweep(folder)
+        yield
+
+
+@contextmanager
+def writing(folder: Path, doing: str) -> Iterator[None]:
+    """Be the only process that changes a folder's files, which is made where it is missing.
 
     doing: the command, for the message of another process that wants to write.
     A process that has the lock may take it again. Raises DeepbenchError where another process has
@@ -85,7 +97,7 @@ def measuring(folder: Path, doing: str) -> Iterator[None]:
 @contextmanager
 def _holding(path: Path, doing: str, wait: float) -> Iterator[None]:
     """Hold the lock file `path`. Raises filelock's Timeout after `wait` seconds."""
-    lock = _lock(os.path.realpath(path), os.getpid())
+    lock = _lock_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=wait, poll_interval=0.05)
@@ -105,6 +117,10 @@ def _holding(path: Path, doing: str, wait: float) -> Iterator[None]:
             with suppress(OSError):
                 _description(path).unlink()
         lock.release()
+
+
+def _lock_of(path: Path) -> BaseFileLock:
+    return _lock(os.path.realpath(path), os.getpid())
 
 
 @cache

@@ -1,0 +1,48 @@
+"""The release table that dates the results of a folder.
+
+It lies with them: the table of the project whose results folder it is, as the asv.conf.json next to
+it says. A results folder that belongs to no project has a table of its own, releases.csv inside it,
+for the days on which its results were published.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from deepbench_ops.project import CONFIGURATION
+from deepbench_ops.releases import config, table
+from deepbench_ops.releases.table import Release
+
+RELEASES = "releases"
+"""The value of `dvcs` by which asv takes a release table for its repository."""
+
+
+def path_of(results: Path) -> Path:
+    """Return the table of a results folder, which need not be there yet.
+
+    Raises DeepbenchError for a configuration next to the folder that is broken.
+    """
+    project = results.resolve().parent
+    if (project / CONFIGURATION).is_file():
+        values = config.load(project / CONFIGURATION)
+        own = project / values.get("results_dir", "results")
+        if own.resolve() == results.resolve() and values.get("dvcs") == RELEASES:
+            return project / str(values["repo"])
+    return results / "releases.csv"
+
+
+def load(results: Path) -> tuple[Release, ...]:
+    """Return the releases of a results folder's table and of the package's, oldest first.
+
+    Raises DeepbenchError naming file and line for a table that is wrong.
+    """
+    path = path_of(results)
+    known = {release.hash: release for release in table.load()}
+    if path.exists():
+        known |= {release.hash: release for release in table.load(path)}
+    return table.timeline(list(known.values()))
+
+
+def append(results: Path, releases: Iterable[Release]) -> int:
+    """Add those rows that the table of a results folder lacks; return how many."""
+    releases = list(releases)
+    return table.append(path_of(results), releases) if releases else 0
