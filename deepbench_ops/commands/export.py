@@ -107,7 +107,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     from deepbench_ops.machine import profile
     from deepbench_ops.published import filing
 
-    found = [point for point in found if point.usual and workbook.has_column(point)]
+    found = [point for point in found if point.usual_run and workbook.has_column(point)]
     if not found:
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release

@@ -69,6 +69,11 @@ def machine(
     found = survey(identity["machine"], count, old, renew_yardsticks, tell)
     show_profile(found)
     click.echo(f"written: {profile.write(results, found)}")
+    tell("what a setting of OpenBLAS costs numpy here")
+    from deepbench_ops.paired import blas_cost
+
+    for line in blas_cost.lines():
+        click.echo(line)
 
 
 def show_identity(identity: dict[str, str], changed: dict[str, tuple[str, str]]) -> None:

@@ -16,6 +16,7 @@ from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
+    from deepbench_ops.measure.live import Launch
     from deepbench_ops.releases.table import Release
 
 GOAL = 0.05
@@ -55,12 +56,14 @@ def noise(
     RELEASE is the newest numpy of the release table unless another is named; it is installed where
     it is missing. "A change seen from 3 %" means that a change of 3 % would be found 95 times in
     100 with as many rounds. Below the table stands what would make it better: the processor's
-    governor and turbo, other load, more rounds.
+    governor and turbo, other load, more rounds. For numpy, what a setting of OpenBLAS costs
+    follows: the one that the environment has, or the one that hosts mostly set.
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.verdict import compare_pairs
     from deepbench_ops.machine import advice
     from deepbench_ops.measure import fingerprint, pairs
+    from deepbench_ops.paired import blas_cost
     from deepbench_ops.releases import side
 
     wanted = precision_named(precision).name
@@ -73,19 +76,26 @@ def noise(
     advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
     verdicts = {task.problem: compare_pairs(found) for task, found in taken.items()}
     advised += _too_few(list(verdicts.values()), rounds)
+    blas = blas_cost.lines(launch.python) if _is_numpy(launch) else []
     if form == "json":
         figures = {id: asdict(verdict) for id, verdict in verdicts.items()}
-        click.echo(json.dumps({"kernels": figures, "advice": advised}, indent=1))
+        click.echo(json.dumps({"kernels": figures, "advice": advised, "blas": blas}, indent=1))
         return
     rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
     click.echo(tables.table(COLUMNS, rows))
     click.echo()
     for line in advised or ["Nothing to improve was found."]:
         click.echo(tables.prose(line))
+    for line in ["", *blas] if blas else []:
+        click.echo(line)
 
 
 def _note(line: str) -> None:
     click.echo(line, err=True)
+
+
+def _is_numpy(launch: "Launch") -> bool:
+    return launch.environ.get("DEEPBENCH_FRAMEWORK") == "numpy"
 
 
 def _headline() -> list[str]:

@@ -16,7 +16,8 @@ from deepbench_ops.analysis.history import Shift
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import pairs
+from deepbench_ops.measure import pairs, settings
+from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.live import Launch
 from deepbench_ops.paired.taken import Taken
 from deepbench_ops.releases import side
@@ -76,7 +77,7 @@ def confirm(
     for names, members in together.items():
         tasks = list(dict.fromkeys(t for cause in members for t in _most_changed(cause)))
         if not tasks:
-            confirmed.reasons[names] = "cannot be measured in pairs"
+            confirmed.reasons[names] = _why_not(members)
             continue
         say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, {rounds} rounds")
         kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
@@ -106,9 +107,28 @@ def _key(shift: Shift) -> tuple[str, str, pairs.Task]:
 
 def _measurable(cause: Cause) -> list[Shift]:
     """Return the kernels of a cause that pairs can tell of, what changed most first: those in one
-    process, under the usual conditions, on the processor."""
-    fit = [shift for shift in cause.shifts if shift.after.ranks is None and not shift.after.unusual]
+    process, under the usual conditions, on the processor, and under the settings from outside that
+    hold here."""
+    fit = [s for s in cause.shifts if _plain(s.after) and _under_settings_of_here(s.after)]
     return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))
+
+
+def _plain(point: Point) -> bool:
+    return point.ranks is None and not point.unusual.keys() - {SETTINGS}
+
+
+def _under_settings_of_here(point: Point) -> bool:
+    return point.settings is None or point.settings == settings.of_this_process()
+
+
+def _why_not(causes: Sequence[Cause]) -> str:
+    """Return why none of the kernels of some causes is measured again."""
+    points = [shift.after for cause in causes for shift in cause.shifts if _plain(shift.after)]
+    if not points:
+        return "cannot be measured in pairs"
+    under = settings.text(points[0].settings or ()) or "no settings from outside"
+    here = settings.text(settings.of_this_process()) or "none"
+    return f"measured under {under}; here: {here}"
 
 
 def _most_changed(cause: Cause) -> list[pairs.Task]:

@@ -1,0 +1,109 @@
+"""What a setting of OpenBLAS costs numpy here: three products with it and without, in pairs.
+
+Where nothing is set, what the setting that hosts and images mostly have would cost.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import pairs, settings
+from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.settings import BLAS, Settings
+
+KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")
+ROUNDS = 3
+PAIRS = 6
+"""Few, since most of the time goes into starting the processes of a round."""
+
+OFTEN_SET = (("OPENBLAS_CORETYPE", "Haswell"),)
+
+CORE = """
+from deepbench_ops.backends.numpy_backend import openblas
+found = openblas.of_numpy()
+print(found.core() if found else "")
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A setting of OpenBLAS against none.
+
+    set_here: whether the environment has it. chosen, under: the code path without it and with it.
+    ratios: seconds with it over seconds without, of each round by kernel; {} where both paths are
+    one.
+    """
+
+    setting: Settings
+    set_here: bool
+    chosen: str
+    under: str
+    ratios: Mapping[str, Sequence[float]]
+
+    @property
+    def lines(self) -> list[str]:
+        """What a reader is shown."""
+        text = settings.text(self.setting)
+        if self.set_here:
+            first = f"OpenBLAS runs {self.under} as {text} asks; by itself it chooses {self.chosen}"
+        else:
+            first = f"nothing is set for OpenBLAS, which chooses {self.chosen}; with {text}"
+        if not self.ratios:
+            return [f"{first}: the same code"]
+        return [
+            f"{first}, numpy's time is:",
+            *(
+                f"  {kernel}: {median(found):.2f} times"
+                f" ({min(found):.2f} to {max(found):.2f} in {len(found)} rounds)"
+                for kernel, found in self.ratios.items()
+            ),
+        ]
+
+
+def cost(python: str = sys.executable) -> Cost | None:
+    """Measure what the setting costs the numpy of an interpreter; None where it has no OpenBLAS."""
+    own = tuple(pair for pair in settings.of_this_process() if pair[0].startswith(BLAS))
+    setting = own or OFTEN_SET
+    without, with_it = _launch(python, ()), _launch(python, setting)
+    chosen, under = _core(without), _core(with_it)
+    if not chosen or not under:
+        return None
+    ratios: dict[str, list[float]] = {}
+    if own or chosen != under:
+        tasks = [pairs.Task("gemm", kernel, "float32") for kernel in KERNELS]
+        found = pairs.run_rounds(without, with_it, tasks, ROUNDS, PAIRS)
+        ratios = {
+            task.problem: [pairs.round_ratio(each) for each in rounds]
+            for task, rounds in found.items()
+        }
+    return Cost(setting, bool(own), chosen, under, ratios)
+
+
+def lines(python: str = sys.executable) -> list[str]:
+    """Return what a reader is shown; a reason where it cannot be measured."""
+    try:
+        found = cost(python)
+    except DeepbenchError as reason:
+        return [f"what a setting of OpenBLAS costs is not measured: {reason}"]
+    return found.lines if found else ["numpy has no OpenBLAS of its own here that could be set"]
+
+
+def _launch(python: str, setting: Settings) -> Launch:
+    """Return a worker of numpy with these variables of OpenBLAS and no others."""
+    names = [name for name in os.environ if name.startswith(BLAS)]
+    less = [word for name in names for word in ("-u", name)]
+    program = (*less, *(f"{name}={value}" for name, value in setting), python)
+    environ = {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_DEVICE": "cpu"}
+    return Launch("env", environ, (*program, "-m", "deepbench_ops.measure.worker"))
+
+
+def _core(launch: Launch) -> str:
+    """Return the code path of a worker's OpenBLAS, "" where it has none."""
+    command = [launch.python, *launch.program[:-2], "-c", CORE]
+    environ = {**os.environ, **launch.environ}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
