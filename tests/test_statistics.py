@@ -1,4 +1,4 @@
-"""Intervals of seconds: made of logarithms, of enough samples, and true as often as they claim."""
+"""Intervals of seconds, made of logarithms of enough samples; what looks at rounds may spend."""
 
 import math
 
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.statistics import student
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
+from deepbench_ops.statistics.stopping import looks
 
 samples = st.lists(st.floats(1e-9, 1e5), min_size=FEWEST_SAMPLES, max_size=30)
 
@@ -51,3 +52,12 @@ def test_students_quantiles_are_those_of_scipy(freedom, probability):
     special = pytest.importorskip("scipy.special")
     expected = special.stdtrit(freedom, probability)
     assert student.quantile(probability, freedom) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("most", [3, 5, 7, 12, 20])
+def test_looks_spend_the_probability_of_one_error(most):
+    """Their shares add up to 1; the last is after all rounds."""
+    planned = looks(most)
+    assert 1.0 == pytest.approx(sum(look.share for look in planned))
+    assert most == planned[-1].rounds
+    assert [look.rounds for look in planned] == sorted({look.rounds for look in planned})

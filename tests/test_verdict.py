@@ -107,6 +107,50 @@ def test_pairs_see_through_a_wandering_machine():
     assert none.count("slower") + none.count("faster") <= 0.02 * 300
 
 
+def ruined(random, count, share, upward, change=0.0):
+    """Pairs of which some rounds are off by a factor of 1.2 to 3."""
+    found = pairs(random, count, 0.01, change)
+    for number in np.flatnonzero(random.random(count) < share):
+        factor = random.uniform(1.2, 3) ** (1 if upward else random.choice([-1, 1]))
+        found[number] = [(before, after * factor) for before, after in found[number]]
+    return found
+
+
+@pytest.mark.parametrize("upward", [False, True], ids=["either way", "upward"])
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_ruined_rounds_do_not_count(share, upward):
+    """The truth lies in the interval, and 2 % are found, as if they had not been measured."""
+    random = np.random.default_rng(61)
+    found = [compare_pairs(ruined(random, 20, share, upward)) for _ in range(200)]
+    changed = [compare_pairs(ruined(random, 20, share, upward, 0.02)) for _ in range(100)]
+    assert sum(not verdict.low <= 1 <= verdict.high for verdict in found) <= 6
+    assert all(abs(verdict.ratio - 1) < 0.02 for verdict in found)
+    assert sum(verdict.kind == "slower" for verdict in changed) >= 95
+
+
+def test_rounds_in_two_equal_groups_leave_it_open():
+    """Half at one level and half at another: none of them is ruined for sure."""
+    rounds = [[(1.0, level + noise)] for level in (1.0, 1.5) for noise in (0, 0.004, 0.008)]
+    verdict = compare_pairs(rounds)
+    assert "ambiguous" == verdict.kind
+    assert verdict.low < 1.0 and 1.5 < verdict.high
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_the_probability_agrees_with_the_interval(share):
+    """Below 1 % where the interval leaves out 1, at every look."""
+    random = np.random.default_rng(67)
+    for change in np.linspace(0, 0.03, 100):
+        verdict = compare_pairs(ruined(random, 10, 0.1, False, change), share)
+        assert (verdict.probability < 0.01) == (not verdict.low <= 1 <= verdict.high)
+
+
+def test_rounds_that_agree_to_the_digit_are_not_certain():
+    """Three equal ones of a coarse clock do not outweigh five that scatter."""
+    rounds = [[(1.0, after)] for after in (1.02, 1.02, 1.02, 1.0, 0.99, 1.01, 1.03, 0.98)]
+    assert compare_pairs(rounds).low < 1.01 < compare_pairs(rounds).high
+
+
 def test_a_difference_too_small_to_matter_is_none():
     """Two per mille, however certain."""
     before = [[1.0]] * 5
@@ -186,3 +230,40 @@ def test_any_rounds_have_an_answer(before, after):
             back.kind
         )
         assert verdict.ratio == pytest.approx(1 / back.ratio)
+
+
+logs = st.floats(-0.5, 0.5)
+ratios = st.lists(st.lists(logs, min_size=1, max_size=4), min_size=1, max_size=12)
+
+
+def verdict_on(rounds, unit=0.0):
+    return compare_pairs(
+        [[(math.exp(unit), math.exp(unit + each)) for each in taken] for taken in rounds]
+    )
+
+
+def close(one, other):
+    """Whether two verdicts say the same but for rounding."""
+    bounds = [(v.low, v.ratio, v.high, v.detectable) for v in (one, other)]
+    return one.rounds == other.rounds and bounds[0] == pytest.approx(
+        bounds[1], rel=1e-6, nan_ok=True
+    )
+
+
+@given(ratios)
+def test_sides_that_are_swapped_give_the_reciprocal(rounds):
+    there, back = verdict_on(rounds), verdict_on([[-each for each in taken] for taken in rounds])
+    swapped = replace(back, low=1 / back.high, ratio=1 / back.ratio, high=1 / back.low)
+    assert close(there, swapped)
+
+
+@given(ratios, st.floats(-5, 5))
+def test_the_unit_of_seconds_changes_nothing(rounds, unit):
+    assert close(verdict_on(rounds), verdict_on(rounds, unit))
+
+
+@given(ratios, st.randoms())
+def test_the_order_of_rounds_changes_nothing(rounds, random):
+    mixed = list(rounds)
+    random.shuffle(mixed)
+    assert close(verdict_on(rounds), verdict_on(mixed))

@@ -1,10 +1,10 @@
 """Is one release slower than another? The round is the unit of noise, not the call.
 
 Calls of one process share its memory layout and its threads, so a thousand of them say little
-more than ten. What counts is how far rounds, that is fresh processes, lie apart: Student's test
-over the rounds' log medians (Welch's where the sides were measured apart), with its interval of
-99 %. Where many kernels are asked about at once, `corrected` keeps the share of false findings
-down by the procedure of Benjamini and Hochberg (1995).
+more than ten. Each round, that is a fresh process, counts by the median of its logarithms; the
+interval of 99 % rests on how far rounds lie apart, and on which of them are ruined, by a neighbour
+say (`statistics.location`). Where many kernels are asked about at once, `corrected` keeps the share
+of false findings down by the procedure of Benjamini and Hochberg (1995).
 """
 
 import math
@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+
+from deepbench_ops.statistics.intervals import CONFIDENCE
+from deepbench_ops.statistics.location import FEWEST, Location, locate
 
 Kind = Literal["slower", "faster", "same", "ambiguous"]
 
-CONFIDENCE = 0.99
-FEWEST_ROUNDS = 3
-"""Below this many rounds (of each side, where they were measured apart) nothing is claimed: two
-may lie close together by chance, and would then make any difference look certain."""
+FEWEST_ROUNDS = FEWEST
+"""Below this many rounds (of each side, where they were measured apart) nothing is claimed."""
 
 SMALLEST = 0.005
 """A difference of less than half a percent is not called one, however certain."""
@@ -28,8 +28,17 @@ SMALLEST = 0.005
 SAME_WITHIN = 0.05
 """*same* says that a change of this size would have been seen; otherwise it is ambiguous."""
 
+NEGLIGIBLE = 0.02
+"""No more rounds are asked for where the ratio surely lies within so much of 1."""
+
 POWER = 0.95
 """How often a change of the size called detectable would be found."""
+
+NORMAL = 1.4826
+"""Standard deviation of normal samples, in median absolute deviations."""
+
+FURTHEST = 700.0
+"""Logarithm at which ratios end, since no number holds a larger one."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +47,8 @@ class Verdict:
 
     ratio, with the interval low to high of 99 %; NaN without usable rounds. detectable: the
     smallest relative change that would have been found 95 times in 100 (0.03 is 3 %), infinite
-    where nothing would. probability: of a ratio as far from 1 by noise alone. rounds: usable
-    ones, of the side that has fewer.
+    where nothing would. probability: of a ratio as far from 1 by noise alone; below 1 % where the
+    interval leaves out 1. rounds: usable ones, ruined ones among them, of the side that has fewer.
     """
 
     kind: Kind
@@ -54,46 +63,38 @@ class Verdict:
 NOTHING_KNOWN = Verdict("ambiguous", math.nan, math.nan, math.nan, math.inf, 1.0, 0)
 
 
-@dataclass(frozen=True)
-class _Rounds:
-    """Rounds of one side, or of pairs: mean of the log medians, and what is known of its error."""
-
-    mean: float
-    error: float
-    freedom: float
-    count: int
-
-
-def compare_samples(before: Iterable[Iterable[float]], after: Iterable[Iterable[float]]) -> Verdict:
+def compare_samples(
+    before: Iterable[Iterable[float]], after: Iterable[Iterable[float]], share: float = 1.0
+) -> Verdict:
     """Compare two releases measured apart; each is a list of rounds, each a list of seconds.
 
     Seconds that are not positive and finite are left out, and with them rounds that have none
     left. Sides may have different numbers of rounds. With fewer than three rounds on a side the
-    answer is ambiguous.
+    answer is ambiguous. `share` is that of the look, where there are several (see
+    `statistics.stopping`).
     """
-    sides = [_rounds([_logs(seconds) for seconds in rounds]) for rounds in (before, after)]
-    if any(side is None for side in sides):
+    first, second = (_usable([_logs(seconds) for seconds in rounds]) for rounds in (before, after))
+    count = min(len(first), len(second))
+    if not count:
         return NOTHING_KNOWN
-    first, second = (side for side in sides if side is not None)
-    error = math.hypot(first.error, second.error)
-    return _judged(
-        second.mean - first.mean,
-        error,
-        _welch(first, second, error),
-        min(first.count, second.count),
-    )
+    return _judged(_location(second).minus(_location(first)), count, share)
 
 
-def compare_pairs(rounds: Iterable[Iterable[tuple[float, float]]]) -> Verdict:
+def compare_pairs(rounds: Iterable[Iterable[tuple[float, float]]], share: float = 1.0) -> Verdict:
     """Compare two releases measured side by side: rounds of pairs (before, after) of seconds.
 
     Pairs in which either is not positive and finite are left out. With fewer than three rounds
-    the answer is ambiguous.
+    the answer is ambiguous. `share` is that of the look, where there are several (see
+    `statistics.stopping`).
     """
-    found = _rounds([_log_ratios(pairs) for pairs in rounds])
-    if found is None:
-        return NOTHING_KNOWN
-    return _judged(found.mean, found.error, found.freedom, found.count)
+    usable = _usable([_log_ratios(pairs) for pairs in rounds])
+    return _judged(_location(usable), len(usable), share) if usable else NOTHING_KNOWN
+
+
+def settled(verdict: Verdict) -> bool:
+    """Whether no more rounds are needed: it claims a change, or leaves no room for one."""
+    within = verdict.low >= 1 / (1 + NEGLIGIBLE) and verdict.high <= 1 + NEGLIGIBLE
+    return verdict.kind in ("slower", "faster") or within
 
 
 def corrected(verdicts: Sequence[Verdict], rate: float = 0.05) -> list[Verdict]:
@@ -116,21 +117,27 @@ def corrected(verdicts: Sequence[Verdict], rate: float = 0.05) -> list[Verdict]:
     ]
 
 
-def _judged(difference: float, error: float, freedom: float, rounds: int) -> Verdict:
-    """Return the verdict on a difference of logs with its standard error."""
-    ratio = math.exp(difference)
+def _judged(difference: Location, rounds: int, share: float) -> Verdict:
+    """Return the verdict on a difference of logarithms."""
+    middle = float(difference.median)
     if rounds < FEWEST_ROUNDS:
-        return replace(NOTHING_KNOWN, ratio=ratio, rounds=rounds)
-    reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
-    low, high = math.exp(difference - reach), math.exp(difference + reach)
-    detectable = math.expm1(reach + float(stdtrit(freedom, POWER)) * error)
-    certain = float(difference == 0)  # rounds that agree to the digit, as coarse clocks give
-    probability = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else certain
-    if probability < 1 - CONFIDENCE and abs(math.expm1(difference)) >= SMALLEST:
-        kind: Kind = "slower" if difference > 0 else "faster"
+        return replace(NOTHING_KNOWN, ratio=_ratio(middle), rounds=rounds)
+    error = 1 - CONFIDENCE
+    below, above = (float(bound) for bound in difference.interval(share * error))
+    low, ratio, high = (_ratio(log) for log in (below, middle, above))
+    misses = (float(difference.quantile(one)) - middle for one in (POWER, 1 - POWER))
+    reach = max(above - middle, middle - below) + max(map(abs, misses))
+    probability = min(1.0, float(difference.probability(0.0)) / share)
+    if probability < error and abs(ratio - 1) >= SMALLEST:
+        kind: Kind = "slower" if ratio > 1 else "faster"
     else:
         kind = _undecided(low, high)
-    return Verdict(kind, ratio, low, high, max(detectable, SMALLEST), probability, rounds)
+    detectable = max(_ratio(reach) - 1, SMALLEST)
+    return Verdict(kind, ratio, low, high, detectable, probability, rounds)
+
+
+def _ratio(log: float) -> float:
+    return math.exp(max(-FURTHEST, min(log, FURTHEST)))
 
 
 def _undecided(low: float, high: float) -> Kind:
@@ -138,40 +145,21 @@ def _undecided(low: float, high: float) -> Kind:
     return "same" if within else "ambiguous"
 
 
-def _rounds(rounds: Iterable[np.ndarray]) -> _Rounds | None:
-    """Return what the rounds say together; None where none is usable.
+def _usable(rounds: Iterable[np.ndarray]) -> list[np.ndarray]:
+    return [logs for logs in rounds if len(logs)]
 
-    Their error is what they differ by, and never less than what the samples of a round leave
-    open: a few medians may agree by chance.
-    """
-    usable = [logs for logs in rounds if len(logs)]
-    if not usable:
-        return None
-    medians = np.array([np.median(logs) for logs in usable])
-    between = float(np.var(medians, ddof=1)) if len(medians) > 1 else math.nan
-    inside = float(np.mean([_median_variance(logs) for logs in usable]))
-    return _Rounds(
-        mean=float(medians.mean()),
-        error=math.sqrt(np.fmax(between, inside) / len(medians)),
-        freedom=max(len(medians) - 1, 1),
-        count=len(medians),
-    )
+
+def _location(rounds: Sequence[np.ndarray]) -> Location:
+    medians = np.array([np.median(logs) for logs in rounds])
+    return locate(medians, np.array([_median_variance(logs) for logs in rounds]))
 
 
 def _median_variance(logs: np.ndarray) -> float:
     """Return the variance of the median of normal samples: pi/2 times that of their mean."""
     if len(logs) < 2:
         return 0.0
-    deviation = float(np.median(abs(logs - np.median(logs))) / ndtri(0.75))
+    deviation = float(np.median(abs(logs - np.median(logs)))) * NORMAL
     return math.pi / 2 * deviation**2 / len(logs)
-
-
-def _welch(first: _Rounds, second: _Rounds, error: float) -> float:
-    """Return the degrees of freedom of a difference (Welch and Satterthwaite)."""
-    if error == 0:
-        return first.freedom + second.freedom
-    parts = first.error**4 / first.freedom + second.error**4 / second.freedom
-    return error**4 / parts
 
 
 def _logs(seconds: Iterable[float]) -> np.ndarray:

@@ -1,20 +1,19 @@
 """Which release was the first slow one? Halving, every comparison in pairs, until it is sure.
 
-All are compared with the first release. Whether one is slow already is decided half-way (by the
-ratio) between the first and the last, as soon as the interval of 99 % lies on one side of it.
+All are compared with the first release. A release is slow from half-way (by the ratio) between the
+first and the last. A comparison ends as soon as its interval lies on one side of that; looking
+several times finds no more in noise than looking once (`statistics.stopping`).
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from deepbench_ops.analysis.verdict import Verdict, compare_pairs
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs, settled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.pairs import Pair
 from deepbench_ops.releases.table import Release
-
-BATCH = 5
-"""Rounds between two looks at the verdict."""
+from deepbench_ops.statistics.stopping import looks
 
 Rounds = list[list[Pair]]
 Measure = Callable[[Release, Release, int], Rounds]
@@ -96,12 +95,12 @@ def _compare(
 ) -> Verdict:
     """Return the verdict on two releases, with as many rounds as it takes to be sure."""
     rounds: Rounds = []
-    while True:
-        rounds += measure(before, after, min(BATCH, most - len(rounds)))
-        verdict = compare_pairs(rounds)
-        settled = _side(verdict, boundary) is not None or verdict.kind == "same"
-        if settled or len(rounds) >= most:
-            return verdict
+    for look in looks(most):
+        rounds += measure(before, after, look.rounds - len(rounds))
+        verdict = compare_pairs(rounds, look.share)
+        if _side(verdict, boundary) is not None or (boundary == 1.0 and settled(verdict)):
+            break
+    return verdict
 
 
 def _side(verdict: Verdict, boundary: float) -> bool | None:

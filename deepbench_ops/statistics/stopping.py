@@ -1,0 +1,32 @@
+"""When to look at rounds that come one after the other, and how much a look may claim.
+
+Looking five times, each time ready to stop at an interval of 99 %, finds something in noise more
+often than once in a hundred. So the probability of an error is spent over the planned looks (alpha
+spending, Lan and DeMets 1983): the shares add up to 1, and with them the probability that any of
+the looks is wrong stays below that of one, whatever their dependence (Bonferroni).
+"""
+
+from dataclasses import dataclass
+
+EVERY = 5
+"""Rounds between two looks."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A planned look: after how many rounds, and its share of the error probability."""
+
+    rounds: int
+    share: float
+
+
+def looks(most: int, every: int = EVERY) -> list[Look]:
+    """Return the looks at up to `most` rounds.
+
+    What is spent grows with the square of the rounds: later looks are the sharper ones.
+    """
+    ends = [*range(every, most, every), most]
+    return [
+        Look(end, (end**2 - begin**2) / most**2)
+        for begin, end in zip([0, *ends], ends, strict=False)
+    ]
