@@ -9,7 +9,8 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 
 PR_SET_PDEATHSIG = 1
@@ -41,6 +42,16 @@ def outlive_parent() -> None:
     """Undo `end_with`, for a process that has something to clean up when its parent has ended."""
     if (prctl := _prctl()) is not None:
         prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Keep Ctrl-C from processes that are forked in the block; this one hears it after the block."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 @cache

@@ -289,3 +289,185 @@ def test_a_mistake_in_table_or_configuration_is_one_line(suite):
     broken.write_text(text.replace('"launch_method"', '"launch_methd"'))
     said = asv(suite, "--config", str(broken), "run", "numpy-1.0.0", code=1)
     assert "unknown key 'launch_methd', which asv would ignore: write 'launch_method'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("run", "--bench", "("), "--bench '(' is no regular expression (missing ), unterminated"),
+        (("run", "-E", "virtualenv:3.11", "numpy-1.0.0"), "-E virtualenv:3.11: releases have env"),
+        (("check", "-E", "conda"), "-E conda: releases have environments of type 'release'"),
+        (("gh-pages",), "asv gh-pages would push the branch gh-pages to origin"),
+        (("machine", "--ram", "4"), "machine 'here' has results under ram '32 GiB' instead of '4'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(machines, arguments, expected):
+    """What asv answers with a traceback, or does without asking, is one line and status 1."""
+    described(machines)
+    said = asv(machines, *arguments, code=1)
+    assert said.strip("\u00b7 \n").startswith(expected)
+    assert 1 == len(said.strip().splitlines())
+
+
+def test_setup_prints_no_objects(suite):
+    """`asv setup` says what it does, and nothing of Python's."""
+    assert "object at" not in asv(suite, "setup")
+
+
+def test_a_wrong_configuration_is_one_line_with_every_command(suite):
+    """A key of a wrong type is named by commands that would never read it."""
+    wrong = suite / "wrong.conf.json"
+    text = (suite / "asv.conf.json").read_text()
+    wrong.write_text(text.replace('"hash_length": 8', '"hash_length": "8"'))
+    for command in (("show",), ("setup",), ("publish",), ("machine", "--yes")):
+        said = asv(suite, "--config", str(wrong), *command, code=1)
+        assert "hash_length is '8': write a whole number" in said
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(suite):
+    """`asv show | head -1` ends without a word, with the status of a closed pipe."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "asv", "show"],
+        cwd=suite,
+        env=environment(suite),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as show:
+        show.stdout.close()
+        assert "" == show.stderr.read()
+    assert 141 == show.returncode
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(suite):
+    """Where pages cannot be written, the path and the reason are named."""
+    conf = suite / "nowhere.conf.json"
+    text = (suite / "asv.conf.json").read_text()
+    conf.write_text(text.replace('"html_dir": "html"', '"html_dir": "/dev/null/html"'))
+    said = asv(suite, "--config", str(conf), "publish", code=1)
+    assert "/dev/null/html: Not a directory" in said
+
+
+def interrupted(suite, command, begun):
+    """Send what Ctrl-C sends to all processes of a terminal, once `begun` is in the output."""
+    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "asv", *command],
+        cwd=suite,
+        env=environment(suite),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heard,
+    ) as run:
+        said = ""
+        while begun not in said and (letter := run.stdout.read(1)):
+            said += letter
+        os.killpg(run.pid, signal.SIGINT)
+        more, _ = run.communicate(timeout=60)
+    return run.returncode, said + more
+
+
+@pytest.mark.parametrize(
+    ("command", "begun", "kept"),
+    [
+        (("run", "--bench", "track", "numpy-0.9.0 numpy-1.0.0"), "Building for", "are saved"),
+        (("publish",), "Loading results", "asv publish writes it again"),
+    ],
+)
+def test_an_interruption_is_one_line(suite, command, begun, kept):
+    """Ctrl-C ends a command with one line that says what is kept, and status 130."""
+    status, said = interrupted(suite, command, begun)
+    assert "Traceback" not in said
+    assert "Interrupted: " in said
+    assert kept in said
+    assert 130 == status
+
+
+def test_a_killed_publish_leaves_no_process(suite, monkeypatch):
+    """What writes our pages next to asv ends with it."""
+    monkeypatch.setenv(processes.MARK, "publishing")
+    with subprocess.Popen(
+        [sys.executable, "-m", "asv", "publish"],
+        cwd=suite,
+        env=environment(suite),
+        stdout=subprocess.DEVNULL,
+    ) as publish:
+        while len(processes.living("publishing")) < 2 and publish.poll() is None:
+            time.sleep(0.01)
+        publish.terminate()
+    assert -signal.SIGTERM == publish.returncode
+    assert processes.eventually_gone("publishing", 2.0)
+
+
+HERE = {
+    "machine": "here",
+    "os": "Linux",
+    "arch": "x86_64",
+    "cpu": "a processor",
+    "num_cpu": "2",
+    "ram": "32 GiB",
+}
+
+
+def described(suite, results=True, **other):
+    """Have asv know this machine as `HERE`, but for `other`, with or without results."""
+    entries = {"here": {**HERE, **other}, "version": 1}
+    (suite / ".asv-machine.json").write_text(json.dumps(entries))
+    if results:
+        (suite / "results" / "here").mkdir(exist_ok=True)
+        (suite / "results" / "here" / "machine.json").write_text(json.dumps({**HERE, "version": 1}))
+
+
+@pytest.fixture
+def machines(suite):
+    """Puts back what asv knows of machines, and their results."""
+    before = (suite / ".asv-machine.json").read_text()
+    yield suite
+    (suite / ".asv-machine.json").write_text(before)
+    shutil.rmtree(suite / "results" / "here", ignore_errors=True)
+
+
+def test_asv_machine_keeps_what_it_knows(machines):
+    """`asv machine --yes` changes nothing of a machine that is described already."""
+    described(machines)
+    before = (machines / ".asv-machine.json").read_text()
+    assert "machine 'here' is described already" in asv(machines, "machine", "--yes")
+    assert before == (machines / ".asv-machine.json").read_text()
+
+
+def test_asv_machine_describes_as_deepbench_does(machines):
+    """A new machine gets an entry that no update of its system changes."""
+    (machines / ".asv-machine.json").unlink()
+    asv(machines, "machine", "--yes", "--machine", "new")
+    entry = json.loads((machines / ".asv-machine.json").read_text())["new"]
+    assert "Linux" == entry["os"]
+    assert entry["ram"].endswith(" GiB")
+
+
+def test_a_run_under_another_entry_than_the_results_is_refused(machines):
+    """What asv itself wrote over the entry elsewhere is noticed before it starts new lines."""
+    described(machines, os="Linux 6.1.0")
+    said = asv(machines, "run", "--bench", "track", "numpy-1.0.0", code=1)
+    assert "machine 'here' has results under os 'Linux' instead of 'Linux 6.1.0'" in said
+    assert "deepbench machine --yes --no-measure" in said
+    command = [sys.executable, "-m", "deepbench_ops.cli", "config"]
+    said = processes.run(command, machines, environment(machines)).stdout
+    assert "describes here otherwise than its results (os 'Linux 6.1.0' instead of 'Linux')" in said
+
+
+def test_compare_takes_this_machine(machines):
+    """Of several machines with results of both releases this one is taken, else one is to name."""
+    name = next(path.parent.name for path in machines.glob("results/*/*-release-*.json"))
+    other = machines / "results" / "other"
+    shutil.copytree(machines / "results" / name, other)
+    (other / "machine.json").write_text(json.dumps({**HERE, "machine": "other", "version": 1}))
+    try:
+        assert f"On {name}" in asv(machines, "compare", "numpy-1.0.0", "numpy-2.0.0")
+        described(machines)
+        said = asv(machines, "compare", "numpy-1.0.0", "numpy-2.0.0", code=1)
+        assert "this machine, 'here', has no results of both releases: name one that has" in said
+        assert f"--machine {' or '.join(sorted([name, 'other']))}" in said
+    finally:
+        shutil.rmtree(other)

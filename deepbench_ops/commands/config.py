@@ -14,8 +14,28 @@ def config(file: Path | None) -> None:
     """Check asv's configuration: FILE, or asv.conf.json of the project folder.
 
     asv ignores keys it does not know, and answers a file it cannot parse with a traceback.
-    This names file, line or key, and how to mend it.
+    This names file, line or key, and how to mend it. A machine that asv knows otherwise than its results
+    do is reported as well.
     """
     file = file or project.root() / project.CONFIGURATION
-    load(file)
-    click.echo(f"{file}: nothing wrong")
+    values = load(file)
+    if different := _machine(file.parent / values.get("results_dir", "results")):
+        click.echo(different, err=True)
+    else:
+        click.echo(f"{file}: nothing wrong")
+
+
+def _machine(results: Path) -> str:
+    """Return what this machine's entry has otherwise than its results, "" for nothing."""
+    from deepbench_ops.machine import entry
+
+    name = entry.default_name()
+    now = entry.stored().get(name)
+    found = entry.differences(results, now) if now else {}
+    if not found:
+        return ""
+    listed = ", ".join(f"{key} {new!r} instead of {old!r}" for key, (old, new) in found.items())
+    return (
+        f"warning: ~/.asv-machine.json describes {name} otherwise than its results ({listed}), so "
+        "later ones would start new lines: deepbench machine --yes --no-measure describes it again"
+    )

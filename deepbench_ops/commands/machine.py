@@ -57,9 +57,12 @@ def machine(
     # Before anything is written: neither a broken profile nor another machine's is replaced.
     old = profile.read(results, identity["machine"])
     profile.refuse_another(old, fingerprint.silicon())
-    show_identity(identity, entry.changes(entry.stored().get(identity["machine"], {}), identity))
+    filed = entry.of_results(results, identity["machine"])
+    earlier = filed or entry.stored().get(identity["machine"], {})
+    show_identity(identity, entry.changes(earlier, identity))
     confirm(yes)
     click.echo(f"written: {entry.save(identity)}")
+    entry.take_over(results, identity["machine"])
     if no_measure:
         return
     say_settings()

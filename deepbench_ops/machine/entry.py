@@ -1,5 +1,6 @@
 """asv's own list of machines, ~/.asv-machine.json: reading and writing one entry."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,29 @@ def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, st
     return {key: (old[key], new[key]) for key in new if key in old and old[key] != new[key]}
 
 
+def of_results(results: Path, name: str) -> dict[str, str]:
+    """The entry that a machine's results were filed under; {} where there is none to be read."""
+    try:
+        values = json.loads((results / name / "machine.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return {key: str(value) for key, value in values.items() if key != "version"}
+
+
+def differences(results: Path, values: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """What an entry has otherwise than its machine's results: (theirs, its) by key, "" for none.
+
+    {} where there are no results. Each key distinguishes lines, one that is missing as well.
+    """
+    theirs = of_results(results, values["machine"])
+    if not theirs:
+        return {}
+    pairs = {key: (theirs.get(key, ""), str(values.get(key, ""))) for key in {**theirs, **values}}
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and key != "version"}
+
+
 def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
     """Wrap asv's writing of an entry, which every run does: only changes, one writer at a time."""
 
@@ -79,3 +103,11 @@ def save(identity: dict[str, str]) -> str:
     with locks.writing(Path(path).parent, doing="deepbench machine"):
         MachineCollection.save(name, {**stored().get(name, {}), **identity})
     return path
+
+
+def take_over(results: Path, name: str) -> None:
+    """File a machine's results under its stored entry from now on, where there are results."""
+    path = results / name / "machine.json"
+    if path.exists():
+        with locks.results(results, doing="deepbench machine"):
+            asv_files.write_machine(path, stored()[name])

@@ -16,6 +16,7 @@ from typing import Any
 
 from asv.repo import get_repo
 
+from deepbench_ops import lifetime
 from deepbench_ops.pages import release_list
 from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.written import Written
@@ -40,7 +41,8 @@ class Pages:
         process = multiprocessing.get_context("fork").Process(
             target=_write_for, args=(there, *self._about), daemon=True
         )
-        process.start()
+        with lifetime.deaf_children():
+            process.start()
         there.close()
         self._coming = here
         try:

@@ -26,7 +26,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record, settings
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.problems import families
-from deepbench_ops.releases import environment, repo
+from deepbench_ops.releases import asv_commands, environment, repo
 from deepbench_ops.results import keep, shown
 from deepbench_ops.runs import watch
 from deepbench_ops.storage import locks
@@ -50,6 +50,7 @@ def setup() -> None:
     watch.install(watching)
     keep.install(watching)
     shown.install()
+    asv_commands.install()
     run = Run.run.__func__  # type: ignore[attr-defined]
     if not getattr(run, "knows_releases", False):
         Run.run = classmethod(_knowing_releases(run, watching))  # type: ignore[method-assign]
@@ -68,6 +69,7 @@ def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callabl
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
         if notice := settings.notice(settings.foreign()):
             log.warning(notice)
+        asv_commands.demand_same_machine(conf, kwargs.get("machine"))
         watching.saving = not kwargs.get("dry_run", False)
         if conf.dvcs == repo.ReleaseRepo.dvcs:
             kwargs["parallel"] = 1
