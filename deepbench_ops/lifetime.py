@@ -46,7 +46,7 @@ def outlive_parent() -> None:
 
 @contextmanager
 def deaf_children() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are forked in the block; this one hears it after the block."""
+    """Keep Ctrl-C from processes that are forked in the block; this one gets it after the block."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

@@ -14,8 +14,8 @@ def config(file: Path | None) -> None:
     """Check asv's configuration: FILE, or asv.conf.json of the project folder.
 
     asv ignores keys it does not know, and answers a file it cannot parse with a traceback.
-    This names file, line or key, and how to mend it. A machine that asv knows otherwise than its results
-    do is reported as well.
+    This names file, line or key, and how to mend it. It also reports a machine that asv knows
+    otherwise than its results do.
     """
     file = file or project.root() / project.CONFIGURATION
     values = load(file)
