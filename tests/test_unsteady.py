@@ -1,106 +1,170 @@
-"""Points whose processes disagree are found, and picked for asv."""
+"""Unsteady points of a release are listed with their reasons, and picked for asv."""
 
 import json
 import re
+import shutil
+from pathlib import Path
 
+import points as points_of_tests
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("asv", reason="results are read by asv")
+from deepbench_ops.analysis import points, unsteady
+from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.results import unsteady
+from deepbench_ops.releases import table
+from deepbench_ops.results import measurements
 
-NAME = "gemm.Training.kernel_forward"
-
-
-def entry(problem, seconds, yardstick=(), **more):
-    """A record of one process, as measuring leaves it."""
-    return {
-        "benchmark": NAME,
-        "params": [problem, "float32"],
-        "release": "numpy-2.4.6",
-        "seconds": list(seconds),
-        "yardstick": list(yardstick),
-        **more,
-    }
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
+GEMM = points_of_tests.GEMMS[0]
+RELEASES = {release.hash: release for release in table.load()}
+KERNEL = "gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32")
 
 
 @pytest.fixture
 def results(tmp_path):
-    """A machine with one steady point, one unsteady, one measured once and one skipped."""
-    records = [
-        entry("steady", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
-        entry("steady", [10.0, 11.0], [10.0, 10.0]),
-        entry("unsteady", [1.0], [1.0]),
-        entry("unsteady", [1.5], [1.0]),
-        entry("once", [1.0]),
-        {**entry("skipped", [1.0]), "skipped": "too long"},
-    ]
-    (tmp_path / "box").mkdir()
-    path = tmp_path / "box" / "0123-x.measurements.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    """A copy of a machine with one release, of which the headline kernel alone was disturbed."""
+    found = table.find(RELEASE, table.load())
+    folder = tmp_path / MACHINE
+    folder.mkdir()
+    for path in (RESULTS / MACHINE).iterdir():
+        if path.name.startswith((found.hash[:8], "machine.")):
+            shutil.copy(path, folder)
+    times = {key(point): point.seconds for point in points.load(tmp_path, MACHINE, RELEASES)}
+    (path,) = folder.glob("*" + measurements.SUFFIX)
+    facts, entries = measurements.load(path)
+    for entry in entries:
+        kernel = entry["benchmark"], tuple(map(str, entry["params"]))
+        reading = 5.5 if kernel == KERNEL else 1.1
+        entry["yardstick"] = [reading * entry["nominal"]] * len(entry["seconds"])
+        entry["seconds"] = [reading * times[kernel]] * len(entry["seconds"])
+    measurements.write(path, facts, entries)
     return tmp_path
 
 
-def test_calibrated_medians_are_compared(results):
-    """Only what was measured in two processes counts, and by its ratio to the yardstick."""
-    found = unsteady.spread(unsteady.of_release(results / "box", "numpy-2.4.6"))
-    expected = {(NAME, ("steady", "float32")): 0.05, (NAME, ("unsteady", "float32")): 0.5}
-    assert expected == pytest.approx(found)
+def key(point):
+    """The benchmark and parameters of a point."""
+    return point.benchmark, (point.problem_id, point.precision)
 
 
-def test_processes_under_other_conditions_are_not_compared(results):
-    """A layout's or an execution's speed is its own; the widest of them counts."""
-    path = results / "box" / "0123-x-DEEPBENCH_EXECUTIONcompiled.measurements.jsonl"
-    records = [entry("once", [3.0], [1.0]), entry("steady", [1.0], [1.0]), entry("steady", [1.2])]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    found = unsteady.spread(unsteady.of_release(results / "box", "numpy-2.4.6"))
-    assert (NAME, ("once", "float32")) not in found
-    assert 0.2 == pytest.approx(found[NAME, ("steady", "float32")])
+def run(results, *more):
+    return CliRunner().invoke(
+        command, [RELEASE, "--machine", MACHINE, "--results", str(results), *more]
+    )
 
 
-def test_without_a_yardstick_raw_seconds_are_compared():
-    """A device that has none can be unsteady as well."""
-    found = unsteady.spread([entry("a", [1.0]), entry("a", [3.0])])
-    assert {(NAME, ("a", "float32")): 2.0} == found
+def test_the_command_prints_a_pattern_reasons_and_the_command_that_mends(results):
+    """The pattern alone goes to stdout, so that a shell can hand it to asv."""
+    done = run(results)
+    pattern = done.stdout.strip()
+    assert re.search(pattern, f"{KERNEL[0]}('m35_n700_k2048_NN', 'float32')")
+    assert not re.search(pattern, f"{KERNEL[0]}('m35_n700_k2048_NN', 'int8')")
+    assert "m35_n700_k2048_NN, float32: yardstick off: 5.5 times its nominal reading" in done.stderr
+    assert f"1 of 248 points of {RELEASE} are unsteady (1 yardstick off)" in done.stderr
+    assert f'asv run --bench "$(deepbench unsteady {RELEASE})" {RELEASE}' in done.stderr
 
 
-@given(st.lists(st.text("abmnk0123._x", min_size=1), min_size=1, max_size=5, unique=True))
+def test_points_that_lie_further_apart_can_be_asked_for(results):
+    """Their processes differ by nothing here, but for one that is made to."""
+    (path,) = (results / MACHINE).glob("*" + measurements.SUFFIX)
+    facts, entries = measurements.load(path)
+    entries[-1]["seconds"] = [1.25 * seconds for seconds in entries[-1]["seconds"]]
+    measurements.write(path, facts, entries)
+    done = run(results, "--beyond", "0.2")
+    assert "its processes lie 25% apart" in done.stderr
+    assert "2 of 248 points" in done.stderr
+
+
+def test_nothing_unsteady_picks_nothing():
+    """The pattern matches no benchmark at all, rather than all of them."""
+    assert not re.search(unsteady.pattern([]), f"{KERNEL[0]}('steady', 'float32')")
+
+
+@given(st.sets(st.sampled_from(points_of_tests.GEMMS), min_size=1, max_size=5))
 def test_the_pattern_picks_these_points_only(problems):
     """asv searches it in the benchmark's name with the repr of its parameters."""
-    pattern = re.compile(unsteady.pattern((NAME, (name, "float32")) for name in problems[1:]))
-    shown = [f"{NAME}({name!r}, 'float32')" for name in problems]
+    chosen = [points_of_tests.point(problem_id=name) for name in problems]
+    pattern = re.compile(unsteady.pattern(chosen[1:]))
+    shown = [f"{each.benchmark}({each.problem_id!r}, 'float32')" for each in chosen]
     assert [False] + [True] * len(shown[1:]) == [bool(pattern.search(text)) for text in shown]
 
 
-def test_the_command_prints_a_pattern_and_says_how_many(results):
-    """The pattern alone goes to stdout, so that a shell can hand it to asv."""
-    arguments = ["numpy-2.4.6", "--machine", "box", "--results", str(results)]
-    done = CliRunner().invoke(command, arguments)
-    assert unsteady.pattern([(NAME, ("unsteady", "float32"))]) + "\n" == done.stdout
-    assert "1 of 2 points lie more than 20% apart" in done.stderr
-    assert "unsteady float32, by 50%" in done.stderr
+def test_the_pattern_names_ranks_as_asv_does():
+    point = points_of_tests.point(family="all_reduce", operation="sum", ranks=2)
+    assert re.search(unsteady.pattern([point]), f"{point.benchmark}({GEMM!r}, 'float32', 2)")
 
 
-def test_nothing_unsteady_picks_nothing(results):
-    """The pattern matches no benchmark at all, rather than all of them."""
-    arguments = ["numpy-2.4.6", "--machine", "box", "--results", str(results), "--beyond", "0.6"]
-    done = CliRunner().invoke(command, arguments)
-    assert not re.search(done.stdout.strip(), f"{NAME}('steady', 'float32')")
+def test_unusual_conditions_are_part_of_the_command():
+    """A point measured with cold caches is measured again with cold caches."""
+    chosen = [points_of_tests.point(), points_of_tests.point(cache="cold")]
+    plain, cold = unsteady.commands(chosen)
+    assert f"DEEPBENCH_CACHE=cold {plain}" == cold
+
+
+def test_a_run_names_unsteady_points_at_its_end(results):
+    """Of the releases that it saved, with the command."""
+    files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
+    (line,) = unsteady.after_run(files, RELEASES)
+    assert line.startswith(f"1 of 248 points of {RELEASE} are unsteady (1 yardstick off)")
+    assert line.endswith(f'asv run --bench "$(deepbench unsteady {RELEASE})" {RELEASE}')
+    assert [] == unsteady.after_run([], RELEASES)
+
+
+def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
+    """It says how many and why, and takes the rest."""
+    sent = tmp_path / "sent.json"
+    arguments = [str(sent), "--machine", MACHINE, "--results", str(results)]
+    (path,) = (results / MACHINE).glob("*" + measurements.SUFFIX)
+    shutil.copy(next((RESULTS / MACHINE).glob(path.name)), path)
+    known = points.load(results, MACHINE, RELEASES)
+    done = CliRunner().invoke(submit, arguments)
+    (result,) = json.loads(sent.read_text())["results"]
+    left = [point for point in known if point.unsteady]
+    assert left
+    assert len(known) - len(left) == len(result["points"])
+    assert f"{len(left)} unsteady times are left out (" in done.stderr
+
+
+def test_a_point_that_is_measured_again_is_judged_by_what_is_new(results):
+    """Its records replace those of the earlier run."""
+    (path,) = (results / MACHINE).glob("*" + measurements.SUFFIX)
+    facts, entries = measurements.load(path)
+    mine = [e for e in entries if (e["benchmark"], tuple(map(str, e["params"]))) == KERNEL]
+    fresh = [
+        {
+            **entry,
+            "seconds": [seconds / 5 for seconds in entry["seconds"]],
+            "yardstick": [1.1 * entry["nominal"]] * len(entry["seconds"]),
+            "started_at": entry["started_at"] + 1e6,
+            "fingerprint": facts[entry["fingerprint"]],
+        }
+        for entry in mine
+    ]
+    assert 1 == len([p for p in points.load(results, MACHINE, RELEASES) if p.unsteady])
+    measurements.add(path, fresh)
+    again = measurements.load(path)[1]
+    assert len(entries) == len(again)
+    assert not [p for p in points.load(results, MACHINE, RELEASES) if p.unsteady]
 
 
 @pytest.mark.parametrize(
-    ("machine", "release", "limit", "message"),
+    ("machine", "release", "message"),
     [
-        ("bix", "numpy-2.4.6", 0.2, "unknown machine 'bix'.*box"),
-        ("box", "numpy-2.4.5", 0.2, "unknown measured release 'numpy-2.4.5'.*numpy-2.4.6"),
-        ("box", "numpy-2.4.6", 0.0, "no share above 0"),
-        ("box", "numpy-2.4.6", float("nan"), "no share above 0"),
+        ("bix", RELEASE, "unknown machine 'bix'"),
+        (MACHINE, "numpy-2.2.7", "unknown measured release 'numpy-2.2.7'.*numpy-2.2.6"),
     ],
 )
-def test_bad_input_is_named(results, machine, release, limit, message):
-    """A machine, release or limit that does not exist ends in one line."""
+def test_bad_input_is_named(results, machine, release, message):
+    """A machine or release that does not exist ends in one line."""
     with pytest.raises(DeepbenchError, match=message):
-        unsteady.beyond(unsteady.spread(unsteady.of_release(results / machine, release)), limit)
+        unsteady.of_release(results, machine, release, RELEASES)
+
+
+@pytest.mark.parametrize("limit", ["0", "nan", "-1"])
+def test_a_limit_that_is_none_is_named(results, limit):
+    assert "no share above 0" in str(run(results, "--beyond", limit).exception)

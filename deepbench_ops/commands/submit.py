@@ -1,5 +1,6 @@
 """`deepbench submit`: a machine's results in one file."""
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -22,13 +23,14 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
     The file is JSON after deepbench_ops/published/submission.schema.json, with a digest over all of
     it. Whoever gets it takes it in with "deepbench import FILE", which refuses what was changed
     afterwards, times that the machine's peak does not allow, and kernels that are in it twice.
+    Unsteady times stay here: "deepbench unsteady RELEASE" lists them.
     """
     from deepbench_ops.published import submission
     from deepbench_ops.releases import results_table
 
-    packed = submission.pack(
-        results, machine, {each.hash: each for each in results_table.load(results)}
-    )
+    unsteady: Counter[str] = Counter()
+    releases = {each.hash: each for each in results_table.load(results)}
+    packed = submission.pack(results, machine, releases, unsteady)
     try:
         submission.check(packed)
         text = submission.text(packed)
@@ -44,3 +46,10 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
         f"{times} times of {machine} in {output}, with the raw seconds of {raw} measurements"
         f" ({len(text) / 1e6:.1f} MB)"
     )
+    if unsteady:
+        kinds = ", ".join(f"{count} {name}" for name, count in unsteady.most_common())
+        click.echo(
+            f"{unsteady.total()} unsteady times are left out ({kinds}): deepbench unsteady RELEASE"
+            f" --machine {machine} lists them",
+            err=True,
+        )

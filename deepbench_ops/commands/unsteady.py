@@ -1,10 +1,16 @@
 """`deepbench unsteady`: the points worth measuring again, as the pattern that asv wants."""
 
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from deepbench_ops.commands.options import results_folder
+from deepbench_ops.errors import DeepbenchError
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.points import Point
 
 
 @click.command()
@@ -15,33 +21,55 @@ from deepbench_ops.commands.options import results_folder
     "limit",
     metavar="SHARE",
     type=float,
-    default=0.2,
-    show_default=True,
-    help="How far the processes of a point may lie apart: 0.2 is 20 %.",
+    help="Pick points whose processes lie further apart than this, too: 0.2 is 20 %.",
 )
 @results_folder
-def unsteady(release: str, machine: str | None, limit: float, results: Path) -> None:
-    """Print the pattern that picks the points of RELEASE whose processes disagree.
-
-    Every point is measured in two processes or more. Where their calibrated medians lie far
-    apart, the machine was disturbed in a way that the yardstick did not see:
+def unsteady(release: str, machine: str | None, limit: float | None, results: Path) -> None:
+    """Print the pattern that picks the unsteady points of RELEASE, to measure them again:
 
     \b
         asv run --bench "$(deepbench unsteady numpy-2.4.6)" numpy-2.4.6
 
-    How many points that are, and the worst of them, is said on stderr.
-    """
-    from deepbench_ops.machine import entry
-    from deepbench_ops.results import unsteady as points
+    A point is unsteady where half of its slices or more were taken while the yardstick read less
+    than 0.8 or more than 1.25 times its nominal value and the others do not confirm its time, where
+    no majority of its processes agrees
+    beyond what the machine's processes differ by, or where its time beats the machine's peak or
+    bandwidth. It stays in the results, and is left out of rankings, verdicts and submissions.
 
-    folder = results / entry.check_name(machine or entry.default_name())
-    found = points.spread(points.of_release(folder, release))
-    chosen = points.beyond(found, limit)
-    worst = ""
-    if chosen:
-        name, params = chosen[0]
-        worst = f"; the worst, {name} {' '.join(params)}, by {found[chosen[0]]:.0%}"
+    The pattern goes to standard output. Each point with its reason, how many there are, and the
+    command go to standard error.
+    """
+    from deepbench_ops.analysis import unsteady as points
+    from deepbench_ops.machine import entry
+    from deepbench_ops.releases import results_table
+
+    if limit is not None and not (math.isfinite(limit) and limit > 0):
+        raise DeepbenchError(f"a spread of {limit:g} is no share above 0: give 0.2 for 20 %")
+    here = entry.default_name()
+    releases = {each.hash: each for each in results_table.load(results)}
+    found = points.of_release(results, entry.check_name(machine or here), release, releases)
+    reasons = {
+        point: reason for point in found if (reason := point.unsteady or _wide(point, limit))
+    }
+    click.echo(points.pattern(reasons))
+    for point, reason in reasons.items():
+        named = f"{point.family} {point.set} {point.operation} {point.name}, {point.precision}"
+        click.echo(f"{named}: {reason}", err=True)
+    kinds = points.counted(list(reasons))
     click.echo(
-        f"{len(chosen)} of {len(found)} points lie more than {limit:.0%} apart{worst}", err=True
+        f"{len(reasons)} of {len(found)} points of {release} are unsteady"
+        f"{f' ({kinds})' if kinds else ''}",
+        err=True,
     )
-    click.echo(points.pattern(chosen))
+    options = f" --beyond {limit:g}" if limit is not None else ""
+    where = "measure them again" if machine in (None, here) else f"on {machine}, measure them again"
+    for command in points.commands(reasons, options):
+        click.echo(f"{where}: {command}", err=True)
+
+
+def _wide(point: "Point", limit: float | None) -> str:
+    """Return the reason for a point whose processes lie further apart than a limit."""
+    if limit is None or len(point.rounds) < 2:
+        return ""
+    apart = max(point.rounds) / min(point.rounds) - 1
+    return f"its processes lie {apart:.0%} apart" if apart > limit else ""

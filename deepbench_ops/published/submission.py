@@ -9,6 +9,7 @@ both, which must agree.
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
@@ -21,7 +22,7 @@ from typing import Any
 from asv.results import Results
 from asv.util import truncate_float_list
 
-from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
@@ -31,7 +32,7 @@ from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, join
 from deepbench_ops.published.plausible import Point
 from deepbench_ops.published.sheets import LARGEST_BYTES
 from deepbench_ops.releases.table import Release, publication_of
-from deepbench_ops.results import measurements, stored
+from deepbench_ops.results import measurements, steadiness, stored
 from deepbench_ops.results.measurements import Record
 from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import asv_files, atomic, limited
@@ -54,8 +55,14 @@ class Fit:
     profile: Profile
 
 
-def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[str, Any]:
-    """Return all results of a machine but slips, `releases` being the release table by hash.
+def pack(
+    results: Path,
+    machine: str,
+    releases: Mapping[str, Release],
+    unsteady: Counter[str] | None = None,
+) -> dict[str, Any]:
+    """Return all results of a machine but slips and unsteady times, `releases` being the release
+    table by hash. `unsteady` counts the latter by the kind of their reason.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
     for a damaged file.
@@ -65,6 +72,8 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
     if known is None or described is None:
         names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
         raise unknown("machine with a profile", machine, names)
+    judge = steadiness.Judge.of(results / machine)
+    unsteady = Counter() if unsteady is None else unsteady
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -73,7 +82,7 @@ def pack(results: Path, machine: str, releases: Mapping[str, Release]) -> dict[s
         "results": [
             packed
             for path in stored.paths(results / machine)
-            if (packed := _packed(stored.whole(path), results, releases))["points"]
+            if (packed := _packed(stored.whole(path), results, releases, judge, unsteady))["points"]
         ],
     }
     return {**content, "digest": _digest(content)}
@@ -318,14 +327,25 @@ def _as_stored(point: Point) -> Point:
     return plain
 
 
-def _packed(filed: Results, results: Path, releases: Mapping[str, Release]) -> dict[str, Any]:
+def _packed(
+    filed: Results,
+    results: Path,
+    releases: Mapping[str, Release],
+    judge: steadiness.Judge,
+    unsteady: Counter[str],
+) -> dict[str, Any]:
     if filed.commit_hash not in releases:
         raise DeepbenchError(f"{filed._filename}: its release is not in the release table")
     release = releases[filed.commit_hash]
     path = results / str(filed._filename)
     facts, records = raw.load(measurements.beside(path))
     slips = corrections.of_machine(path.parent).get(path.name, ())
-    points = {key: point for key, point in _points(filed).items() if key not in slips}
+    points, device = {}, DEVICE.of(filed.env_vars)
+    for key, point in _points(filed).items():
+        if reason := judge.of_point(path, raw.plain(*key), point["seconds"], device):
+            unsteady[steadiness.kind(reason)] += key not in slips
+        elif key not in slips:
+            points[key] = point
     known = raw.by_point(records)
     own = [each for key in points for each in known.get(raw.plain(*key), ())]
     measured = {

@@ -26,7 +26,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record, settings
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.problems import families
-from deepbench_ops.releases import asv_commands, environment, repo
+from deepbench_ops.releases import asv_commands, environment, repo, results_table
 from deepbench_ops.results import keep, shown
 from deepbench_ops.runs import watch
 from deepbench_ops.storage import locks
@@ -78,10 +78,25 @@ def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callabl
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
         with _alone(watching.spool):
-            return run(cls, conf, range_spec=range_spec, **kwargs)
+            status = run(cls, conf, range_spec=range_spec, **kwargs)
+        if conf.dvcs == repo.ReleaseRepo.dvcs:
+            _name_unsteady(Path(conf.results_dir))
+        return status
 
     wrapped.knows_releases = True  # type: ignore[attr-defined]
     return wrapped
+
+
+def _name_unsteady(results: Path) -> None:
+    """Report how many points of the releases just measured are unsteady."""
+    from deepbench_ops.analysis import unsteady
+
+    try:
+        releases = {release.hash: release for release in results_table.load(results)}
+        for line in unsteady.after_run(keep.written, releases):
+            log.warning(line)
+    except DeepbenchError as error:
+        log.warning(str(error))
 
 
 @contextmanager

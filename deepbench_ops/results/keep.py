@@ -57,6 +57,9 @@ COLUMNS = (
 # series lie hundreds of orders of magnitude apart.
 WIDEST = 1e6
 
+written: list[Path] = []
+"""The result files that this process has saved measurements in."""
+
 
 class Run(Protocol):
     """The run whose results are saved."""
@@ -161,6 +164,7 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None], 
         with atomic.together() as ready:
             asv_files.write_result(ready(path), results, save)
             measurements.add(measurements.beside(path), records, results.appends, ready)
+        written.append(path)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
     run.saved()

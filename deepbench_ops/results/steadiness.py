@@ -3,7 +3,8 @@
 A point is unsteady for one of three reasons, looked for in this order:
 
 - *correction*: half or more of its slices were taken while the yardstick's reading lay outside the
-  range in which kernels and yardstick were shown to scale together;
+  range in which kernels and yardstick were shown to scale together, and the others do not confirm
+  its time;
 - *disagreement*: no majority of its processes agrees, with each other and with the point's time,
   within what processes of the machine differ by by chance;
 - *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
@@ -34,6 +35,9 @@ seconds are the same there to 3 %, beyond they are off by 8 % and more."""
 
 OUTSIDE = 0.5
 """Share of a point's slices outside of that range from which its median may be one of them."""
+
+CONFIRMED = 1.05
+"""Within this factor the median of the other slices confirms the point's time all the same."""
 
 LEAST_APART = 1.3
 """Processes that differ by less agree on any machine."""
@@ -78,6 +82,10 @@ class Judge:
             self._roofs[device] = Roofs.of(self.profile, device)
         return reason(records, key, seconds, self._roofs[device], self.apart)
 
+    def of_point(self, result: Path, key: Key, seconds: float, device: str) -> str:
+        """The same of a point by its asv result file."""
+        return self.reason(self.file(result).of(key), key, seconds, device)
+
     @cached_property
     def apart(self) -> float:
         """See `agreement`."""
@@ -100,10 +108,16 @@ def reason(
     """
     beaten = roofs.beaten(key, seconds)
     return (
-        _correction(records)
+        _correction(records, seconds)
         or _disagreement(records, seconds, apart)
-        or (f"its time takes {beaten}" if beaten else "")
+        or (f"beyond the roof: {beaten}" if beaten else "")
     )
+
+
+def kind(text: str) -> str:
+    """Return which of the reasons a text gives: "yardstick off", "processes disagree" or "beyond
+    the roof"."""
+    return text.partition(":")[0]
 
 
 def agreement(levels: Iterable[Sequence[float]]) -> float:
@@ -121,19 +135,27 @@ def agreement(levels: Iterable[Sequence[float]]) -> float:
     return max(LEAST_APART, math.exp(DEVIATIONS * deviation))
 
 
-def _correction(records: Sequence[Record]) -> str:
+def _correction(records: Sequence[Record], seconds: float) -> str:
     low, high = SCALING
-    outside, taken = [], 0
+    outside: list[float] = []
+    inside: list[float] = []
     for entry in records:
         nominal, readings = entry.get("nominal"), entry["yardstick"]
-        if nominal and readings:
-            taken += len(readings)
-            if min(readings) < low * nominal or max(readings) > high * nominal:
-                outside += [y / nominal for y in readings if not low <= y / nominal <= high]
+        if not nominal or not readings:
+            continue
+        for raw, reading in zip(entry["seconds"], readings, strict=False):
+            ratio = reading / nominal
+            if low <= ratio <= high:
+                inside.append(raw / ratio)
+            else:
+                outside.append(ratio)
+    taken = len(inside) + len(outside)
     if not outside or len(outside) < OUTSIDE * taken:
         return ""
+    if inside and abs(math.log(median(inside) / seconds)) <= math.log(CONFIRMED):
+        return ""
     return (
-        f"the yardstick took {median(outside):.3g} times its nominal time"
+        f"yardstick off: {median(outside):.3g} times its nominal reading"
         f" in {len(outside)} of {taken} slices"
     )
 
@@ -147,4 +169,5 @@ def _disagreement(records: Sequence[Record], seconds: float, apart: float) -> st
     nearest = min(max(most, seconds) / min(least, seconds) for least, most in groups)
     if nearest <= apart:
         return ""
-    return f"its {len(levels)} processes lie {levels[-1] / levels[0]:.3g} times apart"
+    apart_by = levels[-1] / levels[0]
+    return f"processes disagree: {len(levels)} of them lie {apart_by:.3g} times apart"

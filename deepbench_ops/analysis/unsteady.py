@@ -1,0 +1,87 @@
+"""The unsteady points of a release, and the command that measures them again."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from deepbench_ops.analysis import points
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.releases.table import Release
+from deepbench_ops.results.steadiness import kind
+
+
+def of_release(
+    results: Path, machine: str, release: str, releases: dict[str, Release]
+) -> list[Point]:
+    """Return all measured points of a release on a machine, steady or not, with their rounds;
+    `releases` is the release table by hash.
+
+    Raises DeepbenchError for a machine without measurements, or without any of that release.
+    """
+    every = points.load(results, machine, releases, rounds=True)
+    found = [point for point in every if point.release.measurable]
+    if not found:
+        raise DeepbenchError(f"{results / machine}: no measurements")
+    names = {point.release.name for point in found}
+    if release not in names:
+        raise unknown("measured release", release, sorted(names))
+    return [point for point in found if point.release.name == release]
+
+
+def pattern(chosen: Iterable[Point]) -> str:
+    """Return the regular expression for `asv run --bench` that picks exactly these points."""
+    named = {f"{point.benchmark}({_params(point)})" for point in chosen}
+    if not named:
+        return "(?!)"
+    return "^(?:" + "|".join(map(re.escape, sorted(named))) + ")$"
+
+
+def _params(point: Point) -> str:
+    params = [point.problem_id, point.precision]
+    return ", ".join(map(repr, params if point.ranks is None else [*params, point.ranks]))
+
+
+def commands(chosen: Iterable[Point], options: str = "") -> list[str]:
+    """Return the commands that measure these points of one release again, one for each set of
+    conditions; `options` are those of `deepbench unsteady`."""
+    found = []
+    for point in chosen:
+        unusual = point.unusual
+        variables = [f"{c.variable}={unusual[c.name]}" for c in CONDITIONS if c.name in unusual]
+        name = shlex.quote(point.release.name)
+        picked = f'"$(deepbench unsteady {name}{options})"'
+        found.append(" ".join([*variables, f"asv run --bench {picked} {name}"]))
+    return list(dict.fromkeys(found))
+
+
+def counted(chosen: Sequence[Point]) -> str:
+    """Return how many unsteady points there are of each kind of reason, in words."""
+    kinds = Counter(kind(point.unsteady) for point in chosen if point.unsteady)
+    return ", ".join(f"{count} {name}" for name, count in kinds.most_common())
+
+
+def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
+    """Return a line for each release among saved result files that has unsteady points: how many,
+    and the commands that measure them again.
+
+    Raises DeepbenchError for damaged results.
+    """
+    lines = []
+    for folder in dict.fromkeys(path.parent for path in files):
+        saved = {path.name.split("-")[0] for path in files if path.parent == folder}
+        names = dict.fromkeys(r.name for r in releases.values() if r.hash[:8] in saved)
+        every = points.load(folder.parent, folder.name, releases) if names else []
+        for name in names:
+            of_release = [point for point in every if point.release.name == name]
+            chosen = [point for point in of_release if point.unsteady]
+            if chosen:
+                lines.append(
+                    f"{len(chosen)} of {len(of_release)} points of {name} are unsteady"
+                    f" ({counted(chosen)}); to measure them again: {'; '.join(commands(chosen))}"
+                )
+    return lines
