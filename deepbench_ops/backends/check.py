@@ -6,6 +6,7 @@ other code for other sizes).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from deepbench_ops.backends import families
 from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel import Kernel, Output
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
 
@@ -27,18 +28,31 @@ MOST_TERMS = 2**22
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: the absolute error and the error allowed at the entry that fared worst."""
+    """One comparison: the absolute error and the error allowed at the worst entry of all outputs.
+
+    output: name of the output that it is of, "" for the first.
+    """
 
     error: float
     tolerance: float
     ok: bool
     entry: tuple[int, ...] = ()
+    output: str = ""
+
+    @property
+    def badness(self) -> float:
+        """The error as a part of what is allowed; infinite for one that is no number."""
+        if math.isnan(self.error):
+            return math.inf
+        if self.tolerance == 0:
+            return math.inf if self.error else 0.0
+        return self.error / self.tolerance
 
 
 def check(
     backend: Backend, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
 ) -> Check:
-    """Run the small twin of `problem` and compare all of its output with the reference.
+    """Run the small twin of `problem` and compare all of its outputs with the references.
 
     Sizes up to the family's SMALL stay as they are (a matrix-vector product stays one), larger
     ones are cut to it. The kernel runs, is reset and runs again, so that a reset that restores
@@ -58,12 +72,16 @@ def check(
         if not backend.lacks(error):
             raise
         raise Unsupported(_lacking(backend, problem, precision, operation, error)) from None
-    reference = families.judge(kernel, small, precision, operation, seed)
-    return _compare(kernel.result(), *reference.everywhere())
+    references = families.references(kernel, small, precision, operation, seed)
+    found = [
+        replace(_compare(output.result(), *references[name].everywhere()), output=name)
+        for name, output in kernel.outputs.items()
+    ]
+    return _worst(found)
 
 
 def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
-    """Compare some random entries and the corners of the output of one run.
+    """Compare some random entries and the corners of every output of one run.
 
     With `run` the kernel is reset and run for it; without, its output must be of a single run
     since the last reset already, which spares a long kernel another call.
@@ -72,12 +90,25 @@ def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
         kernel.reset()
         kernel.run()
     kernel.synchronise()
-    shape = kernel.reference.shape
+    return _worst(
+        [_spot_check(kernel, name, output, seed) for name, output in kernel.outputs.items()]
+    )
+
+
+def _spot_check(kernel: Kernel, name: str, output: Output, seed: int) -> Check:
+    shape = output.reference.shape
     terms = kernel.flops / 2 / math.prod(shape)
     entries = max(FEWEST_ENTRIES, min(ENTRIES, int(MOST_TERMS / max(terms, 1))))
     index = _entries(shape, entries, seed)
-    found = _compare(kernel.peek(index), *kernel.reference.at(index))
-    return replace(found, entry=tuple(int(axis[found.entry[0]]) for axis in index))
+    found = _compare(output.peek(index), *output.reference.at(index))
+    entry = tuple(int(axis[found.entry[0]]) for axis in index)
+    return replace(found, entry=entry, output=name)
+
+
+def _worst(found: Sequence[Check]) -> Check:
+    """Return the worst of all outputs' checks; it passes only if all do."""
+    worst = max(found, key=lambda each: (not each.ok, each.badness))
+    return replace(worst, ok=all(each.ok for each in found))
 
 
 _passed = Answers("check of a small twin: error and tolerance")
@@ -149,8 +180,9 @@ def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> C
 
 def _demand(found: Check, what: str) -> Check:
     if not found.ok:
+        named = f" of {found.output}" if found.output else ""
         raise DeepbenchError(
-            f"{what} computes a wrong result and is not timed: entry {found.entry} is off by"
+            f"{what} computes a wrong result and is not timed: entry {found.entry}{named} is off by"
             f" {found.error:.3g} where {found.tolerance:.3g} is allowed"
         )
     return found

@@ -1,4 +1,4 @@
-"""What a backend hands to the clock: one operation, ready to run, and all that surrounds it.
+"""A kernel: one operation ready to run, and everything needed to time and to check it.
 
 The same slots serve every family, so that measuring and checking know nothing about GEMMs or
 frameworks: adding a family never touches them.
@@ -28,8 +28,23 @@ class Reference(Protocol):
 
 
 @dataclass(frozen=True)
+class Output:
+    """One output of an operation: how it is read, and what it must be."""
+
+    result: Callable[[], np.ndarray]
+    """All of it, as float64 or int64; copies, and moves it off the device."""
+    peek: Callable[[Index], np.ndarray]
+    """A few of its entries, as float64 or int64, without moving all of it."""
+    reference: Reference
+    """What it must be after `reset` and one `run`."""
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """One prepared operation. `run` is the framework's own call with its operands bound."""
+    """One prepared operation. `run` is the framework's own call with its operands bound.
+
+    result, peek and reference are those of the output, or of the first of several.
+    """
 
     label: str
     """What it is, for messages: 'torch cpu float32 m35_n700_k2048_NN'."""
@@ -57,3 +72,10 @@ class Kernel:
     """For an operation spread over processes or threads, which no clock of one can time: reset, do
     it that many times, and return the seconds per call: of the slowest process, of the mean thread.
     """
+    further: Mapping[str, Output] = field(default_factory=dict)
+    """Further outputs by name, of operations that have several, such as gradients of each input."""
+
+    @property
+    def outputs(self) -> dict[str, Output]:
+        """Every output by name, the first under the name ""."""
+        return {"": Output(self.result, self.peek, self.reference), **self.further}

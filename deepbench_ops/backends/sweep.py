@@ -117,8 +117,9 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
         else:
             found.append((twin, one))
             if not one.ok:
+                named = f"{one.output} of " if one.output else ""
                 wrong.append(
-                    f"entry {one.entry} of {twin.id} is off by {one.error:.3g} where"
+                    f"entry {one.entry} of {named}{twin.id} is off by {one.error:.3g} where"
                     f" {one.tolerance:.3g} is allowed"
                 )
     place = (backend.name, backend.device, twins[0].family, operation, precision, backend.layout)
@@ -126,7 +127,7 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
     reason = _reason(wrong or refused, len(twins))
     if not found:
         return Row(*place, verdict, reason=reason)
-    worst, least = max(found, key=lambda pair: badness(pair[1]))
+    worst, least = max(found, key=lambda pair: pair[1].badness)
     error = least.error if math.isfinite(least.error) else None
     return Row(*place, verdict, error, least.tolerance, worst.id, len(found), reason)
 
@@ -137,12 +138,3 @@ def _reason(reasons: list[str], kinds: int) -> str:
         return ""
     usual, _ = Counter(reasons).most_common(1)[0]
     return usual if len(reasons) == kinds else f"{len(reasons)} of {kinds} kinds: {usual}"
-
-
-def badness(found: Check) -> float:
-    """Return the error as a part of what is allowed, infinity for one that is no number."""
-    if math.isnan(found.error):
-        return math.inf
-    if found.tolerance == 0:
-        return math.inf if found.error else 0.0
-    return found.error / found.tolerance

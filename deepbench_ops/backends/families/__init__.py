@@ -6,8 +6,9 @@ family's dataclass), with the same slots:
 - ``SMALL`` and ``PROBE``: the most of each size that its small twin keeps, for the check and for
   an estimate of speed;
 - ``inputs(problem, precision, seed)``: the operands;
-- ``reference(problem, inputs, precision, operation)``: the judge of an output, a
-  `kernel.Reference`.
+- ``reference(problem, inputs, precision, operation)``: what the output must be, a
+  `kernel.Reference`; of an operation with several outputs a mapping of references by the outputs'
+  names, the first output's name being "".
 
 Whole models have neither of the last two: see `families.model`. A family may also have
 
@@ -58,18 +59,20 @@ def probe(problem: P, times: int = 1) -> P:
     return cut_down(problem, {name: times * size for name, size in family.PROBE.items()})
 
 
-def judge(kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int) -> Reference:
-    """Return the judge of the kernel of a small twin.
+def references(
+    kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int
+) -> Mapping[str, Reference]:
+    """Return what each output of the kernel of a small twin must be, the first under the name "".
 
     From newly drawn inputs, not those that the kernel holds; a model's kernel brings its own,
     which holds the weights as they were at first.
     """
     family = of(problem)
     if not hasattr(family, "reference"):
-        return kernel.reference
+        return {name: output.reference for name, output in kernel.outputs.items()}
     drawn = family.inputs(problem, precision, seed)
-    found: Reference = family.reference(problem, drawn, precision, computed(operation))
-    return found
+    found = family.reference(problem, drawn, precision, computed(operation))
+    return found if isinstance(found, Mapping) else {"": found}
 
 
 def cut_down(problem: P, most: Mapping[str, int]) -> P:
