@@ -44,3 +44,19 @@ def calibrated(entry: measurements.Record) -> list[float]:
         return list(entry["seconds"])
     pairs = zip(entry["seconds"], entry["yardstick"], strict=True)
     return [entry["nominal"] * seconds / yardstick for seconds, yardstick in pairs]
+
+
+def test_records_whose_code_path_the_release_would_not_choose_bear_the_setting() -> None:
+    """numpy's OpenBLAS on the Zen 5 machine ran Haswell's kernels: OPENBLAS_CORETYPE was set. Other
+    machines' records agree with the releases' own choice, and their settings stay unknown."""
+    found = defaultdict(set)
+    for path in RESULTS.glob(f"*/*{measurements.SUFFIX}"):
+        for facts in measurements.facts(path).values():
+            if "settings_inferred" in facts:
+                found[path.parent.name].add((facts["blas_core"], facts["settings"]))
+            elif facts.get("blas_core") == "Haswell":
+                assert "avx512f" not in facts["cpu_flags"], path
+    assert {"epyc-9005-2core": {("Haswell", "OPENBLAS_CORETYPE=Haswell")}} == found
+    profile = json.loads((RESULTS / "epyc-9005-2core" / "machine.profile").read_text())
+    reading = profile["yardsticks"]["2"]["compute"]
+    assert (None, True) == (reading["value"], "OPENBLAS_CORETYPE=Haswell" in reading["how"])

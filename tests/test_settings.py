@@ -13,6 +13,7 @@ from points import point
 
 from deepbench_ops.analysis import comparison, fastest, frameworks
 from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.measure import fingerprint, settings
 from deepbench_ops.problems.selections import Selected
@@ -178,6 +179,15 @@ def test_the_fastest_is_without_settings():
     wanted = [Selected("training", usual.problem, ())]
     (record,) = fastest.records([slowed, usual], wanted, ["float32"])
     assert "far" == record.machine
+
+
+def test_a_model_and_its_operations_are_held_together_under_the_same_settings():
+    """An overhead of a step under one setting and operations under none would be no overhead."""
+    model = {"family": "model", "problem_id": "resnet50_b16"}
+    whole = point(**model, operation="training_step", settings=HASWELL, seconds=2.0)
+    parts = point(**model, operation="training_step_operations", settings=())
+    assert [] == overheads([whole, parts])
+    assert 1 == len(overheads([whole, parts._replace(settings=HASWELL)]))
 
 
 def test_times_from_before_settings_were_recorded_are_marked():

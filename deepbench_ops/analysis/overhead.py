@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.settings import agree
 from deepbench_ops.problems.problem import APART, computed
 
 
@@ -35,14 +36,14 @@ class Overhead:
 def overheads(points: Iterable[Point]) -> list[Overhead]:
     """Return an overhead for each whole that was measured apart as well, in the points' order.
 
-    Unsteady points are left out.
+    Unsteady points are left out, and pairs under settings from outside that do not agree.
     """
     found = [point for point in points if not point.unsteady]
     apart = {_step(point): point for point in found if point.operation.endswith(APART)}
     return [
-        Overhead(point, apart[_step(point)])
+        Overhead(point, of)
         for point in found
-        if point.compared and _step(point) in apart
+        if point.compared and (of := apart.get(_step(point))) and agree(point, of)
     ]
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record
 
@@ -26,7 +27,12 @@ def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, A
     """
     command = [sys.executable, "-m", "deepbench_ops.measure.single", json.dumps(dict(task))]
     done = subprocess.run(
-        command, env={**os.environ, **environ}, capture_output=True, text=True, check=False
+        command,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lifetime.with_this_process(),
     )
     try:
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -13,7 +13,7 @@
    "float32": {
     "value": 203310495016.49637,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 9"
+    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 9, under OPENBLAS_CORETYPE=Haswell (inferred: docs/lab-notes/2026-11-24-openblas-core.md)"
    },
    "tf32": {
     "value": null,
@@ -48,9 +48,9 @@
  "yardsticks": {
   "2": {
    "compute": {
-    "value": 0.0009806129555019855,
+    "value": null,
     "unit": "s",
-    "how": "measured: sgemm 384x384x384 per thread, scipy-openblas32 0.3.34.481.3, 2 threads, 2026-11-21"
+    "how": "not measured: 0.0009806 s was read, under OPENBLAS_CORETYPE=Haswell (inferred: docs/lab-notes/2026-11-24-openblas-core.md)"
    },
    "memory": {
     "value": 0.0017874864598525165,
