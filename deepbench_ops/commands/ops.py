@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import quiet, tables
 from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.options import printed_as
 from deepbench_ops.commands.whole_model import demand, ready
@@ -16,6 +16,9 @@ from deepbench_ops.problems.problem import APART
 
 if TYPE_CHECKING:
     from deepbench_ops.anatomy.apart import Anatomy, Part
+
+PROFILER_MARK = b"USDT:"
+"""Begins the lines that torch's profiler writes where it starts and stops, at any log level."""
 
 
 @click.command()
@@ -51,7 +54,8 @@ def ops(
     from deepbench_ops.backends import check
 
     check.verify(backend, problem, precision, operation)
-    found = apart(backend.build(problem, precision, operation), device)
+    with quiet.without(PROFILER_MARK):
+        found = apart(backend.build(problem, precision, operation), device)
     lines = [_line(found, part) for part in found.parts[:top]]
     summary = {
         "model": name,

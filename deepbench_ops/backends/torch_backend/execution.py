@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.torch_backend import quantised
+from deepbench_ops.backends.torch_backend import known_warnings, quantised
 from deepbench_ops.backends.torch_backend.needed import BESIDE, needed
 from deepbench_ops.backends.torch_backend.quantised import Batches
 from deepbench_ops.errors import Unsupported
@@ -41,6 +41,7 @@ def prepared(
     other. calibrating: for int8, batches that show how large numbers become on the way. Raises
     Unsupported where the execution asks for what is not there.
     """
+    known_warnings.silence()
     if execution == "compiled":
         with _on(threads):
             called, route = _compiled(module, inputs, calibrating)
