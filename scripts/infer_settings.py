@@ -47,11 +47,10 @@ def inferred(facts: dict[str, str]) -> dict[str, str]:
     chosen = CHOSEN.get((processor, facts.get("numpy", "")))
     if fingerprint.SETTINGS in facts or not core or chosen in (None, core):
         return facts
-    why = f"{VARIABLE} was not recorded: numpy {facts['numpy']} chooses {chosen} here ({NOTE})"
     marked = {
         **facts,
         fingerprint.SETTINGS: settings.text(((VARIABLE, core),)),
-        "settings_inferred": why,
+        "settings_inferred": f"concluded from blas_core, not recorded ({NOTE})",
     }
     return dict(sorted(marked.items()))
 

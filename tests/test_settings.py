@@ -181,6 +181,13 @@ def test_the_fastest_is_without_settings():
     assert "far" == record.machine
 
 
+def test_a_comparison_says_under_which_settings_its_times_were_measured():
+    """Also where all that is compared agrees."""
+    assert ["2 of 2 times were measured under OPENBLAS_CORETYPE=Haswell"] == notes(
+        [point(settings=HASWELL)] * 2
+    )
+
+
 def test_a_model_and_its_operations_are_held_together_under_the_same_settings():
     """An overhead of a step under one setting and operations under none would be no overhead."""
     model = {"family": "model", "problem_id": "resnet50_b16"}

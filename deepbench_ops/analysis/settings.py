@@ -47,6 +47,11 @@ def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
                 " were not"
             )
     measured = [point for point in points if point.release.measurable]
+    for found, count in Counter(point.settings for point in measured).items():
+        if found:
+            told.append(
+                f"{count} of {len(measured)} times were measured under {settings.text(found)}"
+            )
     unknown = sum(point.settings is None for point in measured)
     if unknown and unknown < len(measured):
         told.append(
