@@ -471,3 +471,21 @@ def test_compare_takes_this_machine(machines):
         assert f"--machine {' or '.join(sorted([name, 'other']))}" in said
     finally:
         shutil.rmtree(other)
+
+
+def test_a_long_run_asks_first(suite):
+    """All rounds of all releases together count; a run beyond an hour starts after consent."""
+    slow = suite / "results" / "vm-of-records"
+    slow.mkdir()
+    entry = {"benchmark": "tiny.Suite.time_work", "params": ["a"], "release": "numpy-1.0.0"}
+    line = json.dumps({**entry, "spent": {"measuring": 1000.0}})
+    (slow / "0.measurements.jsonl").write_text(line + "\n")
+    command = ("run", "--quick", "--dry-run", "--bench", "time_work", "numpy-1.0.0 numpy-2.0.0")
+    asv(suite, *command)
+    whole = (*command[:1], *command[2:])
+    said = asv(suite, *whole, code=1)
+    assert "8 points of 2 releases take about 2 h 13 min. A selection takes less" in said
+    assert "DEEPBENCH_YES=1 measures them all" in said
+    assert "points to measure" not in said
+    assert "4 of 4 points" in asv(suite, *whole, DEEPBENCH_YES="1")
+    shutil.rmtree(slow)

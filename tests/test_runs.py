@@ -301,8 +301,8 @@ def test_parameters_are_named_as_a_person_would(tmp_path):
     benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}
     assert ("a.B.kernel_c", "y", "float32") == watch._point(benchmark, 2)
     assert ("a",) == watch._point({"name": "a", "params": []}, 0)
-    assert 4 == len(watch._points(benchmark, None))
-    assert [("a.B.kernel_c", "y", "int8")] == watch._points(benchmark, {3})
+    assert 4 == len(watch.selected(benchmark, None))
+    assert [("a.B.kernel_c", "y", "int8")] == watch.selected(benchmark, {3})
 
 
 def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):

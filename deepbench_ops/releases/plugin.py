@@ -28,7 +28,7 @@ from deepbench_ops.pages import plugin as pages
 from deepbench_ops.problems import families
 from deepbench_ops.releases import asv_commands, environment, repo, results_table
 from deepbench_ops.results import keep, shown
-from deepbench_ops.runs import watch
+from deepbench_ops.runs import forecast, watch
 from deepbench_ops.storage import locks
 
 __all__ = ["environment", "pages", "repo", "setup"]
@@ -57,7 +57,8 @@ def setup() -> None:
 
 
 def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callable[..., Any]:
-    """Mend three things ``asv run`` does with releases, and let it be the only one that measures.
+    """Mend three things ``asv run`` does with releases, let it be the only one that measures, and
+    ask before it takes long.
 
     Without a range it takes each branch's newest: a framework all of whose releases are measured on
     request has none, and is left out. TAGS hands on tag names where hashes are needed, and the
@@ -77,7 +78,7 @@ def _knowing_releases(run: Callable[..., Any], watching: watch.Watch) -> Callabl
                 range_spec = get_repo(conf).newest_of(conf.branches)
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
-        with _alone(watching.spool):
+        with _alone(watching.spool), forecast.asking(_framework(conf), kwargs):
             status = run(cls, conf, range_spec=range_spec, **kwargs)
         if conf.dvcs == repo.ReleaseRepo.dvcs:
             _name_unsteady(Path(conf.results_dir))
@@ -97,6 +98,13 @@ def _name_unsteady(results: Path) -> None:
             log.warning(line)
     except DeepbenchError as error:
         log.warning(str(error))
+
+
+def _framework(conf: Config) -> Callable[[str], str]:
+    """Return what tells the framework of a commit, "" where commits are no releases."""
+    if conf.dvcs != repo.ReleaseRepo.dvcs:
+        return lambda commit: ""
+    return lambda commit: get_repo(conf).release(commit).framework
 
 
 @contextmanager

@@ -29,6 +29,9 @@ from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
 
 FOLDER = Path(".asv", "unfinished")
+YES_VARIABLE = "DEEPBENCH_YES"
+"""Set to 1, it starts long runs without a question."""
+
 MEASURING_CODE = ("problems", "models", "backends", "measure", "ranks")
 BESIDE_IT = ("conditions.py", "inputs.py")
 
@@ -98,9 +101,9 @@ class Watch:
             extra["rounds"] = 1
         left: Counter[Point] = Counter()
         for name, benchmark in benchmarks.items():
-            rounds = _rounds(benchmark, options.get("run_rounds"), extra)
-            for point in _points(benchmark, benchmarks.benchmark_selection.get(name)):
-                left[point] += rounds
+            times = rounds(benchmark, options.get("run_rounds"), extra)
+            for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
+                left[point] += times
         self._progress, self._journal, self._records = Progress(left), None, []
         if answers.FOLDER_VARIABLE in os.environ:
             shutil.rmtree(os.environ[answers.FOLDER_VARIABLE], ignore_errors=True)
@@ -164,9 +167,9 @@ class Watch:
 
 
 def _variables() -> dict[str, str]:
-    """Return what the environment asks of measuring, but for where records and answers go."""
+    """Return what the environment asks of measuring, and not of this run's process."""
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    names -= {record.SPOOL_VARIABLE, answers.FOLDER_VARIABLE}
+    names -= {record.SPOOL_VARIABLE, answers.FOLDER_VARIABLE, YES_VARIABLE}
     return {name: os.environ[name] for name in sorted(names)}
 
 
@@ -204,10 +207,11 @@ def _holds(saved: Mapping[Point, list[float]], point: Point, entry: Entry) -> bo
     return any(held[start : start + len(samples)] == samples for start in starts)
 
 
-def _points(benchmark: dict[str, Any], selected: Collection[int] | None) -> list[Point]:
-    if selected is None:
-        selected = range(math.prod(len(values) for values in benchmark["params"]))
-    return [_point(benchmark, index) for index in selected]
+def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[Point]:
+    """Return the points of a benchmark at these places among its parameters; None for all."""
+    if places is None:
+        places = range(math.prod(len(values) for values in benchmark["params"]))
+    return [_point(benchmark, index) for index in places]
 
 
 def _spent(records: list[Record]) -> float:
@@ -215,10 +219,10 @@ def _spent(records: list[Record]) -> float:
     return sum(record["spent"]["measuring"] for record in records if "spent" in record)
 
 
-def _rounds(benchmark: dict[str, Any], rounds: list[int] | None, extra: dict[str, Any]) -> int:
-    """Return how many rounds of a benchmark this call of asv's loop runs."""
+def rounds(benchmark: dict[str, Any], numbers: list[int] | None, extra: dict[str, Any]) -> int:
+    """Return how many of these rounds of a benchmark asv's loop runs; None stands for all."""
     most = int(extra.get("rounds", benchmark.get("rounds", 1)))
-    return most if rounds is None else sum(number <= most for number in rounds)
+    return most if numbers is None else sum(number <= most for number in numbers)
 
 
 def _code(benchmarks: Path) -> str:
