@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.commands.export import COLUMNS, _parquet, _row, export
+from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exports import workbook
+from deepbench_ops.exports.tidy import COLUMNS, row, write_parquet
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.published import filing, publication, sheets, timings
@@ -156,11 +157,11 @@ def test_parquet_has_the_same_schema_of_every_machine(tmp_path):
     full = full._replace(problem_id=load("all_reduce")[0].id, low=0.5, high=2.0)
     schemas = []
     for name, several in (("bare", [points_of_tests.point()]), ("full", [full]), ("none", [])):
-        _parquet(tmp_path / name, [_row(each) for each in several])
+        write_parquet(tmp_path / name, [row(each) for each in several])
         assert len(several) == parquet.read_table(tmp_path / name).num_rows
         schemas.append(parquet.read_schema(tmp_path / name))
     assert schemas[0].equals(schemas[1]) and schemas[1].equals(schemas[2])
-    assert list(COLUMNS) == list(_row(full)) == schemas[0].names
+    assert list(COLUMNS) == list(row(full)) == schemas[0].names
     assert ["int64", "double"] == [str(schemas[0].field(name).type) for name in ("ranks", "low")]
 
 

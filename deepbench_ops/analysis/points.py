@@ -84,6 +84,8 @@ class Point(NamedTuple):
     unsteady: str = ""
     """Why it is not to be trusted, in a few words; "" where it is steady (see
     `results.steadiness`)."""
+    sample_seconds: tuple[float, ...] = ()
+    """Its samples, where they were asked for."""
 
     @property
     def problem(self) -> Problem:
@@ -196,13 +198,15 @@ def load(
     releases: dict[str, Release],
     rounds: bool = False,
     strange: Counter[str] | None = None,
+    samples: bool = False,
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
     Published times that are slips are none: they never were anybody's speed. Unsteady points are
-    among them, with their reason. `rounds` asks for their rounds and notes too. `strange` counts
-    what is left out, being no kernel of this suite. Damaged files and values that cannot be
-    right are left out and reported, unless there is a `strange`: its owner names them.
+    among them, with their reason. `rounds` asks for their rounds and notes too, `samples` for their
+    samples. `strange` counts what is left out, being no kernel of this suite. Damaged files and
+    values that cannot be right are left out and reported, unless there is a `strange`: its owner
+    names them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
     report = left_out.report if strange is None else ignored
@@ -221,6 +225,7 @@ def load(
                 releases,
                 judge,
                 rounds,
+                samples,
                 slips.get(Path(result._filename).name, set()),
                 strange,
             )
@@ -251,6 +256,7 @@ def _points(
     releases: dict[str, Release],
     judge: Judge,
     rounds: bool,
+    samples: bool,
     slips: Collection[Key],
     strange: Counter[str],
 ) -> Iterator[Point]:
@@ -289,6 +295,7 @@ def _points(
             notes=_notes(records[-1]) if rounds and records else (),
             settings=file.settings((name, plain)),
             unsteady=judge.reason(records, (name, plain), value, told[DEVICE.name]),
+            sample_seconds=tuple(several or ()) if samples else (),
         )
 
 

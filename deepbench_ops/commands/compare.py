@@ -13,6 +13,7 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exports.spreadsheet_text import guarded
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group
@@ -187,5 +188,8 @@ def _csv(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["first", "other", *(column.title for column in GROUP_COLUMNS)])
     for other, groups, _ in pairs:
-        writer.writerows([first.name, other.name, *_group_row(group)] for group in groups)
+        writer.writerows(
+            [guarded(cell) for cell in (first.name, other.name, *_group_row(group))]
+            for group in groups
+        )
     return out.getvalue()

@@ -1,32 +1,17 @@
 """`deepbench export`: results of a machine as a workbook or a tidy table."""
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.points import Point
-
-COLUMNS = {
-    **dict.fromkeys(("machine", "framework", "release", "date"), "string"),
-    **dict.fromkeys(("family", "set", "problem", "precision", "pass"), "string"),
-    "ranks": "int64",
-    **dict.fromkeys((condition.name for condition in CONDITIONS), "string"),
-    **dict.fromkeys(("seconds", "low", "high"), "float64"),
-    "samples": "int64",
-    "source": "string",
-}
-"""Those of the tidy tables in order, with the type that Parquet calls theirs: the same for every
-machine, whatever it lacks."""
 
 
 @click.command()
@@ -56,8 +41,8 @@ def export(
     """Write results of a machine to FILE.
 
     xlsx is a workbook in DeepBench's style, of one release (the newest, if none is named) and set,
-    under the usual conditions, which "deepbench import" reads back, without whole models; csv, json
-    and parquet are one table with a row for each time.
+    under the usual conditions, without whole models; csv, json and parquet are one table with a row
+    for each time. "deepbench import" reads all of them back, with intervals and samples.
 
     Without FILE, csv and json go to standard output, the others to files that are named after
     machine and release, a workbook for each set:
@@ -68,15 +53,17 @@ def export(
         deepbench export all.csv --machine our-card
     """
     from deepbench_ops.analysis import points
+    from deepbench_ops.exports import tidy
     from deepbench_ops.problems.nearest import unknown
     from deepbench_ops.problems.tables import set_name
     from deepbench_ops.releases import results_table
 
+    texts = {"csv": tidy.as_csv, "json": tidy.as_json}
     form = form or (output.suffix.removeprefix(".") if output is not None else "")
-    if form not in (*_TEXTS, "xlsx", "parquet"):
+    if form not in (*texts, "xlsx", "parquet"):
         raise DeepbenchError(f"{output or 'nothing'} names no format: give --format")
     releases = {each.hash: each for each in results_table.load(results)}
-    found = points.load(results, machine, releases)
+    found = points.load(results, machine, releases, samples=True)
     wanted = set_name(published_set) if published_set is not None else None
     for what, name, of in (
         (f"release of {machine}", release, lambda point: point.release.name),
@@ -92,12 +79,12 @@ def export(
         _workbooks(results, machine, output, found)
     elif form == "parquet":
         path = output or Path(f"{machine}.parquet")
-        _parquet(path, [_row(point) for point in found])
+        tidy.write_parquet(path, list(map(tidy.row, found)))
         click.echo(f"{len(found)} times of {machine} in {path}")
     elif output is None:
-        click.echo(_TEXTS[form]([_row(point) for point in found]), nl=False)
+        click.echo(texts[form](list(map(tidy.row, found))), nl=False)
     else:
-        output.write_text(_TEXTS[form]([_row(p) for p in found]), encoding="utf-8", newline="")
+        atomic.write_text(output, texts[form](list(map(tidy.row, found))))
         click.echo(f"{len(found)} times of {machine} in {output}")
 
 
@@ -122,52 +109,3 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     for path, of_set in sets.items():
         workbook.write(path, of_set, facts)
         click.echo(f"{len(of_set)} times of {machine} with {release.name} in {path}")
-
-
-def _row(point: "Point") -> dict[str, Any]:
-    """Return a time as the tidy tables have it: seconds, never derived figures."""
-    low, high = point.interval or (None, None)
-    return {
-        "machine": point.machine,
-        "framework": point.release.framework,
-        "release": point.release.version,
-        "date": point.release.date.isoformat(),
-        "family": point.family,
-        "set": point.set,
-        "problem": point.problem_id,
-        "precision": point.precision,
-        "pass": point.operation,
-        "ranks": point.ranks,
-        **point.conditions,
-        "seconds": point.seconds,
-        "low": low,
-        "high": high,
-        "samples": point.samples,
-        "source": "measured" if point.release.measurable else "published",
-    }
-
-
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(COLUMNS), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
-def _json(rows: Sequence[dict[str, Any]]) -> str:
-    return json.dumps(rows, indent=1) + "\n"
-
-
-def _parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    try:
-        from pyarrow import Table, parquet, schema, type_for_alias
-    except ModuleNotFoundError:
-        raise DeepbenchError(
-            "parquet needs pyarrow, which is missing here: pip install pyarrow"
-        ) from None
-    columns = schema([(name, type_for_alias(kind)) for name, kind in COLUMNS.items()])
-    parquet.write_table(Table.from_pylist(list(rows), columns), path)
-
-
-_TEXTS = {"csv": _csv, "json": _json}

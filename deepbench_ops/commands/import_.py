@@ -11,8 +11,9 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, results_folder
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.published import publication, submission
+from deepbench_ops.published import publication, submission, tidy
 from deepbench_ops.published.publication import Publication
+from deepbench_ops.releases.table import Release
 
 COLUMNS = (
     tables.Column("file", wrap=12),
@@ -59,8 +60,8 @@ def import_(
     """Bring published results into results/, as asv results of their machines.
 
     Workbooks are read by their headers, in the style of those that DeepBench published; the output
-    of DeepBench's programs, nccl-tests, OSU's osu_allreduce and oneDNN's benchdnn, and what
-    "deepbench submit" packs, by its content.
+    of DeepBench's programs, nccl-tests, OSU's osu_allreduce and oneDNN's benchdnn, what
+    "deepbench submit" packs and what "deepbench export" writes, by its content.
     The machines join the pages at the next "asv publish"; a file that was imported before changes
     nothing. A vendor's own needs a name and a day:
 
@@ -73,10 +74,15 @@ def import_(
     from deepbench_ops.storage import locks
 
     sent = {path: read for path in files if (read := submission.read(path)) is not None}
+    tables_of = {
+        path: rows
+        for path in files
+        if path not in sent and not day and (rows := tidy.read(path)) is not None
+    }
     found = [
         one
         for path in files
-        if path not in sent
+        if path not in sent and path not in tables_of
         for one in publication.read(path, machine, day.date() if day else None, device)
     ]
     add = partial(results_table.append, results)
@@ -85,12 +91,19 @@ def import_(
         known = {release.hash: release for release in results_table.load(results)}
         fit = submission.fit(results, sent, known)
         _refuse_both(found, fit)
+        own = {path: _fits(path, results, rows, known, machine) for path, rows in tables_of.items()}
         changed, added = filing.file(results, found, add)
         for path, one in fit.items():
             times = sum(len(result["points"]) for result in one.content["results"])
             written = submission.accept(results, one, add)
             click.echo(f"{path}: {times} times of {one.profile.machine}, {written} files written")
-    if sent and not found:
+        for path, several in own.items():
+            for one in several:
+                times = sum(len(result["points"]) for result in one.content["results"])
+                written = submission.accept(results, one, add)
+                name = one.profile.machine
+                click.echo(f"{path}: {times} times of {name}, {written} files written")
+    if (sent or tables_of) and not found:
         return
     if form == "json":
         click.echo(json.dumps([_row(one) for one in found], indent=1))
@@ -103,6 +116,20 @@ def import_(
         )
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one, results)))
+
+
+def _fits(
+    path: Path,
+    results: Path,
+    rows: Sequence[tidy.Row],
+    known: Mapping[str, Release],
+    machine: str | None,
+) -> list[submission.Fit]:
+    """Return an exported table as it may be taken in. Raises DeepbenchError naming the file."""
+    try:
+        return tidy.fits(results, rows, known, machine)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{path}: {wrong}") from None
 
 
 def _refuse_both(found: Sequence[Publication], fit: Mapping[Path, submission.Fit]) -> None:

@@ -1,8 +1,8 @@
 """Results as a workbook in DeepBench's style, which `timings` reads back to the same numbers.
 
 One workbook is one published set, one sheet one precision. Behind the published columns of a table
-stand FLOPS, derived from the problem, and the interval of each time where it was measured; these
-two are for readers, and are not read back.
+stand FLOPS, derived from the problem, and the interval of each time where it was measured, for
+readers; the last sheet but one holds all of it with samples as a tidy table, for `published.tidy`.
 """
 
 import datetime
@@ -14,9 +14,11 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exports import tidy
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.published.headings import SHEETS, SIZES, TIMES
-from deepbench_ops.published.timings import SET, SPECS
+from deepbench_ops.published.timings import SET, SPECS, TABLE
+from deepbench_ops.storage import atomic
 
 PRECISIONS = {
     "float32": "Float",
@@ -43,15 +45,6 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
     Raises DeepbenchError where they are of several sets or releases, or under other conditions.
     """
     from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-
-    def exact(sheet: Any, value: Any) -> Any:
-        """Return a cell with all digits of a float: openpyxl itself writes 16."""
-        if not isinstance(value, float):
-            return value
-        cell = WriteOnlyCell(sheet, value=repr(value))
-        cell.data_type = "n"
-        return cell
 
     _refuse_mixture(points)
     book = Workbook()
@@ -62,15 +55,39 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
         for rows in _sections([point for point in points if point.precision == precision]):
             sheet.append([])
             for row in rows:
-                sheet.append([exact(sheet, value) for value in row])
+                sheet.append([_cell(sheet, value) for value in row])
+    table = book.create_sheet(TABLE)
+    for cells in (tidy.COLUMNS, *(tidy.cells(tidy.row(point)) for point in points)):
+        table.append([_cell(table, value) for value in cells])
     specs = book.create_sheet(SPECS)
-    for name, text in {**facts, SET: points[0].set}.items():
-        specs.append([name, text])
+    for pair in {**facts, SET: points[0].set}.items():
+        specs.append([_cell(specs, text) for text in pair])
     # Neither the day nor the hour of writing: the same results give the same workbook.
     book.properties.created = book.properties.modified = datetime.datetime(2000, 1, 1)
-    unfinished = path.with_name(path.name + ".partial")
-    book.save(unfinished)
-    unfinished.replace(path)
+    with atomic.replacing(path) as unfinished:
+        book.save(unfinished)
+
+
+def _cell(sheet: Any, value: Any) -> Any:
+    """Return a cell with all digits of a float, of which openpyxl itself writes 16, and with text
+    that is no formula, whatever it begins with.
+
+    Raises DeepbenchError for text with a control character, which a workbook cannot hold.
+    """
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    if not isinstance(value, float | str):
+        return value
+    try:
+        cell = WriteOnlyCell(sheet, value=repr(value) if isinstance(value, float) else value)
+    except IllegalCharacterError:
+        raise DeepbenchError(
+            f"{value!r} holds a control character, which a workbook cannot hold: mend it in the"
+            " machine's profile, or export csv"
+        ) from None
+    cell.data_type = "n" if isinstance(value, float) else "s"
+    return cell
 
 
 def has_column(point: Point) -> bool:

@@ -123,9 +123,15 @@ def check(submission: Any) -> None:
         places |= {named, measured}
         if result["environment"].startswith(ENVIRONMENT) == release.measurable:
             raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
-        plausible.check_conditions(result["variables"])
-        plausible.check(result, known)
+        check_result(result, known)
         raw.check(result)
+
+
+def check_result(result: Any, known: Profile) -> None:
+    """Raise DeepbenchError for conditions or times of a result that cannot be; `known` says what
+    its machine can do."""
+    plausible.check_conditions(result["variables"])
+    plausible.check(result, known)
 
 
 def fit(
@@ -144,16 +150,16 @@ def fit(
             before = [
                 one for one in found.values() if _machine(one.content) == _machine(submission)
             ]
-            found[path] = _fit(results, submission, releases, before)
+            found[path] = fitted(results, submission, releases, before)
         except DeepbenchError as wrong:
             raise DeepbenchError(f"{path}: {wrong}") from None
     return found
 
 
-def _fit(
+def fitted(
     results: Path, submission: Any, releases: Mapping[str, Release], before: Sequence[Fit]
 ) -> Fit:
-    """Return a submission as it may be taken in after others of its machine."""
+    """Return a submission as it may be taken in after others of its machine; see `fit`."""
     machine = _machine(submission)
     entry = before[-1].content["machine"] if before else None
     entry = entry or entry_of(results / machine / "machine.json")

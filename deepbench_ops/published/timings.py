@@ -23,6 +23,9 @@ from deepbench_ops.published.sheets import Place, Sheet
 from deepbench_ops.results import times
 
 SPECS = "Specs"
+TABLE = "Table"
+"""The sheet of an exported workbook that holds its times as `exports.tidy` writes them."""
+
 SET = "Set"
 """The spec by which an export says which published set it holds."""
 
@@ -87,7 +90,7 @@ def read(sheets: Iterable[Sheet]) -> tuple[list[Timing], list[Unread]]:
     timings: list[Timing] = []
     unread: list[Unread] = []
     for sheet in sheets:
-        if sheet.name != SPECS:
+        if sheet.name not in (SPECS, TABLE):
             for found in _read_sheet(sheet):
                 (timings if isinstance(found, Timing) else unread).append(found)  # type: ignore[arg-type]
     return timings, unread

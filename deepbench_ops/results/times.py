@@ -8,7 +8,8 @@ SHORTEST, LONGEST = 1e-9, 86400.0
 """Seconds of one call."""
 
 WIDEST = 1e6 * LONGEST
-"""Largest bound of an interval that is stored; `keep` writes bounds up to 1e6 times the value."""
+"""Bounds beyond are none: asv's search for steps does not end where the weights of one series lie
+hundreds of orders of magnitude apart."""
 
 NARROWEST = 1e-18
 """Seconds of the smallest difference between two bounds: asv weighs a point by its inverse."""
@@ -34,7 +35,7 @@ def is_time(value: object) -> bool:
 def why_not(value: object, stats: object = None, samples: object = None) -> str:
     """Return why a stored value, with its statistics and samples, cannot be right; "" where it can.
 
-    Bounds may be infinite: asv's mark for too few samples.
+    Bounds may be infinite, asv's mark for too few samples, or as good as (`unbounded`).
     """
     if not (isinstance(value, int | float) and is_time(value)):
         return f"{_shown(value)} is no time"
@@ -63,7 +64,12 @@ def _no_statistics(value: Any, stats: object) -> str:
 
 
 def _is_figure(figure: object) -> bool:
-    return figure in (math.inf, -math.inf) or (is_number(figure) and abs(figure) <= WIDEST)  # type: ignore[arg-type]
+    return figure in (math.inf, -math.inf) or is_number(figure)
+
+
+def unbounded(stats: Mapping[str, Any]) -> bool:
+    """Whether statistics have an interval that says nothing."""
+    return any(abs(stats.get(name) or 0.0) > WIDEST for name in ("ci_99_a", "ci_99_b"))
 
 
 def _near(value: float, low: float, high: float) -> bool:
