@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from asv.machine import Machine, MachineCollection
 from asv.results import iter_results
 
 from deepbench_ops.commands.machine import written
-from deepbench_ops.machine import entry, peaks, survey
+from deepbench_ops.machine import disturbance, entry, peaks, survey
 
 text = st.text(max_size=20)
 value = st.none() | st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -283,7 +285,7 @@ def test_a_wrong_product_has_no_peak(monkeypatch):
         raise DeepbenchError("result is wrong")
 
     monkeypatch.setattr(peaks.check, "verify", wrong)
-    monkeypatch.setattr(peaks, "_load_all", lambda *_: ([Backend(Clock(), 1e9)], []))
+    monkeypatch.setattr(peaks, "load_all", lambda *_: ([Backend(Clock(), 1e9)], []))
     found = peaks.gemm_peaks("cpu", 1, 100.0, Clock())
     assert {Figure(None, "FLOP/s", "not measured: fake: result is wrong")} == set(found.values())
 
@@ -292,7 +294,7 @@ def test_the_best_framework_gives_the_peak(unchecked, monkeypatch):
     """The faster of two backends is the machine's peak; what one cannot do does not matter."""
     clock = Clock()
     group = [Backend(clock, 1e9), Backend(clock, 2e9), Backend(clock, 9e9, "cannot")]
-    monkeypatch.setattr(peaks, "_load_all", lambda *_: (group, []))
+    monkeypatch.setattr(peaks, "load_all", lambda *_: (group, []))
     found = peaks.gemm_peaks("cpu", 1, 1e9, clock)
     assert [pytest.approx(2e9)] * 5 == [figure.value for figure in found.values()]
 
@@ -301,7 +303,7 @@ def test_nothing_is_begun_after_the_deadline(unchecked, monkeypatch):
     """A peak whose turn comes too late says that there was no time."""
     clock = Clock()
     clock.now = 10.0
-    monkeypatch.setattr(peaks, "_load_all", lambda *_: ([Backend(clock, 1e9)], []))
+    monkeypatch.setattr(peaks, "load_all", lambda *_: ([Backend(clock, 1e9)], []))
     found = peaks.gemm_peaks("cpu", 1, 5.0, clock)
     assert {"not measured: fake: out of time"} == {figure.how for figure in found.values()}
 
@@ -341,7 +343,7 @@ def read_yardsticks(monkeypatch):
     """The yardsticks that were read, in order; each reading is 1 s."""
     read = []
 
-    def nominal(kind, threads):
+    def nominal(kind, threads, seconds):
         read.append((kind, threads))
         return 1.0
 
@@ -362,7 +364,7 @@ def test_nominal_readings_are_kept(read_yardsticks):
     version = survey.yardstick.VERSION
     found = survey.yardsticks(2, old_profile(version), renew=False)
     assert (0.5, 1.0) == (found["2"]["compute"].value, found["2"]["memory"].value)
-    assert [("memory", 2)] == read_yardsticks
+    assert [("memory", 2)] * 2 == read_yardsticks
     more = survey.yardsticks(4, old_profile(version), renew=False)
     assert {"2", "4"} == set(more)
 
@@ -378,7 +380,7 @@ def test_nominal_readings_are_renewed_on_request_or_new_workloads(read_yardstick
 def test_a_yardstick_that_is_missing_says_why(monkeypatch):
     """Without the yardstick's library the profile has the reason instead of a number."""
 
-    def missing(kind, threads):
+    def missing(kind, threads, seconds):
         raise DeepbenchError("needs the wheel")
 
     monkeypatch.setattr(survey.yardstick, "nominal", missing)
@@ -387,7 +389,10 @@ def test_a_yardstick_that_is_missing_says_why(monkeypatch):
 
 
 def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
-    """A higher reading replaces a measured peak, a lower or missing one leaves it and its day."""
+    """A higher reading replaces a measured peak, a lower or missing one leaves it and its day.
+
+    The user is told of one that is much lower, and how to take it all the same.
+    """
     sheet = Figure(9.0, "FLOP/s", "data sheet: vendor")
     past = Figure(8.0, "FLOP/s", "measured: torch")
     names = ("float32", "float16", "bfloat16", "tf32")
@@ -396,12 +401,142 @@ def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
     none = Figure(None, "FLOP/s", "not measured: torch is missing")
     higher, lower = (Figure(value, "FLOP/s", "measured: x") for value in (10.0, 1.0))
     new = {"float32": higher, "int8": none, "float16": none, "bfloat16": lower, "tf32": lower}
-    monkeypatch.setattr(survey.peaks, "gemm_peaks", lambda *_: new)
+    told = []
     kept = Figure(8.0, "FLOP/s", "measured: torch, kept from 2026-01-02")
     expected = {"float32": higher, "int8": sheet, "float16": kept, "bfloat16": kept, "tf32": lower}
-    assert expected == survey._gemms("cpu", 1, old, 0.0)
+    assert expected == survey._kept(new, old, "cpu", told.append)
+    assert ["bfloat16"] == [line.split()[0] for line in told]
+    assert "--renew-peaks" in told[0]
     again = Profile("box", "2026-02-03", peaks={"cpu": expected})
-    assert kept == survey._gemms("cpu", 1, again, 0.0)["float16"]
+    assert kept == survey._kept(new, again, "cpu", told.append)["float16"]
+    assert new == survey._kept(new, None, "cpu", told.append)
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """A machine of 268 GFLOP/s and 29 GB/s that a neighbour slows while `neighbour` says so."""
+    state = {"neighbour": iter([False] * 9), "others": ""}
+
+    def rate(quiet):
+        return quiet / 2.2 if next(state["neighbour"]) else quiet
+
+    def gemms(*_):
+        return {
+            "float32": Figure(rate(268e9), "FLOP/s", "measured: 2048^3 GEMM, numpy 2, best of 9")
+        }
+
+    def triad(*_):
+        return Figure(rate(29e9), "bytes/s", "measured: triad a = b + 3c, 3 x 128 MiB")
+
+    class Watched:
+        def found(self):
+            return state["others"]
+
+    monkeypatch.setattr(survey.peaks, "load_all", lambda *_: ([], []))
+    monkeypatch.setattr(survey.peaks, "gemm_peaks", gemms)
+    monkeypatch.setattr(survey.peaks, "triad", triad)
+    monkeypatch.setattr(survey, "Watch", Watched)
+    monkeypatch.setattr(survey.detect, "facts", dict)
+    return state
+
+
+def surveyed(old=None, **renewed):
+    """The simulated machine's peak and bandwidth in 10^9 a second, and the doubts."""
+    doubts = []
+    found = survey.survey("box", 1, old, survey.Renewed(**renewed), survey.ignore, doubts.append)
+    values = found.peaks["cpu"]["float32"].value / 1e9, found.bandwidth["cpu"].value / 1e9
+    return *map(round, values), doubts, found
+
+
+def test_a_quiet_machine_raises_no_doubts(simulated, read_yardsticks):
+    assert (268, 29, []) == surveyed()[:3]
+
+
+@pytest.mark.parametrize("when", [(True, True, False, False), (False, False, True, True)])
+def test_a_neighbour_of_one_pass_costs_nothing_and_is_named(simulated, read_yardsticks, when):
+    """The other pass has the peak; 120 and 268 GFLOP/s within seconds are no quiet machine's."""
+    simulated["neighbour"] = iter(when)
+    peak, bandwidth, doubts, _ = surveyed()
+    assert (268, 29) == (peak, bandwidth)
+    assert ["float32", "bytes/s"] == [line.split(":")[0] for line in doubts]
+
+
+def test_a_neighbour_that_stays_is_named(simulated, read_yardsticks):
+    """Both passes agree on half of the peak: what gives it away is the processors' time."""
+    simulated.update(neighbour=iter([True] * 4), others="other processes took 50%")
+    peak, _, doubts, _ = surveyed()
+    assert 122 == peak
+    assert any("other processes took 50%" in line for line in doubts)
+
+
+def test_a_former_peak_outlives_a_disturbed_survey(simulated, read_yardsticks):
+    """120 instead of 268 GFLOP/s are not stored, nor is the bandwidth; asked to, they are."""
+    *_, quiet = surveyed()
+    simulated["neighbour"] = iter([True] * 4)
+    assert (268, 29) == surveyed(quiet)[:2]
+    simulated["neighbour"] = iter([True] * 4)
+    assert (122, 13) == surveyed(quiet, peaks=True)[:2]
+
+
+def test_a_yardstick_is_read_until_its_readings_agree():
+    """A neighbour that comes and goes: the two least of up to four agree, or there is a doubt."""
+    pauses = []
+    readings = iter([2.1, 1.0, 1.6, 1.01])
+    assert (1.0, True) == survey.agreed(lambda: next(readings), pauses.append)
+    assert 2 == len(pauses)
+    assert (1.0, False) == survey.agreed(iter([4.0, 3.0, 2.0, 1.0]).__next__, pauses.append)
+
+
+def test_a_nominal_reading_that_does_not_settle_is_named(monkeypatch, read_yardsticks):
+    """Every later time is a multiple of it."""
+    falling = iter(range(9, 0, -1))
+    monkeypatch.setattr(survey.yardstick, "nominal", lambda *_: next(falling))
+    monkeypatch.setattr(survey, "PAUSE_SECONDS", 0.0)
+    doubts = []
+    survey.yardsticks(1, None, False, doubts.append)
+    assert ["compute", "memory"] == [line.split()[1] for line in doubts]
+
+
+@pytest.mark.parametrize(
+    ("busy", "stolen", "own", "expected"),
+    [
+        (10.0, 0.0, 10.0, ""),
+        (14.0, 0.0, 10.0, "other processes took 20%"),
+        (10.0, 6.0, 10.0, "other systems of this host took 30%"),
+    ],
+)
+def test_use_by_others_is_what_this_process_did_not_take(busy, stolen, own, expected):
+    """Two processors for ten seconds: 10 seconds of our own leave 4 of 14 to others."""
+    usages = iter([disturbance.Usage(100.0, 1.0), disturbance.Usage(100.0 + busy, 1.0 + stolen)])
+    owns, times = iter([5.0, 5.0 + own]), iter([0.0, 10.0])
+    watch = disturbance.Watch(lambda: next(usages), owns.__next__, times.__next__, cores=2)
+    found = watch.found()
+    assert expected == found.removesuffix(" of its processors' time")
+
+
+def test_usage_is_of_the_processors_that_may_be_used(tmp_path):
+    """A container of two cores says nothing of the sixty-two others."""
+    path = tmp_path / "stat"
+    path.write_text(
+        "cpu  9 9 9 9 9 9 9 9\ncpu0 100 0 200 5 5 0 0 100 0 0\ncpu1 900 0 0 0 0 0 0 0\nintr 1"
+    )
+    found = disturbance.usage(path, cores=[0])
+    assert (300 / disturbance.TICKS, 100 / disturbance.TICKS) == (found.busy, found.stolen)
+    assert disturbance.usage(tmp_path / "none") is None
+
+
+@pytest.mark.slow
+def test_a_real_neighbour_is_seen():
+    """A process that keeps a core busy for a second."""
+    if disturbance.usage() is None:
+        pytest.skip("this system does not tell who uses its processors")
+    watch = disturbance.Watch()
+    spinning = "import time\nend = time.time() + 8\nwhile time.time() < end: pass"
+    with subprocess.Popen([sys.executable, "-c", spinning]) as neighbour:
+        time.sleep(6)
+        told = watch.found()
+        neighbour.kill()
+    assert "other processes took" in told
 
 
 @pytest.mark.parametrize(
@@ -470,7 +605,7 @@ def test_the_profile_of_another_processor_is_not_replaced(home):
 
 @pytest.mark.slow
 def test_the_command_measures_this_machine(home):
-    """In under a minute it writes a profile with a float32 peak, a bandwidth and their hows."""
+    """In about a minute it writes a profile with a float32 peak, a bandwidth and their hows."""
     measuring = [*COMMAND, "machine", "--name", "box", "--yes"]
     out = subprocess.run(measuring, capture_output=True, text=True, timeout=300, check=True).stdout
     made = profile.read(home / "results", "box")

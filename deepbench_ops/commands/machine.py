@@ -22,6 +22,11 @@ from deepbench_ops.machine.profile import Figure, Profile
     is_flag=True,
     help="Read the yardsticks again: later points are not comparable with earlier ones.",
 )
+@click.option(
+    "--renew-peaks",
+    is_flag=True,
+    help="Replace peaks and bandwidth by today's, also where those of the profile are higher.",
+)
 def machine(
     name: str | None,
     accelerator: str | None,
@@ -29,8 +34,9 @@ def machine(
     yes: bool,
     no_measure: bool,
     renew_yardsticks: bool,
+    renew_peaks: bool,
 ) -> None:
-    """Describe this machine to asv and measure what it can reach; takes under a minute.
+    """Describe this machine to asv and measure what it can reach; takes about a minute.
 
     asv's entry (~/.asv-machine.json) gets the machine's name, os (without the kernel's
     release), arch, cpu, num_cpu, ram in whole GiB, and accelerator. Each distinguishes lines
@@ -48,6 +54,9 @@ def machine(
       yardsticks  seconds of the fixed workloads beside which kernels are timed;
                   kept from an earlier profile, because points on the timeline
                   are multiples of them
+
+    Peaks and bandwidth are measured in two passes. Where these disagree, or other processes used
+    the processors meanwhile, a note says so. A higher figure of an earlier profile stays.
     """
     from deepbench_ops.machine import detect, entry, profile
     from deepbench_ops.measure import fingerprint, threads
@@ -67,9 +76,10 @@ def machine(
         return
     say_settings()
     # The frameworks are only imported now, after their thread counts were settled.
-    from deepbench_ops.machine.survey import survey
+    from deepbench_ops.machine.survey import Renewed, survey
 
-    found = survey(identity["machine"], count, old, renew_yardsticks, tell)
+    renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
+    found = survey(identity["machine"], count, old, renewed, tell, note)
     show_profile(found)
     click.echo(f"written: {profile.write(results, found)}")
     tell("what a setting of OpenBLAS costs numpy here")
@@ -100,6 +110,11 @@ def confirm(yes: bool) -> None:
 def tell(step: str) -> None:
     """Say what is being measured, apart from the output proper."""
     click.echo(f"measuring: {step} ...", err=True)
+
+
+def note(doubt: str) -> None:
+    """Say what casts doubt on a figure."""
+    click.echo(f"note: {doubt}", err=True)
 
 
 def show_profile(found: Profile) -> None:

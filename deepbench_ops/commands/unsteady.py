@@ -66,6 +66,9 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     for command in points.commands(reasons, options):
         click.echo(f"{where}: {command}", err=True)
 
+    if "beyond the roof" in kinds:
+        click.echo("or the peaks are too low: deepbench machine measures them again", err=True)
+
 
 def _wide(point: "Point", limit: float | None) -> str:
     """Return the reason for a point whose processes lie further apart than a limit."""

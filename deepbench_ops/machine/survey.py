@@ -1,19 +1,39 @@
-"""Makes a machine's profile: facts, peaks and yardsticks, in under a minute."""
+"""Makes a machine's profile: facts, peaks and yardsticks, in about a minute.
+
+Everything is measured in several windows with other measurements in between, and the best of them
+counts. Where the windows disagree, or others used the processors meanwhile, the machine was
+disturbed, and the figures may be too low: the user is warned.
+"""
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect, peaks
+from deepbench_ops.machine.disturbance import Watch
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import yardstick
 
-# No new product is begun later than this after the start, so that the whole stays under a
-# minute; the processor comes first and leaves the accelerator some time.
-LATEST_GEMM = {"cpu": 25.0, "cuda": 45.0}
-TRIAD_SECONDS = 2.0
+# No new product of a pass is begun later than this after the start, so that the whole takes about
+# a minute; the processor comes first and leaves the accelerator some time.
+LATEST_GEMM = {"cpu": (20.0, 45.0), "cuda": (30.0, 55.0)}
+TRIAD_SECONDS = 1.0
+
+DISAGREE = 1.1
+"""Two passes whose best differ by more tell of a disturbance: on a quiet machine they differ by a
+few percent."""
+
+NOMINAL_SECONDS = 1.0
+NOMINAL_WINDOWS = 4
+AGREE = 1.03
+PAUSE_SECONDS = 0.5
+"""A yardstick is read in two windows, or in up to NOMINAL_WINDOWS with a pause in between, until
+the two best agree within AGREE."""
+
+MUCH = 1.1
+"""A former peak that is higher by more than this is said to be kept."""
 
 MEASURED = "measured:"
 KEPT = ", kept from "
@@ -21,70 +41,175 @@ KEPT = ", kept from "
 Tell = Callable[[str], None]
 
 
+def ignore(_: str) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True)
+class Renewed:
+    """Which figures of the old profile are replaced whatever they are."""
+
+    peaks: bool = False
+    yardsticks: bool = False
+
+
 def survey(
-    machine: str, threads: int, old: Profile | None, renew: bool = False, tell: Tell = print
+    machine: str,
+    threads: int,
+    old: Profile | None,
+    renewed: Renewed = Renewed(),
+    tell: Tell = print,
+    warn: Tell = ignore,
 ) -> Profile:
     """Measure this machine on `threads` threads, and its accelerator where it has one.
 
-    Nominal yardstick readings of the old profile are kept unless `renew`: every calibrated
-    second on the timeline is a multiple of them, so a new reading would move them all. A peak
-    of the old profile stays where it is the higher measured one, since a peak is the best ever
-    reached and a framework may be missing today; one of a data sheet stays where nothing could
-    be measured.
-    tell: called with a line before each long step.
+    Nominal yardstick readings of the old profile are kept: every calibrated second on the timeline
+    is a multiple of them, so a new reading would move them all. A peak or bandwidth of the old
+    profile stays where it is the higher measured one, since the machine has reached it and may be
+    disturbed, or lack a framework, today; one of a data sheet stays where nothing could be
+    measured. `renewed` names exceptions.
+    tell: called with a line before each long step. warn: called with a line for each doubt.
     """
-    started = time.perf_counter()
     facts = detect.facts()
-    tell(f"large GEMMs on the processor, {threads} threads")
-    rates = {"cpu": _gemms("cpu", threads, old, started)}
-    tell("triad on the processor")
-    elements = peaks.triad_elements(detect.last_level_cache(), detect.available_bytes())
-    bandwidth = {"cpu": peaks.triad(threads, elements, TRIAD_SECONDS)}
-    if "accelerator" in facts:
-        tell("large GEMMs and triad on the accelerator")
-        rates["cuda"] = _gemms("cuda", threads, old, started)
-        bandwidth["cuda"] = _cuda_triad()
+    devices = ["cpu", *(["cuda"] if "accelerator" in facts else [])]
+    tell("nothing yet: frameworks are being loaded")
+    for device in devices:
+        peaks.load_all(device, threads)
+    started, watch = time.perf_counter(), Watch()
+    passes: list[dict[str, dict[str, Figure]]] = []
+    for place, which in enumerate(("first", "second")):
+        measured = {}
+        for device in devices:
+            where = "processor" if device == "cpu" else "accelerator"
+            tell(f"large GEMMs and triad on the {where}, {which} pass")
+            latest = started + LATEST_GEMM[device][place]
+            gemms = peaks.gemm_peaks(device, threads, latest)
+            measured[device] = {**gemms, peaks.BYTE_RATE: _triad(device, threads)}
+        passes.append(measured)
     tell("yardsticks")
+    nominal = yardsticks(threads, old, renewed.yardsticks, warn)
+    found = {device: best_of([each[device] for each in passes], warn) for device in devices}
+    standing = None if renewed.peaks else old
+    kept = {device: _kept(found[device], standing, device, warn) for device in devices}
+    if reason := watch.found():
+        warn(f"{reason} meanwhile: peaks and new yardstick readings may be wrong. {AGAIN}")
     return Profile(
         machine=machine,
         date=date.today().isoformat(),
         facts=facts,
-        peaks=rates,
-        bandwidth=bandwidth,
+        peaks={
+            device: {name: each for name, each in figures.items() if name != peaks.BYTE_RATE}
+            for device, figures in kept.items()
+        },
+        bandwidth={device: figures[peaks.BYTE_RATE] for device, figures in kept.items()},
         yardstick_version=yardstick.VERSION,
-        yardsticks=yardsticks(threads, old, renew),
+        yardsticks=nominal,
     )
 
 
-def yardsticks(threads: int, old: Profile | None, renew: bool) -> dict[str, dict[str, Figure]]:
+AGAIN = "Run this command again when the machine is quiet: the higher peaks stay"
+
+
+def best_of(passes: list[dict[str, Figure]], warn: Tell) -> dict[str, Figure]:
+    """Return the best of each figure's passes; `warn` of those that disagree."""
+    found = {}
+    for name in passes[0]:
+        figures = [each[name] for each in passes]
+        values = [figure.value for figure in figures if figure.value is not None]
+        same = len({_measured_by(figure) for figure in figures}) == 1
+        if values and same and max(values) > DISAGREE * min(values):
+            unit = figures[0].unit
+            several = " and ".join(f"{value / 1e9:.3g}" for value in values)
+            warn(f"{name}: {several} G{unit} in two passes, so the machine was disturbed. {AGAIN}")
+        found[name] = peaks.best(figures) if values else figures[0]
+    return found
+
+
+def _measured_by(figure: Figure) -> str:
+    """Return what measured a figure, such as "numpy 2.4.6"."""
+    return figure.how.split(", ")[1] if figure.value is not None else ""
+
+
+def _triad(device: str, threads: int) -> Figure:
+    if device == "cpu":
+        elements = peaks.triad_elements(detect.last_level_cache(), detect.available_bytes())
+        return peaks.triad(threads, elements, TRIAD_SECONDS)
+    try:
+        return peaks.cuda_triad(TRIAD_SECONDS)
+    except Unsupported as reason:
+        return Figure(None, peaks.BYTE_RATE, f"not measured: {reason}")
+
+
+def yardsticks(
+    threads: int, old: Profile | None, renew: bool, warn: Tell = ignore
+) -> dict[str, dict[str, Figure]]:
     """Seconds per unit by thread count and kind, with what is not yet known read now."""
     same = old is not None and old.yardstick_version == yardstick.VERSION
     kept = dict(old.yardsticks) if old is not None and same and not renew else {}
     known = kept.get(str(threads), {})
     kept[str(threads)] = {
-        kind: figure if (figure := known.get(kind)) and figure.value else _nominal(kind, threads)
+        kind: figure
+        if (figure := known.get(kind)) and figure.value
+        else _nominal(kind, threads, warn)
         for kind in yardstick.KINDS
     }
     return kept
 
 
-def _nominal(kind: str, threads: int) -> Figure:
+def _nominal(kind: str, threads: int, warn: Tell) -> Figure:
     try:
-        seconds = yardstick.nominal(kind, threads)
+        seconds, agree = agreed(lambda: yardstick.nominal(kind, threads, NOMINAL_SECONDS))
         what = yardstick.versions()
     except DeepbenchError as reason:
         return Figure(None, "s", f"not measured: {reason}")
+    if not agree:
+        warn(
+            f"the {kind} yardstick reads differently from one second to the next: the machine is"
+            " disturbed, and every later time is a multiple of this reading. Before you measure,"
+            " run `deepbench machine --renew-yardsticks` when it is quiet"
+        )
     work = what[f"yardstick_{kind}"]
     library = what["yardstick_library"] if kind == "compute" else "libc"
     how = f"measured: {work}, {library}, {threads} threads, {date.today().isoformat()}"
     return Figure(seconds, "s", how)
 
 
-def kept_peaks(old: Profile | None, device: str) -> dict[str, Figure]:
-    """The peaks with a value that the old profile has for a device, each saying since when."""
+def agreed(
+    read: Callable[[], float], sleep: Callable[[float], object] = time.sleep
+) -> tuple[float, bool]:
+    """Return the least of several readings apart in time, and whether the two least agree."""
+    readings = sorted([read(), read()])
+    while readings[1] > AGREE * readings[0] and len(readings) < NOMINAL_WINDOWS:
+        sleep(PAUSE_SECONDS)
+        readings = sorted([*readings, read()])
+    return readings[0], readings[1] <= AGREE * readings[0]
+
+
+def _kept(
+    measured: Mapping[str, Figure], old: Profile | None, device: str, warn: Tell
+) -> dict[str, Figure]:
+    """Return the measured figures of a device, or those of the old profile where they stay."""
+    former = kept_figures(old, device)
+    found = {name: _better(figure, former.get(name)) for name, figure in measured.items()}
+    for name, figure in measured.items():
+        stays = found[name].value
+        if figure.value and stays and stays > MUCH * figure.value:
+            warn(
+                f"{name} on {device}: {stays / 1e9:.4g} G{figure.unit} stays"
+                f" ({found[name].how}); {figure.value / 1e9:.4g} were reached today. If the machine"
+                " has changed, --renew-peaks takes today's"
+            )
+    return found
+
+
+def kept_figures(old: Profile | None, device: str) -> dict[str, Figure]:
+    """The peaks and the bandwidth with a value that the old profile has for a device, each saying
+    since when."""
     if old is None:
         return {}
-    figures = old.peaks.get(device, {})
+    figures = dict(old.peaks.get(device, {}))
+    if device in old.bandwidth:
+        figures[peaks.BYTE_RATE] = old.bandwidth[device]
     return {name: _dated(figure, old.date) for name, figure in figures.items() if figure.value}
 
 
@@ -94,12 +219,6 @@ def _dated(figure: Figure, day: str) -> Figure:
     return replace(figure, how=f"{figure.how}{KEPT}{day}")
 
 
-def _gemms(device: str, threads: int, old: Profile | None, started: float) -> dict[str, Figure]:
-    measured = peaks.gemm_peaks(device, threads, started + LATEST_GEMM[device])
-    kept = kept_peaks(old, device)
-    return {name: _better(figure, kept.get(name)) for name, figure in measured.items()}
-
-
 def _better(new: Figure, old: Figure | None) -> Figure:
     """The new figure, unless it has no value or the old was measured too and is higher."""
     if old is None or old.value is None:
@@ -107,10 +226,3 @@ def _better(new: Figure, old: Figure | None) -> Figure:
     if new.value is None or (old.how.startswith(MEASURED) and old.value > new.value):
         return old
     return new
-
-
-def _cuda_triad() -> Figure:
-    try:
-        return peaks.cuda_triad(TRIAD_SECONDS)
-    except Unsupported as reason:
-        return Figure(None, peaks.BYTE_RATE, f"not measured: {reason}")

@@ -213,7 +213,7 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                 save(self, result_dir)
                 if set(known.nominal(count, yardstick.VERSION)) != set(yardstick.KINDS):
                     log.info(f"Reading the yardsticks of this machine, {count} threads")
-                    readings = survey.yardsticks(count, known, renew=False)
+                    readings = survey.yardsticks(count, known, renew=False, warn=log.warning)
                     known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
                     profile.write(results, known)
         except (OSError, DeepbenchError) as error:
