@@ -13,7 +13,7 @@ except ModuleNotFoundError:
     )
 
 from deepbench_ops import __version__, left_out
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import DeepbenchError, Interrupted, Unsupported
 
 NO_ANSWER = 2
 INTERRUPTED = 130
@@ -140,8 +140,10 @@ def main() -> None:
         fail(f"{wrong.format_message().rstrip('.')} ({command} --help lists what it takes)")
     except click.ClickException as wrong:
         fail(wrong.format_message())
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("deepbench: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        cause = stop.__cause__ or stop  # click makes an Abort of every KeyboardInterrupt
+        kept = f": {cause}" if isinstance(cause, Interrupted) else ""
+        click.echo(f"deepbench: interrupted{kept}", err=True)
         sys.exit(INTERRUPTED)
     except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))

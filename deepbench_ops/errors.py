@@ -1,8 +1,12 @@
-"""The one error a user is meant to read: what is wrong, with which value, and the mend."""
+"""The errors a user is meant to read: what is wrong, with which value, and the mend."""
 
 
 class DeepbenchError(Exception):
     """Bad input or a missing piece. Its text is one line, fit to print as it stands."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a command that has measured already. Its text says what is kept."""
 
 
 class Unsupported(NotImplementedError):

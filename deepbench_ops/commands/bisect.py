@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands.options import say_settings
+from deepbench_ops.commands.options import keeping, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.nearest import unknown
@@ -80,7 +80,15 @@ def bisect(
         return pairs.run_rounds(first, second, [task], rounds)[task]
 
     say_settings()
-    found = search(_candidates(span, wheels), measure, most, _say)
+    steps: list[Step] = []
+
+    def note(step: "Step") -> None:
+        steps.append(step)
+        _say(step)
+
+    releases = _candidates(span, wheels)
+    with keeping(lambda: _narrowed(problem, releases, steps)):
+        found = search(releases, measure, most, note)
     for name, reason in found.left_out.items():
         _note(f"left out: {name}: {reason}")
     if found.first_slow is None:
@@ -95,6 +103,19 @@ def bisect(
             f" {most} rounds"
         )
     sys.exit(FOUND if found.sure else UNSURE)
+
+
+def _narrowed(problem: str, releases: "list[Release]", steps: "list[Step]") -> str:
+    """Return what an interrupted search has settled, and the command that goes on from there."""
+    slow = [releases.index(step.release) for step in steps if step.slow]
+    good = [releases.index(step.release) for step in steps if step.slow is False]
+    if not slow:
+        return "nothing is settled, the same command begins again"
+    first, last = releases[max(good, default=0)], releases[min(slow)]
+    return (
+        "the rounds of the last release are lost, what is printed above is settled: deepbench "
+        f"bisect {problem} {first.name}..{last.name} goes on from there"
+    )
 
 
 def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":

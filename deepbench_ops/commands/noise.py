@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import printed_as, say_settings
+from deepbench_ops.commands.options import keeping, printed_as, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import precision as precision_named
@@ -72,7 +72,8 @@ def noise(
     say_settings()
     launch = side.launch(_release(release), project.environments(), _note)
     load, before = os.getloadavg()[0], advice.processor_time()
-    taken = pairs.run_rounds(launch, launch, tasks, rounds)
+    with keeping(lambda: "nothing is kept, the same command begins again"):
+        taken = pairs.run_rounds(launch, launch, tasks, rounds)
     advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
     verdicts = {task.problem: compare_pairs(found) for task, found in taken.items()}
     advised += _too_few(list(verdicts.values()), rounds)

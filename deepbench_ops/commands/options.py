@@ -1,6 +1,7 @@
 """Options that several subcommands share, and which machine they mean."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import click
 
 from deepbench_ops import project
 from deepbench_ops.commands.tables import WIDE
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Interrupted
 
 SELECTED = 'asv run --bench "$(deepbench select headline --precision float32)"'
 MEASURE = f"some with {SELECTED}"
@@ -100,3 +101,12 @@ def say_settings() -> None:
     from deepbench_ops.measure import settings
 
     say(filter(None, [settings.notice(settings.of_this_process())]))
+
+
+@contextmanager
+def keeping(what: Callable[[], str]) -> Iterator[None]:
+    """Say what is kept when Ctrl-C ends the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(what()) from None

@@ -14,6 +14,7 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import (
     SELECTED,
+    keeping,
     machine_with_results,
     printed_as,
     results_folder,
@@ -212,7 +213,8 @@ def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Con
         raise DeepbenchError(f"{machine} is not this machine, which is {here}: confirm there")
     say_settings()
     suspects = [cause for cause in found if cause.machine == here]
-    return confirm(suspects, rounds, lambda line: click.echo(line, err=True))
+    with keeping(lambda: "finished rounds are kept for a day, the same command goes on from them"):
+        return confirm(suspects, rounds, lambda line: click.echo(line, err=True))
 
 
 def _status(
