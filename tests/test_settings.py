@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.measure import fingerprint, settings
+from deepbench_ops.paired import confirm
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import measurements
@@ -186,6 +188,24 @@ def test_a_comparison_says_under_which_settings_its_times_were_measured():
     assert ["2 of 2 times were measured under OPENBLAS_CORETYPE=Haswell"] == notes(
         [point(settings=HASWELL)] * 2
     )
+
+
+def test_what_was_measured_under_another_setting_is_not_confirmed_here(monkeypatch):
+    """Pairs would measure other code; the reason names both settings. Unknown ones are measured."""
+    monkeypatch.setattr(settings, "of_this_process", lambda: ())
+    slowed, unknown = (
+        SimpleNamespace(
+            before=SimpleNamespace(name="numpy-2.0.0"),
+            after=SimpleNamespace(name="numpy-2.1.0"),
+            shifts=[SimpleNamespace(after=each, change=SimpleNamespace(ratio=2.0))],
+        )
+        for each in (point(settings=HASWELL), point())
+    )
+    told = confirm.confirm([slowed], 3, str)
+    assert {
+        ("numpy-2.0.0", "numpy-2.1.0"): "measured under OPENBLAS_CORETYPE=Haswell; here: none"
+    } == told.reasons
+    assert 1 == len(confirm._most_changed(unknown))
 
 
 def test_a_model_and_its_operations_are_held_together_under_the_same_settings():
