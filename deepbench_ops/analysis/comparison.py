@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import Kernel, Point
+from deepbench_ops.analysis.pooling import pooled
 from deepbench_ops.analysis.settings import agree, notes
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
@@ -111,14 +112,15 @@ def groups(first: Contender, other: Contender) -> list[Group]:
     shared: dict[tuple[str, str], list[Change]] = {}
     for change in changes(first, other):
         shared.setdefault((change.first.family, change.first.precision), []).append(change)
+    one, two = _sides(first, other)
     return [
         Group(
             family,
             precision,
             *_mean([change.ratio for change in found]),
             shared=len(found),
-            first_has=_count(first, family, precision),
-            other_has=_count(other, family, precision),
+            first_has=_count(one, family, precision),
+            other_has=_count(two, family, precision),
             first_of_peak=_share([first.of_peak(change.first) for change in found]),
             other_of_peak=_share([other.of_peak(change.other) for change in found]),
         )
@@ -145,8 +147,15 @@ def remarks(first: Contender, other: Contender) -> list[str]:
 
 
 def _shared(first: Contender, other: Contender) -> list[Change]:
-    both = [kernel for kernel in first.points if kernel in other.points]
-    return [Change(first.points[kernel], other.points[kernel]) for kernel in both]
+    one, two = _sides(first, other)
+    return [Change(one[kernel], two[kernel]) for kernel in one if kernel in two]
+
+
+def _sides(first: Contender, other: Contender) -> tuple[Mapping[Kernel, Point], ...]:
+    """Return the points of both by kernel; of measured ones a kernel of several sets is one."""
+    sides = first.points, other.points
+    measured = all(point.release.measurable for side in sides for point in side.values())
+    return tuple(pooled(side.values()) if measured else side for side in sides)
 
 
 def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:
@@ -165,5 +174,5 @@ def _share(shares: Iterable[float | None]) -> float | None:
     return float(np.exp(np.mean(np.log(known)))) if known else None
 
 
-def _count(one: Contender, family: str, precision: str) -> int:
-    return sum(kernel[0] == family and kernel[4] == precision for kernel in one.points)
+def _count(kernels: Iterable[Kernel], family: str, precision: str) -> int:
+    return sum(kernel[0] == family and kernel[4] == precision for kernel in kernels)

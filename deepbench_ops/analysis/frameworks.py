@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.pooling import joined, same_kernel
 from deepbench_ops.analysis.settings import alike
 
 DEVIATIONS = 3.0
@@ -28,12 +29,13 @@ class Contest:
     """One kernel, by framework its newest point, fastest first.
 
     ahead: how many times as long the second takes. fastest: the framework that is faster than
-    all others beyond the noise, "" where none is.
+    all others beyond the noise, "" where none is. sets: the published sets that it is in.
     """
 
     points: tuple[Point, ...]
     ahead: float
     fastest: str
+    sets: tuple[str, ...]
 
     @property
     def kernel(self) -> Point:
@@ -45,19 +47,23 @@ def contests(points: Iterable[Point]) -> list[Contest]:
     """Return the kernels that two frameworks or more have under the same settings from outside.
 
     points: of one machine, with their rounds; published figures and unsteady points are left out.
+    A kernel of several sets is one kernel, with the processes of all of them.
     """
     kernels: dict[tuple[object, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda point: point.release.date):
         if point.release.measurable and point.compared and not point.unsteady:
-            kernels[*point.kernel, point.device].append(point)
-    newest = [
-        list({point.release.framework: point for point in group}.values())
-        for found in kernels.values()
-        for group in alike(found)
-    ]
-    several = [found for found in newest if len(found) > 1]
-    known = noises([point for found in several for point in found])
-    return [_contest(found, known) for found in several]
+            kernels[*same_kernel(point), point.device].append(point)
+    several = []
+    for found in kernels.values():
+        for group in alike(found):
+            by: dict[str, list[Point]] = defaultdict(list)
+            for point in group:
+                by[point.release.framework].append(point)
+            if len(by) > 1:
+                sets = tuple(sorted({point.set for point in group}))
+                several.append(([joined(each) for each in by.values()], sets))
+    known = noises([point for found, _ in several for point in found])
+    return [_contest(found, sets, known) for found, sets in several]
 
 
 def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
@@ -73,14 +79,14 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
     return {key: noise(rounds) for key, rounds in groups.items()}
 
 
-def _contest(found: Sequence[Point], noises: Noise) -> Contest:
+def _contest(found: Sequence[Point], sets: tuple[str, ...], noises: Noise) -> Contest:
     ordered = sorted(found, key=lambda point: point.seconds)
     first, second = ordered[:2]
     ahead = second.seconds / first.seconds
     variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in ordered[:2]]
     doubt = math.sqrt(sum(variances))
     clear = ahead >= LEAST and math.log(ahead) > DEVIATIONS * doubt
-    return Contest(tuple(ordered), ahead, first.release.framework if clear else "")
+    return Contest(tuple(ordered), ahead, first.release.framework if clear else "", sets)
 
 
 def _of(point: Point, noises: Noise) -> float:

@@ -50,7 +50,10 @@ def frameworks(
     found = [
         contest
         for contest in analysis.contests(points.load(results, name, releases, rounds=True))
-        if (contest.kernel.set, contest.kernel.family, contest.kernel.problem_id) in members
+        if any(
+            (each, contest.kernel.family, contest.kernel.problem_id) in members
+            for each in contest.sets
+        )
         and contest.kernel.precision == precision
     ]
     if not found:
@@ -72,6 +75,7 @@ def as_dict(contest: "Contest") -> dict[str, object]:
     return {
         "family": kernel.family,
         "set": kernel.set,
+        "sets": list(contest.sets),
         "operation": kernel.operation,
         "problem": kernel.problem_id,
         "precision": kernel.precision,

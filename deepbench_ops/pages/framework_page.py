@@ -63,7 +63,7 @@ def told(found: Sequence[Contest]) -> list[dict[str, Any]]:
             "section": list(_section(contest)),
             "name": contest.kernel.name,
             "application": contest.kernel.problem.application,
-            "set": contest.kernel.set,
+            "sets": list(contest.sets),
             "times": [_time(point) for point in contest.points],
             "ahead": _short(contest.ahead),
             "fastest": contest.fastest,

@@ -25,7 +25,7 @@
         var own = WHERE.map(function (key) { return section.dataset[key]; }), found = d.searched(find.value);
         return rows.filter(function (row) {
             var releases = row.times.map(function (one) { return one[1] + ' ' + one[2]; });
-            return found([row.name, row.application, row.set].concat(own, own.map(d.words), d.words(row.set), releases).join(' '));
+            return found([row.name, row.application].concat(row.sets, row.sets.map(d.words), own, own.map(d.words), releases).join(' '));
         });
     }
 
@@ -81,7 +81,7 @@
             },
             columns: [
                 {title: 'problem', value: function (row) { return row.name; }},
-                {title: 'set', value: function (row) { return d.words(row.set); }}
+                {title: 'set', value: function (row) { return row.sets.map(d.words).join(', '); }}
             ].concat(frameworks.map(function (name) { return time_column(rows, name); }), [
                 {title: 'second / first', unit: 'ratio', number: true, value: function (row) { return row.ahead; }, text: d.ratio},
                 {title: 'fastest', value: function (row) { return row.fastest || 'nobody'; }}

@@ -1,0 +1,55 @@
+"""The same kernel in several published sets: one kernel, measured more often.
+
+A set says where a problem was published, not how it is measured: in results/ the times of a kernel
+in two sets differ by what processes of one set differ by (docs/measuring.md). Published figures are
+not pooled, since sheets of training and of inference may hold other passes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import geometric_mean, median
+
+from deepbench_ops.analysis.points import Kernel, Point
+
+
+def same_kernel(point: Point) -> Kernel:
+    """Return what is timed, whatever the set: `Point.kernel` with an empty set."""
+    family, _, *rest = point.kernel
+    return (family, "", *rest)  # type: ignore[return-value]
+
+
+def pooled(points: Iterable[Point]) -> dict[Kernel, Point]:
+    """Return a point for each kernel of measured points of one framework on one device.
+
+    Of a kernel's releases the newest counts, over all of its sets.
+    """
+    found: dict[Kernel, list[Point]] = defaultdict(list)
+    for point in points:
+        found[same_kernel(point)].append(point)
+    return {kernel: joined(several) for kernel, several in found.items()}
+
+
+def joined(points: Sequence[Point]) -> Point:
+    """Return the times of a kernel's newest release as one point, under the name of its first set.
+
+    Its seconds are the median of all processes. Its interval holds those of all sets, and is none
+    where one of them has none.
+    """
+    newest = max((point.release for point in points), key=lambda release: release.date)
+    several = sorted((p for p in points if p.release == newest), key=lambda point: point.set)
+    first = several[0]
+    if len(several) == 1:
+        return first
+    rounds = tuple(seconds for point in several for seconds in point.rounds)
+    complete = all(point.rounds for point in several)
+    intervals = [point.interval for point in several]
+    whole = [each for each in intervals if each is not None]
+    known = len(whole) == len(intervals)
+    return first._replace(
+        seconds=median(rounds) if complete else geometric_mean(p.seconds for p in several),
+        low=min(low for low, _ in whole) if known else None,
+        high=max(high for _, high in whole) if known else None,
+        samples=sum(point.samples for point in several),
+        rounds=rounds,
+        settings=first.settings if len({p.settings for p in several}) == 1 else None,
+    )
