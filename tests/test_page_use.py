@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import rows
+from browsing import rows, traces
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.local_data import packed
@@ -150,6 +150,45 @@ def test_copying_says_what_came_of_it(page: Any, site: str, works: bool, said: s
     )
     assert "status" == page.get_attribute("#status", "role")
     page.wait_for_selector("#table button:text-is('Copy as Markdown')", timeout=4000)
+
+
+# Groups
+
+
+def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> None:
+    """Each with how it changed and a way to its own timeline."""
+    data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
+    (cause,) = data["latest"]
+    first = cause["lines"][0]
+    cause["lines"] = [
+        copy.deepcopy(first) | {"name": f"kernel{i}", "ratio": ratio}
+        for i, ratio in enumerate((4.0, 2.5, 1.5, 0.5, 2.0, 3.0, 1.25))
+    ]
+    cause["lines"][6]["at"]["problem"] = "m7680_n64_k2560_NN"
+    cause |= {"what": "gemm, float32", "kernels": 7}
+    changed = packed(json.dumps(data))
+    page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
+    opened_page(page, site, "index.html")
+    page.click("#latest summary:text-is('gemm, float32: 7 kernels')")
+    told = page.locator("#latest details li").all_inner_texts()
+    assert 7 == len(told)
+    assert told[0].endswith("4 times slower") and told[3].endswith("2 times faster")
+    page.click("#latest details a:text-is('kernel6')")
+    page.wait_for_selector("#table table")
+    assert "m7680_n64_k2560_NN" == page.input_value("#problem")
+    assert page.is_checked("#frameworks input[value=numpy]")
+    assert not page.is_checked("#frameworks input[value=torch]")
+
+
+def test_a_change_opens_a_timeline_that_says_which_way_it_goes(page: Any, site: str) -> None:
+    """From the verdicts: a triangle upwards for what became slower."""
+    page.goto(f"{site}verdicts.html")
+    page.locator("main tbody tr td a").first.click()
+    page.wait_for_selector(READY)
+    assert "/timeline.html#" in page.url
+    drawn = traces(page, "#chart")
+    marks = [trace["marker"]["symbol"] for trace in drawn if len(trace["x"]) == 1]
+    assert ["triangle-up"] == marks
 
 
 # Searching

@@ -1,5 +1,6 @@
 """asv's pages as we complete them, in a real browser; browsing.py opens it."""
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +10,8 @@ from urllib.parse import unquote
 import numpy as np
 import published_site
 import pytest
+
+from deepbench_ops.pages.local_data import packed
 
 pytestmark = pytest.mark.browser
 
@@ -195,6 +198,45 @@ def test_regression_links_open_the_marked_graph(page: Any, site: str) -> None:
     page.wait_for_selector("#main-graph canvas")
     markings = "$('#main-graph').data('plot').getOptions().grid.markings.map(m => +m.xaxis.from)"
     assert page.evaluate(markings) == [4]
+
+
+def test_a_marked_improvement_is_not_red(page: Any, site: str) -> None:
+    """Marks of asv's graphs say where a change is, in one colour for both directions."""
+    pair = "-".join(published_site.commit("numpy", v)[:8] for v in ("1.26.4", "2.0.2"))
+    open_page(page, site, f"{GRAPH}numpy&commits={pair}", "#main-graph canvas")
+    script = "$('#main-graph').data('plot').getOptions().grid.markings.map(m => m.color)"
+    colours = page.evaluate(script)
+    assert ["#2a6496", "#2a6496", "rgba(42, 100, 150, 0.15)"] == colours
+
+
+def test_a_long_list_is_shown_in_parts(page: Any, site: str, html: Path) -> None:
+    """A hundred lines at once, after sorting too; words find others."""
+    (file,) = {
+        path
+        for path in html.rglob("summary.json")
+        if "branch-numpy" in str(path) and "lab-1" in str(path)
+    }
+    row = json.loads(file.read_text("utf-8"))[0]
+    many = [
+        row | {"pretty_name": f"{row['name']}(line{i})", "last_value": 1 + i} for i in range(250)
+    ]
+    page.route("**/summary.json*", lambda route: route.fulfill(body=json.dumps(many)))
+    page.route("**/summary.json.js*", lambda route: route.fulfill(body=packed(json.dumps(many))))
+    page.set_viewport_size({"width": 400, "height": 800})
+    open_page(page, site, "#summarylist", "#summarylist-body tbody tr")
+    lines = page.locator("#summarylist-body tbody tr:visible")
+    count = page.locator(".deepbench-list [role=status]")
+    assert (100, "100 of 250 lines") == (lines.count(), count.inner_text())
+    assert page.evaluate("document.documentElement.scrollHeight") < 12_000
+    page.click(".deepbench-list button:text-is('Show 100 more')")
+    assert 200 == lines.count()
+    page.locator("#summarylist-body th", has_text="Value").click()
+    page.wait_for_function(
+        "document.querySelector('#summarylist-body tbody tr').textContent.includes('line')"
+    )
+    assert 200 == lines.count()
+    page.get_by_label("Find lines").fill("training line249")
+    assert (1, "1 of 1 line") == (lines.count(), count.inner_text())
 
 
 def test_release_names_in_addresses_become_hashes(page: Any, site: str) -> None:

@@ -1,4 +1,5 @@
-"""asv's list of all lines, which asks each graph once instead of once for each of its lines."""
+"""asv's list of all lines: each graph is asked once instead of once for each of its lines, and
+lines that no release has a time of are left out."""
 
 from typing import Any
 
@@ -29,8 +30,8 @@ def publish(
             rows = files.setdefault(Graph.get_file_path(graph.params, "summary") + ".json", [])
             for place, told in places:
                 steps = lines if place is None or not lines else lines[place]
-                row = {"name": name, "idx": place, "pretty_name": told}
-                rows.append(row | (_level(steps) if steps else _NOTHING))
+                if steps:
+                    rows.append({"name": name, "idx": place, "pretty_name": told} | _level(steps))
     for path, rows in files.items():
         util.write_json(f"{conf.html_dir}/{path}", rows, compact=True)
 

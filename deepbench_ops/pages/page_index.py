@@ -101,6 +101,7 @@ def extended(page: str, project: str, named: bool) -> str:
         '    <link href="deepbench.css" rel="stylesheet" type="text/css"/>\n'
         '    <script src="data.js"></script>\n'
         f'    <script src="deepbench.js" data-releases="{"yes" if named else "no"}"></script>\n'
+        '    <script src="asv_list.js"></script>\n'
     )
     footer = (
         '    <footer id="deepbench-footer">'
@@ -153,6 +154,6 @@ def write(html_dir: Path, project: str, named: bool) -> None:
     (html_dir / "error.html").unlink(missing_ok=True)  # for libraries that could not be fetched
     shutil.copytree(ASSETS / "vendor", html_dir / "vendor", copy_function=shutil.copyfile)
     shutil.copyfile(ASSETS / "THIRD_PARTY.md", html_dir / "vendor" / "THIRD_PARTY.md")
-    for name in ("data.js", "deepbench.js", "deepbench.css"):
+    for name in ("data.js", "deepbench.js", "asv_list.js", "deepbench.css"):
         shutil.copyfile(ASSETS / name, html_dir / name)
     (html_dir / (BENCHMARKS if named else START)).write_text(page, "utf-8")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from deepbench_ops.analysis.stacks import Stack
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.machine.profile import Profile
+from deepbench_ops.pages.addresses import timeline
 from deepbench_ops.pages.local_data import packed
 from deepbench_ops.problems.selections import select
 from deepbench_ops.published.models import TABLES, load
@@ -350,7 +352,6 @@ def _start(
 
 
 def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
-    clearest = max(cause.shifts, key=lambda shift: shift.change.confidence).after
     return {
         "machine": cause.machine,
         "before": places[cause.before],
@@ -360,16 +361,14 @@ def _cause(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
         "what": cause.name,
         "kernels": len(cause.shifts),
         "watched": cause.watched,
-        "line": {
-            "machine": clearest.machine,
-            "framework": clearest.release.framework,
-            "family": clearest.family,
-            "set": clearest.set,
-            "operation": clearest.operation,
-            "precision": clearest.precision,
-            "problem": clearest.problem_id,
-            "ranks": clearest.ranks,
-        },
+        "lines": [
+            {
+                "at": timeline(shift.after),
+                "name": shift.after.name,
+                "ratio": _short(shift.change.ratio, 3),
+            }
+            for shift in sorted(cause.shifts, key=lambda shift: -abs(math.log(shift.change.ratio)))
+        ],
     }
 
 

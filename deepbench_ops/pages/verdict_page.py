@@ -10,11 +10,12 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.history import Line, Shift
-from deepbench_ops.pages.frame import BENCHMARKS, TABLES, cell, framed, head, scrolling
+from deepbench_ops.pages.addresses import timeline
+from deepbench_ops.pages.frame import TABLES, cell, framed, head, scrolling
 from deepbench_ops.releases.table import Release
 
 PAGE = "verdicts.html"
@@ -105,21 +106,13 @@ def _widest_first(shifts: Sequence[Shift]) -> list[Shift]:
 
 
 def _kernel(shift: Shift) -> str:
-    """A kernel with its ratio and interval, linked to its graph at the change."""
+    """A kernel with its ratio and interval, linked to its timeline, where changes are marked."""
     point = shift.after
-    chosen = {
-        "machine": point.machine,
-        "branch": point.release.framework,
-        "p-problem": repr(point.problem_id),
-        "p-precision": repr(point.precision),
-        **({"p-ranks": str(point.ranks)} if point.ranks is not None else {}),
-        "commits": f"{shift.before.release.hash[:8]}-{point.release.hash[:8]}",
-    }
-    query = "&".join(f"{key}={quote(value, safe='')}" for key, value in chosen.items())
+    query = urlencode(timeline(point))
     text = f"{point.name}, {point.precision}"
     where = f"{point.family} {point.set.replace('_', ' ')} {point.operation}"
     return (
-        f'<a href="{BENCHMARKS}#{point.benchmark}?{html.escape(query)}">{html.escape(text)}</a> '
+        f'<a href="timeline.html#{html.escape(query)}">{html.escape(text)}</a> '
         f"<small>{html.escape(where)}: {_ratio(shift)}</small>"
     )
 

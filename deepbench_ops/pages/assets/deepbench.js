@@ -164,7 +164,15 @@
             .on('mouseleave', function () { $('#deepbench-tip').remove(); });
     });
 
+    /* asv marks a change in red, an improvement too: a mark says where it is, not which way it goes. */
+    var NEUTRAL = {'#d00': '#2a6496', 'rgba(200, 0, 0, 0.2)': 'rgba(42, 100, 150, 0.15)', 'rgba(255,0,0,0.1)': 'rgba(42, 100, 150, 0.1)'};
+
+    function neutral(mark) {
+        mark.color = NEUTRAL[mark.color] || mark.color;
+    }
+
     function adapt_plot(plot, options) {
+        (options.grid.markings || []).forEach(neutral);
         var axis = options.xaxes[0];
         var words = {'commits': 'releases', 'commit date': 'release date'};
         if (axis.mode === 'categories') {

@@ -87,6 +87,16 @@
         others(catalogue, start, new Set(Object.values(groups).map(function (row) { return row.machine.name; })), wanted.kind, wanted.precision);
     }
 
+    /* What changed: a kernel, or a group of several, which opens to show them all. */
+    function what(row) {
+        function link(line, text) { return el('a', {href: 'timeline.html' + d.address(line.at)}, text); }
+        if (row.lines.length === 1) { return link(row.lines[0], row.what); }
+        return el('details', {}, el('summary', {}, row.what + ': ' + d.counted(row.lines.length, 'kernel')), el('ul', {}, row.lines.map(function (line) {
+            return el('li', {}, link(line, line.name), ' ', el('small', {}, [d.words(line.at.set), d.words(line.at.operation),
+                line.at.precision].join(', ') + ': ' + d.times(line.ratio)));
+        })));
+    }
+
     function latest(catalogue, start) {
         at('judged').textContent = 'Of ' + start.lines + ' lines ' + start.several +
             ' are measured at two releases or more; ' + start.judged + ' of these are long enough to be judged. ' +
@@ -97,7 +107,9 @@
             title: 'What changed lately',
             rows: start.latest,
             taken: ['framework', 'family', 'set', 'precision'].map(function (name) {
-                return {title: name, value: function (row) { return d.words(row.line[name]); }};
+                return {title: name, value: function (row) {
+                    return d.distinct(row.lines.map(function (line) { return d.words(line.at[name]); })).join(', ');
+                }};
             }).concat({title: 'kernels watched', value: function (row) { return row.watched; }}),
             detail: function (row) {
                 return d.told_command(d.confirm_command(row.machine, catalogue.releases[row.after].name));
@@ -116,9 +128,7 @@
                         return el('strong', {class: kind}, kind);
                     }},
                 {title: 'level', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
-                {title: 'what', long: true, value: function (row) { return row.what; }, cell: function (row) {
-                    return el('a', {href: 'timeline.html' + d.address(row.line)}, row.what);
-                }},
+                {title: 'what', long: true, value: function (row) { return row.what; }, cell: what},
                 {title: 'kernels', number: true, value: function (row) { return row.kernels; },
                     text: function (value, row) { return value + ' of ' + row.watched; }}
             ]
