@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from command import COMMAND
+from frameworks import needed
 from processes import MARK, eventually_gone, living, state
 
 from deepbench_ops import lifetime
@@ -164,6 +166,27 @@ def test_asv_leaves_no_server(mark, monkeypatch, pause):
             time.sleep(0.01)
         asv.kill()
     assert eventually_gone(mark, AFTER)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", ["deepbench_ops.cli", "torch.distributed.run"])
+def test_a_training_over_ranks_leaves_none(mark, victim):
+    """The ranks end with torchrun, and that with the command."""
+    needed("torch")
+    command = [*COMMAND, "scaling", "wide_deep", "--ranks", "2", "--seconds", "60"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as scaling:
+        while len(living(mark)) < 4 and scaling.poll() is None:
+            time.sleep(0.1)
+        time.sleep(1.0)
+        (pid,) = [each for each in living(mark) if victim in program(each)]
+        os.kill(pid, signal.SIGKILL)
+        assert 0 != scaling.wait(20)
+    assert eventually_gone(mark, AFTER)
+
+
+def program(pid: int) -> str:
+    """The command line of a process."""
+    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
 
 
 @pytest.mark.slow

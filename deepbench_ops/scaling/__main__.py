@@ -1,37 +1,16 @@
-"""What torchrun starts on every rank; the first prints what came of it as a line of JSON."""
+"""`python -m deepbench_ops.scaling`: what torchrun starts on every rank."""
 
-import json
 import os
-import sys
-
-import torch
-import torch.distributed as dist
 
 from deepbench_ops import lifetime
-from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.scaling import memory, worker
-from deepbench_ops.scaling.request import parsed
 
 
 def main() -> None:
-    """Take part in the training that the one argument asks for, as long as torchrun lives."""
+    """End with torchrun from here on, which is before torch is imported, and be this rank."""
     lifetime.end_with(os.getppid())
-    try:
-        request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
-        if request.device == "cuda":  # before anything is put on a GPU
-            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        ranks = [int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE")]
-        memory.demand(request, *ranks)  # nobody takes any until all have joined
-        dist.init_process_group(worker.BACKENDS[request.device])
-        steps = worker.run(request)
-        if dist.get_rank() == 0:
-            print(
-                json.dumps({"seconds": list(steps.seconds), "losses": list(steps.losses)}),
-                flush=True,
-            )
-        dist.destroy_process_group()
-    except (DeepbenchError, Unsupported) as wrong:
-        sys.exit(f"deepbench: error: {wrong}")
+    from deepbench_ops.scaling import rank
+
+    rank.main()
 
 
 if __name__ == "__main__":

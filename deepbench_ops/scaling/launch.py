@@ -1,11 +1,13 @@
 """Starts the ranks of one machine with torchrun, and reads what the first of them says."""
 
 import json
+import os
 import subprocess
 import sys
 
 from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.ranks.launch import loopback
 from deepbench_ops.scaling.request import Request
 
 LIMIT_SECONDS = 900.0
@@ -26,6 +28,7 @@ def steps(request: Request, ranks: int, limit: float = LIMIT_SECONDS) -> dict[st
             text=True,
             timeout=limit,
             check=False,
+            env={"GLOO_SOCKET_IFNAME": loopback(), **os.environ},
             preexec_fn=lifetime.with_this_process(),
         )
     except subprocess.TimeoutExpired:
