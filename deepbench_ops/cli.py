@@ -1,5 +1,6 @@
 """The `deepbench` command: its subcommands, and the one place where errors become a line."""
 
+import os
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -16,8 +17,8 @@ from deepbench_ops import __version__, left_out
 from deepbench_ops.errors import DeepbenchError, Interrupted, Unsupported
 
 NO_ANSWER = 2
-INTERRUPTED = 130
-"""128 and the number of SIGINT, as shells have it."""
+INTERRUPTED, PIPE_CLOSED = 130, 141
+"""128 and the number of SIGINT or SIGPIPE, as shells have it."""
 
 COMMANDS = (
     "problems",
@@ -50,6 +51,14 @@ COMMANDS = (
 class Commands(click.Group):
     """Imports the module of a command when that is asked for: asv and scipy take most of a second,
     and few commands need them."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a reader that closes the pipe early, such as head, ends it."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(PIPE_CLOSED) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the help."""

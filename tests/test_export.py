@@ -220,7 +220,7 @@ def test_a_workbook_has_one_set(results):
 @pytest.mark.parametrize(
     ("file", "args", "expected"),
     [
-        ("all.txt", (), "all.txt names no format"),
+        ("all.txt", (), "all.txt ends in none"),
         ("all.xlsx", ("--release", "torch-9"), "unknown release of nvidia-p100 'torch-9'"),
         ("all.csv", ("--release", "torch-9"), "published-2017.7.14"),
         ("all.csv", ("--set", "trainin"), "training"),

@@ -93,5 +93,5 @@ def test_a_file_that_is_no_json_is_one_line(tmp_path, text, expected):
 
 def test_a_missing_configuration_is_one_line(tmp_path):
     """Run in another folder, the line says where to go."""
-    with pytest.raises(DeepbenchError, match="run from the project's root"):
+    with pytest.raises(DeepbenchError, match="name the configuration of a project folder"):
         config.load(tmp_path / "asv.conf.json")

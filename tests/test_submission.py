@@ -765,7 +765,7 @@ def test_what_nobody_would_read_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr(submission, "check", lambda _: None)
     arguments = ["--machine", "box", "--results", str(tmp_path / "results")]
     done = CliRunner().invoke(submit, [str(tmp_path / "sent.json"), *arguments])
-    assert "box: nobody would take this in: 2 MB: the largest is 2 MB" == str(done.exception)
+    assert "box: this would be refused: 2 MB: the largest is 2 MB" == str(done.exception)
     assert not (tmp_path / "sent.json").exists()
 
 

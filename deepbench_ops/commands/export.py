@@ -61,7 +61,10 @@ def export(
     texts = {"csv": tidy.as_csv, "json": tidy.as_json}
     form = form or (output.suffix.removeprefix(".") if output is not None else "")
     if form not in (*texts, "xlsx", "parquet"):
-        raise DeepbenchError(f"{output or 'nothing'} names no format: give --format")
+        raise DeepbenchError(
+            f"--format is missing{f', and {output} ends in none' if output else ''}: choose one of"
+            f" xlsx, {', '.join(texts)}, parquet"
+        )
     releases = {each.hash: each for each in results_table.load(results)}
     found = points.load(results, machine, releases, samples=True)
     wanted = set_name(published_set) if published_set is not None else None

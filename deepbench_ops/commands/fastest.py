@@ -76,23 +76,23 @@ def fastest(
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import results_table
 
+    members = select(selection, family)
     releases = {release.hash: release for release in results_table.load(results)}
     found = [
         point
         for machine in points.machines(results)
         for point in points.load(results, machine, releases)
     ]
-    members = select(selection, family)
     ids = {(member.set, member.problem.id) for member in members}
-    asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
-    apart = [p for p in asked if p.usual_run and p.settings]
-    say(notes([p for p in asked if p.usual], apart), form)
     if history:
         lines = [r for line in records.history(found, members, precisions) for r in line]
     else:
         lines = records.records(found, members, precisions, as_of.date() if as_of else None)
     if not lines:
         raise DeepbenchError(_nothing(results, len(found), selection, family, precisions, as_of))
+    asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
+    apart = [p for p in asked if p.usual_run and p.settings]
+    say(notes([p for p in asked if p.usual], apart), form)
     if form == "json":
         click.echo(json.dumps([asdict(r) | {"day": r.day.isoformat()} for r in lines], indent=1))
     else:

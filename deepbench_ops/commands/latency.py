@@ -10,7 +10,7 @@ import click
 
 from deepbench_ops.analysis.percentiles import PERCENTILES, fewest, percentiles, shown
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.commands.options import printed_as, results_folder
+from deepbench_ops.commands.options import printed_as, results_folder_if_any
 from deepbench_ops.commands.whole_model import demand, keeper, ready
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError
@@ -56,7 +56,7 @@ WARM_UP = 0.2
     " 99th.",
 )
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
-@results_folder
+@results_folder_if_any
 @printed_as("table", "json")
 def latency(
     name: str,
@@ -70,7 +70,7 @@ def latency(
     seconds: float,
     batches: int,
     save: bool,
-    results: Path,
+    results: Path | None,
     form: str,
 ) -> None:
     """Run MODEL on T batches of B items at once, again and again, each on a thread of its own.

@@ -31,6 +31,12 @@ def _in_project(context: click.Context, option: click.Parameter, given: Path | N
     return project.results() if given is None else given
 
 
+def _if_in_project(
+    context: click.Context, option: click.Parameter, given: Path | None
+) -> Path | None:
+    return given or (project.results() if project.find(Path.cwd()) else None)
+
+
 results_folder = click.option(
     "--results",
     metavar="DIRECTORY",
@@ -38,6 +44,16 @@ results_folder = click.option(
     callback=_in_project,
     help="The folder of results.  [default: results/ of the project folder]",
 )
+
+
+results_folder_if_any = click.option(
+    "--results",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=_if_in_project,
+    help="The folder of results.  [default: results/ of the project folder, if any]",
+)
+"""For commands that need no project folder; None outside of one."""
 
 
 def _keep_wide(context: click.Context, option: click.Parameter, given: bool) -> None:

@@ -123,6 +123,10 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
         raise DeepbenchError("name the releases whose environments to remove, or give --all")
     listed = table.measurable()
     chosen = listed if everything else [table.find(name, listed) for name in names]
+    if not any((folder / one.name).exists() for one in chosen):
+        raise DeepbenchError(
+            f"no environment of {', '.join(names) or 'any release'} is in {folder}"
+        )
     freed = 0
     for one in chosen:
         freed += disk_use(folder / one.name)

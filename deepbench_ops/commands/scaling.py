@@ -8,7 +8,7 @@ import click
 
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import printed_as, results_folder, say_settings
+from deepbench_ops.commands.options import printed_as, results_folder_if_any, say_settings
 from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
@@ -25,7 +25,7 @@ from deepbench_ops.problems import PRECISIONS
 @click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
-@results_folder
+@results_folder_if_any
 @printed_as("table", "json")
 def scaling(
     name: str,
@@ -36,7 +36,7 @@ def scaling(
     split: bool,
     seconds: float,
     save: bool,
-    results: Path,
+    results: Path | None,
     form: str,
 ) -> None:
     """Train MODEL on one rank, on two, ...: data-parallel, each with a batch of its own.

@@ -7,6 +7,7 @@ import click
 
 from deepbench_ops.commands.options import results_folder
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic
 
 
 @click.command()
@@ -21,8 +22,8 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
     Without FILE it is called after the machine, such as our-card.json.
 
     The file is JSON after deepbench_ops/published/submission.schema.json, with a digest over all of
-    it. Whoever gets it takes it in with "deepbench import FILE", which refuses what was changed
-    afterwards, times that the machine's peak does not allow, and kernels that are in it twice.
+    it. "deepbench import FILE" reads it elsewhere, and refuses files that were changed afterwards,
+    times that the machine's peak does not allow, and kernels that are in it twice.
     Unsteady times stay here: "deepbench unsteady RELEASE" lists them.
     """
     from deepbench_ops.published import submission
@@ -35,11 +36,9 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
         submission.check(packed)
         text = submission.text(packed)
     except DeepbenchError as wrong:
-        raise DeepbenchError(f"{machine}: nobody would take this in: {wrong}") from None
+        raise DeepbenchError(f"{machine}: this would be refused: {wrong}") from None
     output = output or Path(f"{machine}.json")
-    unfinished = output.with_name(output.name + ".partial")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(output)
+    atomic.write_text(output, text)
     times = sum(len(result["points"]) for result in packed["results"])
     raw = sum(len(result.get("measurements", ())) for result in packed["results"])
     click.echo(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.backends import DEVICES, NAMES
-from deepbench_ops.commands.options import results_folder, say_settings
+from deepbench_ops.commands.options import results_folder_if_any, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS, sizes
@@ -48,7 +48,7 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
         show_default=True,
         help="Processes that time it, one after the other.",
     ),
-    results_folder,
+    results_folder_if_any,
     click.option(
         "--format",
         "form",
@@ -180,7 +180,7 @@ def _time(
     threads: int | None,
     device: str,
     processes: int,
-    results: "Path",
+    results: "Path | None",
     form: str,
 ) -> None:
     from deepbench_ops.analysis.ad_hoc import Timing
@@ -210,11 +210,13 @@ def _time(
     click.echo(json.dumps(timing.as_json(), indent=1) if form == "json" else _text(timing))
 
 
-def _profile(results: "Path") -> "Profile | None":
+def _profile(results: "Path | None") -> "Profile | None":
     """Return this machine's profile; None where it has none, or that is of another processor."""
     from deepbench_ops.machine import entry, profile
     from deepbench_ops.measure import fingerprint
 
+    if results is None:
+        return None
     known = profile.read(results, entry.default_name())
     try:
         profile.refuse_another(known, fingerprint.silicon())

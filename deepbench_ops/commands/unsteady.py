@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import machine_with_results, results_folder
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     if limit is not None and not (math.isfinite(limit) and limit > 0):
         raise DeepbenchError(f"a spread of {limit:g} is no share above 0: give 0.2 for 20 %")
     here = entry.default_name()
+    whose = machine_with_results(results, machine)
     releases = {each.hash: each for each in results_table.load(results)}
-    found = points.of_release(results, entry.check_name(machine or here), release, releases)
+    found = points.of_release(results, whose, release, releases)
     reasons = {
         point: reason for point in found if (reason := point.unsteady or _wide(point, limit))
     }

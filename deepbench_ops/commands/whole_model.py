@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from deepbench_ops import project
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.commands.options import say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -61,7 +62,7 @@ def ready(
 
 
 def keeper(
-    results: Path, versions: dict[str, str], threads: int
+    results: Path | None, versions: dict[str, str], threads: int
 ) -> Callable[[Sequence[Run]], None]:
     """Return what keeps runs of this machine in `results`, with what they were measured under.
 
@@ -72,6 +73,7 @@ def keeper(
     from deepbench_ops.measure import fingerprint
     from deepbench_ops.results import model_runs
 
+    results = project.results() if results is None else results
     machine = entry.default_name()
     if machine not in entry.stored():
         raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")

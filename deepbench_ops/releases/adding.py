@@ -96,6 +96,8 @@ def built(source: str, folder: Path, framework: str) -> Path:
 
     Built here, with this machine's compiler: another build than the one that is released.
     """
+    if "://" not in source and not source.startswith("git+") and not Path(source).is_dir():
+        raise DeepbenchError(f"{source}: no such folder, and no address such as git+https://...")
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.glob("*.whl"))
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", str(folder)]

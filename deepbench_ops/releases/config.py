@@ -55,7 +55,9 @@ def load(path: Path) -> dict[str, Any]:
     try:
         values = json5.loads(limited.read_text(path, limited.SMALL))
     except OSError as error:
-        raise DeepbenchError(f"{path}: {error.strerror}: run from the project's root") from None
+        raise DeepbenchError(
+            f"{path}: {error.strerror}: name the configuration of a project folder"
+        ) from None
     except (ValueError, RecursionError) as error:
         where = str(error).removeprefix("<string>:")
         raise DeepbenchError(f"{path} is not JSON: line {where}: mend that line") from None

@@ -1,0 +1,72 @@
+"""How commands end: one line and a status, whatever went wrong, and no traceback."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from command import COMMAND, deepbench
+
+pytest.importorskip("click", reason="the command needs the `track` extra")
+pytest.importorskip("asv", reason="results are read by asv")
+
+MACHINE = "epyc-9005-2core"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("release list --framework foo", "unknown framework 'foo'"),
+        ("release clean numpy-1.23.4", "no environment of numpy-1.23.4"),
+        ("release add numpy==9.9 --source nowhere", "nowhere: no such folder"),
+        ("fastest --as-of 1999-01-01", "no machine in results has a result that was out on 1999"),
+        ("fastest --precision int8 --family all_reduce", "headline, all_reduce, int8"),
+        ("fastest --results nowhere", "nowhere holds no results of any machine"),
+        ("fastest --family foo", "unknown family 'foo'"),
+        (f"frameworks --machine {MACHINE} --family rnn --precision int8", "with two frameworks"),
+        (f"overhead --machine {MACHINE}", "measure them with asv run"),
+        (f"compare {MACHINE}@numpy raspberry-pi-3", "no kernel in common"),
+        ("export --machine vm", "--format is missing: choose one of xlsx, csv, json, parquet"),
+        (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
+        ("unsteady numpy-2.4.6 --results nowhere", "nowhere holds no results"),
+        ("problems --published-only --family conv", "no problem meets all of these conditions"),
+        ("problems --format xml", "(deepbench problems --help lists what it takes)"),
+        ("foo", "No such command 'foo'"),
+    ],
+)
+def test_no_answer_is_one_line_and_status_2(arguments, said):
+    status, out, err = deepbench(*arguments.split())
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert said in err
+
+
+@pytest.mark.parametrize("arguments", [("problems",), ("check", "--family", "gemm")])
+def test_a_reader_that_leaves_early_ends_it(arguments):
+    """As with head: no traceback, and the status of a closed pipe."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    assert "" == process.stderr.read()
+    assert process.wait(60) in (0, 141)  # 0 where all of it fitted the pipe
+
+
+def test_ctrl_c_is_one_line_and_status_130():
+    """The signal reaches the whole group, as from a terminal."""
+    process = subprocess.Popen(
+        [*COMMAND, "check", "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    process.stdout.readline()
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (130, "deepbench: interrupted") == (process.returncode, err.strip())
