@@ -11,12 +11,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import processes
 import pytest
 import wheelhouse
+
+from deepbench_ops.storage import locks
 
 ROOT = Path(__file__).parents[1]
 RELEASES = """framework,version,date,pins,on_request,index
@@ -205,6 +208,74 @@ def test_an_interrupted_run_goes_on_where_it_stopped(suite):
     assert f"{done} were measured by a run that was interrupted" in said
     assert "4 of 4 points" in said
     assert [] == list(suite.glob(".asv/unfinished/*.jsonl"))
+
+
+def test_a_disk_that_fills_up_during_a_run_costs_no_point(suite):
+    """The save is one line that names the journal; the same command goes on from it."""
+    machine = next(path.parent for path in suite.glob("results/*/*-release-*.json"))
+    command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "numpy-1.0.0"]
+    before = results(suite)["numpy-1.0.0"]
+    copy = machine.parent.parent / "copy"
+    shutil.copytree(machine, copy)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", machine]).returncode:
+        shutil.rmtree(copy)
+        pytest.skip("only root may mount here")
+    try:
+        shutil.copytree(copy, machine, dirs_exist_ok=True)
+        with subprocess.Popen(
+            command, cwd=suite, env=environment(suite), stdout=subprocess.PIPE, text=True
+        ) as run:
+            while not begun(suite) and run.poll() is None:
+                time.sleep(0.01)
+            with suppress(OSError), (machine / "filler").open("wb", buffering=0) as filler:
+                while filler.write(bytes(1024)):
+                    pass
+            said, _ = run.communicate(timeout=120)
+        assert "No space left on device); its points are kept in .asv/unfinished/" in said
+        assert (1, False) == (run.returncode, "Traceback" in said)
+        assert before == results(suite)["numpy-1.0.0"]
+        (machine / "filler").unlink()
+        said = asv(suite, *command[3:])
+        assert "4 were measured by a run that was interrupted" in said
+        assert before != results(suite)["numpy-1.0.0"]
+        assert [] == list(suite.glob(".asv/unfinished/*.jsonl"))
+    finally:
+        subprocess.run(["umount", machine], check=True)
+        shutil.rmtree(copy)
+
+
+def test_a_read_only_results_folder_stops_a_run_before_it_measures(suite):
+    """One line that names the folder."""
+    folder = suite / "results"
+    if subprocess.run(["mount", "--bind", folder, folder]).returncode:
+        pytest.skip("only root may mount here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
+        said = asv(suite, "run", "--bench", "time_work", "numpy-1.0.0", code=1)
+        assert "results cannot be written to (Read-only file system): asv run needs to" in said
+        assert "points to measure" not in said
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_second_run_in_a_clone_is_refused_with_the_name_of_the_first(suite):
+    """At once, and the first goes on undisturbed."""
+    command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "numpy-1.0.0"]
+    with subprocess.Popen(
+        [*command, "--dry-run"],
+        cwd=suite,
+        env=environment(suite),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as first:
+        holder = suite / ".asv" / f"{locks.NAME}.holder"
+        while not holder.exists() and first.poll() is None:
+            time.sleep(0.01)
+        said = asv(suite, *command[3:], code=1)
+        assert f"process {first.pid} (asv run --bench time_work numpy-1.0.0 --dry-run" in said
+        assert "measures here already" in said
+        first.communicate(timeout=120)
+    assert 0 == first.returncode
 
 
 def begun(suite: Path) -> list[Path]:

@@ -60,6 +60,7 @@ def machine(
     """
     from deepbench_ops.machine import detect, entry, profile
     from deepbench_ops.measure import fingerprint, threads
+    from deepbench_ops.storage import locks
 
     count = threads.fix()
     identity = detect.identity(entry.check_name(name or entry.default_name()), accelerator)
@@ -81,7 +82,11 @@ def machine(
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
     found = survey(identity["machine"], count, old, renewed, tell, note)
     show_profile(found)
-    click.echo(f"written: {profile.write(results, found)}")
+    with locks.results(results, doing="deepbench machine"):
+        if profile.read(results, found.machine) != old:
+            path = profile.path_of(results, found.machine)
+            raise DeepbenchError(f"{path} was written by another command meanwhile: run it again")
+        click.echo(f"written: {profile.write(results, found)}")
     tell("what a setting of OpenBLAS costs numpy here")
     from deepbench_ops.paired import blas_cost
 

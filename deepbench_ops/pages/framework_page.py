@@ -13,6 +13,7 @@ from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.pages.frame import TABLES, cell, framed, head, scrolling
 from deepbench_ops.pages.site_data import FOLDER, key, put
+from deepbench_ops.storage import atomic
 
 PAGE = "frameworks.html"
 SCRIPTS = (*TABLES, "site/frameworks.js")
@@ -25,7 +26,7 @@ def write(html_dir: Path, project: str, lines: Iterable[Line]) -> None:
     found = contested(points)
     for machine, some in found.items():
         put(html_dir / FOLDER / "contests" / key(machine), told(some))
-    (html_dir / PAGE).write_text(page(project, found), "utf-8")
+    atomic.write_text(html_dir / PAGE, page(project, found))
 
 
 def contested(points: Sequence[Point]) -> dict[str, list[Contest]]:

@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.storage import atomic
+
 
 def strict(text: str) -> str:
     """`text` as JSON that a browser accepts: NaN and the infinities become null.
@@ -59,5 +61,5 @@ def _write(path: Path) -> None:
     before = path.read_text("utf-8")
     text = strict(before)
     if text != before:
-        path.write_text(text, "utf-8")
-    _script(path).write_text(packed(text), "utf-8")
+        atomic.write_text(path, text, durable=False)
+    atomic.write_text(_script(path), packed(text), durable=False)

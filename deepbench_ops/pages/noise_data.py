@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.storage import atomic
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.history import Line
@@ -46,7 +47,7 @@ def write(html_dir: Path, noises: Noises, benchmarks: Mapping[str, Any], graphs:
             if told:
                 file = f"{Path(graph.path).as_posix()}.json"
                 found[file] = {str(place): float(f"{noise:.2g}") for place, noise in told}
-    (html_dir / FILE).write_text(json.dumps(found, separators=(",", ":")), "utf-8")
+    atomic.write_text(html_dir / FILE, json.dumps(found, separators=(",", ":")))
 
 
 def _run(name: str, params: Mapping[str, Any]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from asv.util import UserError
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages.frame import BENCHMARKS, POLICY_TAG, START
+from deepbench_ops.storage import atomic
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -156,4 +157,4 @@ def write(html_dir: Path, project: str, named: bool) -> None:
     shutil.copyfile(ASSETS / "THIRD_PARTY.md", html_dir / "vendor" / "THIRD_PARTY.md")
     for name in ("data.js", "deepbench.js", "asv_list.js", "deepbench.css"):
         shutil.copyfile(ASSETS / name, html_dir / name)
-    (html_dir / (BENCHMARKS if named else START)).write_text(page, "utf-8")
+    atomic.write_text(html_dir / (BENCHMARKS if named else START), page)

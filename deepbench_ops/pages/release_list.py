@@ -20,6 +20,7 @@ from asv.repo import get_repo
 
 from deepbench_ops.pages.frame import ASV_ALONE, TABLES, WAYS, cell, framed, head, scrolling
 from deepbench_ops.releases.table import PUBLISHED
+from deepbench_ops.storage import atomic
 
 PAGE = "releases.html"
 
@@ -124,7 +125,7 @@ def page(project: str, releases: Iterable[Release], judged: bool) -> str:
 
 def write(html_dir: Path, project: str, releases: Iterable[Release], judged: bool) -> None:
     """Write html_dir/releases.html."""
-    (html_dir / PAGE).write_text(page(project, releases, judged), "utf-8")
+    atomic.write_text(html_dir / PAGE, page(project, releases, judged))
 
 
 _CONTENT = Template("""    <ul>

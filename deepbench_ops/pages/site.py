@@ -9,6 +9,7 @@ from string import Template
 
 from deepbench_ops.pages.frame import TABLES, framed
 from deepbench_ops.pages.page_index import ASSETS, copy_of
+from deepbench_ops.storage import atomic
 
 SITE = ASSETS / "site"
 SHARED = (*TABLES, "site/lines.js", "site/axes.js", "site/pictures.js", "site/chart.js")
@@ -44,4 +45,4 @@ def write(html_dir: Path, project: str) -> None:
             "utf-8"
         )
         page = framed(project, title, content, f"{name}.html", [*SHARED, f"site/{name}.js"])
-        (html_dir / f"{name}.html").write_text(page, "utf-8")
+        atomic.write_text(html_dir / f"{name}.html", page)

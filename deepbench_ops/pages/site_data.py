@@ -48,6 +48,7 @@ from deepbench_ops.problems.selections import select
 from deepbench_ops.published.models import TABLES, load
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs
+from deepbench_ops.storage import atomic
 
 FOLDER = "data"
 Notes = tuple[tuple[str, str], ...]
@@ -117,7 +118,7 @@ def put(path: Path, content: Any) -> None:
     """Write the data file that a page loads as `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    path.with_name(f"{path.name}.js").write_text(packed(text), "utf-8")
+    atomic.write_text(path.with_name(f"{path.name}.js"), packed(text), durable=False)
 
 
 def _catalogue(

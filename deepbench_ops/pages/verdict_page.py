@@ -17,6 +17,7 @@ from deepbench_ops.analysis.history import Line, Shift
 from deepbench_ops.pages.addresses import timeline
 from deepbench_ops.pages.frame import TABLES, cell, framed, head, scrolling
 from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import atomic
 
 PAGE = "verdicts.html"
 UNITS = {"ratio": "after / before", "noise": "share"}
@@ -31,7 +32,7 @@ def write(
     torn: Iterable[str],
 ) -> None:
     """Write html_dir/verdicts.html from the lines of all machines and what changed on them."""
-    (html_dir / PAGE).write_text(page(project, lines, changed, torn), "utf-8")
+    atomic.write_text(html_dir / PAGE, page(project, lines, changed, torn))
 
 
 def page(

@@ -31,6 +31,7 @@ from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import lean
 from deepbench_ops.releases.plugins import installed, pip_arguments
 from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import atomic
 
 RUNNER = "asv_runner==0.3.2"
 YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
@@ -130,9 +131,7 @@ class Installation:
             left_out = self._install()
             self._check()
             holds = self.contents() | ({"left_out": left_out} if left_out else {})
-            unfinished = self.path / f"{MARKER}.tmp"
-            unfinished.write_text(json.dumps(holds, indent=1), encoding="utf-8")
-            unfinished.replace(self.path / MARKER)
+            atomic.write_text(self.path / MARKER, json.dumps(holds, indent=1))
             self.log.unlink(missing_ok=True)
             done = True
         finally:
@@ -238,7 +237,7 @@ class Installation:
         return said
 
     def _failure(self, why: str, said: str) -> InstallError:
-        self.log.write_text(said, encoding="utf-8")
+        atomic.write_text(self.log, said)
         pins = " ".join((self.release.requirement, *self.release.pins))
         return InstallError(
             f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"

@@ -12,7 +12,7 @@ from typing import Any
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.results import times
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import atomic, limited, locks
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -63,13 +63,11 @@ def load(machine: Path) -> list[Run]:
 
 def add(machine: Path, runs: Iterable[Run]) -> Path:
     """File runs of a machine, the newest of each kind of question, and return where."""
-    kept = {_key(run): run for run in [*load(machine), *runs]}
     path = machine / FILE
-    text = "".join(json.dumps(run, allow_nan=False) + "\n" for run in kept.values())
-    unfinished = path.with_name(path.name + ".tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished.write_text(text)
-    unfinished.replace(path)
+    with locks.results(machine.parent, doing=f"writing {path}"):
+        kept = {_key(run): run for run in [*load(machine), *runs]}
+        lines = (json.dumps(run, allow_nan=False) + "\n" for run in kept.values())
+        atomic.write_text(path, "".join(lines))
     return path
 
 

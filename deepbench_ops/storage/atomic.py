@@ -19,9 +19,13 @@ SUFFIX = ".unfinished"
 """End of the names of unfinished files. They begin with a dot."""
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text to `path`, as it stands. Raises OSError naming `path`."""
-    write_bytes(path, text.encode("utf-8"))
+def write_text(path: Path, text: str, durable: bool = True) -> None:
+    """Write UTF-8 text to `path`, as it stands. Raises OSError naming `path`.
+
+    durable: as for `replacing`.
+    """
+    with replacing(path, durable) as unfinished:
+        unfinished.write_bytes(text.encode("utf-8"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -31,15 +35,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, durable: bool = True) -> Iterator[Path]:
     """Yield an empty file to write to, which replaces `path` when the block ends without error.
 
     For libraries that write files themselves. The folder of `path` is made where it is missing. A
-    target that is no regular file, such as /dev/stdout, is yielded as it is.
+    target that is no regular file, such as /dev/stdout, is yielded as it is, and so is an
+    unfinished file of an outer block.
+
+    durable: whether to wait until the content is on the disk. Thousands of files that are easily
+    made again need not outlast a power failure.
 
     Raises OSError that names `path`, not the unfinished file.
     """
-    if _special(path):
+    if path.name.endswith(SUFFIX) or _special(path):
         yield path
         return
     try:
@@ -47,7 +55,8 @@ def replacing(path: Path) -> Iterator[Path]:
         unfinished = _new_file(path)
         try:
             yield unfinished
-            _flush(unfinished)
+            if durable:
+                _flush(unfinished)
             unfinished.replace(path)
         except BaseException:
             with suppress(OSError):

@@ -1,0 +1,229 @@
+"""Does anything get lost when twenty of a writing command start at once?
+
+Every command is started many times at the same moment in a folder of its own, each with something
+of its own to write. Counted are, over all of them: updates lost (a command that ended with status 0
+and whose writing is not there), refusals (status 2 and one line), and tracebacks.
+
+    python bench/writers.py [--at-once 20] [--seed 20261124] [--command NAME]
+
+The exit status is 1 where an update is lost or a command ends otherwise. No network is needed.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabulate import tabulate
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import workbooks  # noqa: E402
+
+HEADER = "framework,version,date,pins,on_request,index\n"
+CONF = {"dvcs": "releases", "repo": "releases.csv", "plugins": [".deepbench_ops.releases.plugin"]}
+PUBLISHED = "published,2017.7.14,2017-07-14,,no,\n"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A command that writes.
+
+    arguments: of the number-th of its processes, in a folder. there: whether its writing is.
+    """
+
+    arguments: Callable[[Path, int], list[str]]
+    there: Callable[[Path, int], bool]
+
+
+def _import(folder: Path, number: int) -> list[str]:
+    book = folder / "in" / f"{number}.xlsx"
+    rows = (1760, 16, 1760, "N", "N", 0.055), (number + 1, 16, 1760, "N", "N", 0.01)
+    workbooks.write(book, workbooks.gemm(*rows))
+    given = ["--machine", "card", "--date", f"2017-07-{14 + number % 3}"]
+    return ["-m", "deepbench_ops.cli", "import", str(book), *given, "--results", "results"]
+
+
+def _imported(folder: Path, number: int) -> bool:
+    text = "".join(path.read_text() for path in folder.glob("results/card/*-published.json"))
+    return f"'m{number + 1}_n16_k1760_NN'" in text and _has_rows(folder)
+
+
+def _has_rows(folder: Path) -> bool:
+    days = {line.split(",")[2] for line in (folder / "releases.csv").read_text().splitlines()}
+    return {"2017-07-14", "2017-07-15", "2017-07-16"} <= days
+
+
+def _add_row(folder: Path, number: int) -> list[str]:
+    program = (
+        "import sys; from datetime import date; from pathlib import Path\n"
+        "from deepbench_ops import cli; from deepbench_ops.releases import adding\n"
+        "adding.demand_solvable = lambda release: None\n"
+        "adding.add.__defaults__ = (Path('releases.csv'),)\n"
+        "cli.main()"
+    )
+    index = ["--index", "https://example.org/simple", "--date", "2020-01-01", "--pins", ""]
+    return ["-c", program, "release", "add", f"numpy==9.0.{number}", *index]
+
+
+def _row_added(folder: Path, number: int) -> bool:
+    return f"numpy,9.0.{number},2020-01-01" in (folder / "releases.csv").read_text()
+
+
+def _save_runs(folder: Path, number: int) -> list[str]:
+    program = (
+        "import sys; from pathlib import Path; from deepbench_ops.results import model_runs\n"
+        "run = {'kind': 'scaling', 'model': 'bert', 'batch': 1, 'ranks': int(sys.argv[1]),"
+        " 'precision': 'float32', 'split': 'weak', 'device': 'cpu', 'release': 'torch-2.13.0',"
+        " 'step_seconds': 1.0}\n"
+        "model_runs.add(Path('results/card'), [run])"
+    )
+    return ["-c", program, str(number + 1)]
+
+
+def _runs_saved(folder: Path, number: int) -> bool:
+    lines = (folder / "results/card/model_runs.jsonl").read_text().splitlines()
+    return any(json.loads(line)["ranks"] == number + 1 for line in lines)
+
+
+def _machine(folder: Path, number: int) -> list[str]:
+    given = ["--name", f"box{number}", "--results", "results", "--yes", "--no-measure"]
+    return ["-m", "deepbench_ops.cli", "machine", *given]
+
+
+def _machine_described(folder: Path, number: int) -> bool:
+    return f"box{number}" in json.loads((folder / ".asv-machine.json").read_text())
+
+
+def _remove(folder: Path, number: int) -> list[str]:
+    return ["-m", "asv", "rm", "-y", f"benchmark=gemm.Set{number}.kernel_forward"]
+
+
+def _removed(folder: Path, number: int) -> bool:
+    stored = json.loads((folder / "results/card/00000000-release.json").read_text())
+    return f"gemm.Set{number}.kernel_forward" not in stored["results"]
+
+
+def _submit(folder: Path, number: int) -> list[str]:
+    given = ["same.json", "--machine", "given", "--results", "results"]
+    return ["-m", "deepbench_ops.cli", "submit", *given]
+
+
+def _submitted(folder: Path, number: int) -> bool:
+    return bool(json.loads((folder / "same.json").read_text())["results"])
+
+
+def _export(folder: Path, number: int) -> list[str]:
+    form = ("csv", "json", "xlsx", "parquet")[number % 4]
+    given = [f"same.{form}", "--machine", "given", "--results", "results"]
+    return ["-m", "deepbench_ops.cli", "export", *given]
+
+
+def _exported(folder: Path, number: int) -> bool:
+    return (folder / f"same.{('csv', 'json', 'xlsx', 'parquet')[number % 4]}").stat().st_size > 0
+
+
+WRITERS = {
+    "import": Writer(_import, _imported),
+    "release add": Writer(_add_row, _row_added),
+    "latency, scaling --save": Writer(_save_runs, _runs_saved),
+    "machine": Writer(_machine, _machine_described),
+    "asv rm": Writer(_remove, _removed),
+    "submit": Writer(_submit, _submitted),
+    "export": Writer(_export, _exported),
+}
+
+
+def prepare(folder: Path, at_once: int) -> None:
+    """Make a project with a machine that was published, and one that was measured."""
+    (folder / "in").mkdir()
+    (folder / "asv.conf.json").write_text(json.dumps({"version": 1, "project": "p", **CONF}))
+    (folder / "releases.csv").write_text(f"{HEADER}numpy,2.2.6,2025-05-17,,no,\n{PUBLISHED}")
+    book = folder / "in" / "given.xlsx"
+    workbooks.write(book, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
+    given = ["--machine", "given", "--date", "2017-07-14", "--results", "results"]
+    first = ["-m", "deepbench_ops.cli", "import", str(book), *given]
+    subprocess.run([sys.executable, *first], cwd=folder, check=True, capture_output=True)
+    machine = folder / "results" / "card"
+    machine.mkdir()
+    (machine / "machine.json").write_text(json.dumps({"machine": "card", "version": 1}))
+    columns = ["result", "params", "version"]
+    rows = {f"gemm.Set{n}.kernel_forward": [[1.0], [["'a'"]], "1"] for n in range(at_once + 1)}
+    stored = {
+        "commit_hash": "0" * 40,
+        "env_name": "release",
+        "date": 0,
+        "params": {"machine": "card"},
+        "python": "3",
+        "requirements": {},
+        "env_vars": {},
+        "result_columns": columns,
+        "results": rows,
+        "durations": {},
+        "version": 2,
+    }
+    (machine / "00000000-release.json").write_text(json.dumps(stored))
+
+
+def tried(name: str, at_once: int, draw: random.Random) -> tuple[int, int, int, int, str]:
+    """Start one command so many times; count done, lost, refused and failed ones."""
+    writer = WRITERS[name]
+    with tempfile.TemporaryDirectory(prefix="writers-") as temporary:
+        folder = Path(temporary)
+        prepare(folder, at_once)
+        numbers = draw.sample(range(at_once), at_once)
+        commands = [[sys.executable, *writer.arguments(folder, number)] for number in numbers]
+        environment = {**os.environ, "HOME": str(folder)}
+        started = [
+            subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            for command in commands
+        ]
+        said = [process.communicate()[0] for process in started]
+        good = [n for n, process in zip(numbers, started, strict=True) if process.returncode == 0]
+        lost = sum(not writer.there(folder, number) for number in good)
+        refused, wrong = 0, ""
+        for process, text in zip(started, said, strict=True):
+            if process.returncode and "Traceback" not in text and "process" in text:
+                refused += 1
+            elif process.returncode:
+                wrong = text
+        failed = at_once - len(good) - refused
+        unfinished = [path.name for path in folder.rglob("*.unfinished")]
+        return len(good), lost, refused, failed, wrong or " ".join(unfinished)
+
+
+def main() -> None:
+    """Print a table of all commands, and fail where an update is lost."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--at-once", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=20261124)
+    parser.add_argument("--command", action="append", choices=WRITERS, help="(default: all)")
+    arguments = parser.parse_args()
+    draw = random.Random(arguments.seed)
+    rows, bad = [], 0
+    for name in arguments.command or WRITERS:
+        done, lost, refused, failed, wrong = tried(name, arguments.at_once, draw)
+        rows.append((name, arguments.at_once, done, lost, refused, failed))
+        bad += lost + failed
+        if lost or wrong:
+            print(f"{name}: {wrong or 'updates lost'}", flush=True)
+    print(tabulate(rows, ("command", "started", "done", "updates lost", "refused", "failed")))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
