@@ -34,7 +34,7 @@ from asv.util import UserError
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry, profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
-from deepbench_ops.results import measurements, stored
+from deepbench_ops.results import measurements
 from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import asv_files, atomic, locks
 
@@ -137,7 +137,7 @@ def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Result
         try:
             with locks.results(Path(result_dir), doing="asv run"):
                 _save(self, Path(result_dir), save, run)
-        except (OSError, DeepbenchError) as error:
+        except (OSError, DeepbenchError, UserError) as error:
             kept = f"its points are kept in {run.kept}: " if run.kept else ""
             raise UserError(
                 f"{self._filename} is not saved ({_reason(error)}); {kept}mend that, and the same"
@@ -155,7 +155,7 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None], 
     again: records are told apart by what they measured and when.
     """
     path, records = folder / str(results._filename), run.records()
-    _merge(results, stored.whole(path) if path.exists() else None, _looks(records))
+    _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
     if any(_measured(values) for values in results._results.values()):
         _set_intervals(results)
         for one in records:
