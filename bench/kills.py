@@ -335,6 +335,7 @@ def counted(
             total: Counter[str] = Counter()
             for stop, seconds in tries:
                 found = tried(suite, options, stop, seconds)
+                print(f"\r{way}: {total['kills'] + 1} of {len(tries)}", end="", file=sys.stderr)
                 if found["lost"] or found["counted twice"]:
                     where = operations[stop - 1] if stop else f"{seconds:.2f} s"
                     print(f"{way}, killed at {stop} ({where}): {dict(found)}", flush=True)
