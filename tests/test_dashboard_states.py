@@ -266,3 +266,23 @@ def test_asvs_pages_have_both_themes_and_fit_a_phone(page: Any, site: str) -> No
     assert before != page.evaluate("document.documentElement.dataset.theme")
     shown(page, site, "index.html")
     assert before != page.evaluate("document.documentElement.dataset.theme")
+
+
+def test_an_unsteady_time_is_marked_with_its_reason(page: Any, site: str, html: Path) -> None:
+    """Its marker is hollow, and the reason stands next to its interval."""
+    file = html / "data" / "lines" / key("lab-1") / "gemm.js"
+    data = json.loads(unpacked(file.read_text("utf-8")))
+    for line in data["lines"]:
+        count = len(line["seconds"])
+        line["unsteady"] = [""] * (count - 1) + ["yardstick off: 5.5 times its nominal reading"]
+    page.route("**/data/lines/**", lambda route: route.fulfill(body=packed(json.dumps(data))))
+    address = "timeline.html#machine=lab-1&family=gemm&framework=numpy"
+    shown(page, site, address)
+    drawn = [each for each in traces(page, "#chart") if each.get("mode") == "lines+markers"]
+    assert drawn
+    for each in drawn:
+        hollow = [symbol.endswith("-open") for symbol in each["marker"]["symbol"]]
+        assert [False] * (len(hollow) - 1) + [True] == hollow
+        assert "unsteady: yardstick off: 5.5 times" in each["text"][-1]
+    shown(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
+    assert "unsteady: yardstick off" in page.inner_text("#tables")

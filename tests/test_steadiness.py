@@ -13,6 +13,7 @@ from datetime import date
 from deepbench_ops.analysis import comparison, fastest, frameworks, history
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.machine.roofs import Roofs, fast_factor
+from deepbench_ops.pages import site_data
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
@@ -234,6 +235,14 @@ def test_a_line_keeps_an_unsteady_point_and_judges_without_it():
     (line,) = history.lines(points(**UNSTEADY), RELEASES)
     assert (8, 7, 14) == (len(line.points), len(line.steady), len(line.levels))
     assert 1.0 == min(line.levels)
+
+
+def test_pages_hold_the_reason_of_each_point():
+    """Lines without an unsteady point are as short as before."""
+    for last, expected in (UNSTEADY, [""] * 7 + [UNSTEADY["unsteady"]]), ({}, None):
+        (line,) = history.lines(points(**last), RELEASES)
+        told = site_data._line(line, 0, None, dict.fromkeys(RELEASES, 0))
+        assert expected == told.get("unsteady")
 
 
 def test_a_change_stands_between_steady_points():

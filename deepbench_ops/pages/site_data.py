@@ -275,6 +275,8 @@ def _line(
         told["high"] = [_short(each[1], 4) if each else None for each in intervals]
     if line.measured and not all(intervals):
         told["without"] = [each.without_interval for each in line.points]
+    if any(each.unsteady for each in line.points):
+        told["unsteady"] = [each.unsteady for each in line.points]
     told |= point.unusual
     if not point.compared:
         told["beside"] = True

@@ -99,10 +99,16 @@
         });
     }
 
-    /* A time's interval, or why it has none; nothing of what was published, which is one figure. */
+    /* A time's interval, or why it has none, and why it is unsteady; nothing of what was published, which is one figure. */
     function told_interval(line, place) {
-        return line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
+        var told = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';
+        return [told, told_unsteady(line, place)].filter(Boolean).join('; ');
+    }
+
+    /* Why a time is not to be trusted, '' where it is. */
+    function told_unsteady(line, place) {
+        return line.unsteady && line.unsteady[place] ? 'unsteady: ' + line.unsteady[place] : '';
     }
 
     /* The two columns of a time's interval; `read(row)` gives its line and place. */
@@ -120,7 +126,10 @@
         return [
             {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, missing: without, cell: function (row) {
                 var low = end('low')(row);
-                return low ? deepbench.seconds(low) : deepbench.el('small', {}, without(row));
+                var time = read(row), doubt = told_unsteady(time.line, time.place);
+                return low && !doubt ? deepbench.seconds(low)
+                    : deepbench.el('span', {}, low ? [deepbench.seconds(low), deepbench.el('br')] : [],
+                        deepbench.el('small', {}, low ? doubt : without(row)));
             }},
             {title: '99 % interval: high', head: 'high', unit: 'seconds', number: true, value: end('high'), text: deepbench.seconds}
         ];

@@ -124,7 +124,9 @@
             }),
             hovertemplate: '%{text}<extra></extra>',
             line: {color: looks.colour, dash: looks.dash, width: 2},
-            marker: {color: looks.colour, symbol: looks.symbol, size: 8}
+            marker: {color: looks.colour, size: 8, symbol: line.seconds.map(function (seconds, i) {
+                return looks.symbol + (line.unsteady && line.unsteady[i] ? '-open' : '');
+            })}
         }));
         (line.changes || []).forEach(function (change) {
             var i = line.at.indexOf(change[0]), slower = change[1] > 1;
