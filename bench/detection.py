@@ -1,9 +1,8 @@
 """How much do the detectors find, and how often do they find what is not there?
 
-Series of 80 points with known noise and known changes, fixed seeds, many of each kind. Along a
-series: `analysis.detect_changes` beside asv's own step detection, a threshold against the previous
-run and a z-score against the last twenty runs. Between two
-releases: `compare_samples` and `compare_pairs` on rounds of simulated processes.
+Series of 80 points with known noise and known changes, fixed seeds, many of each kind:
+`analysis.detect_changes` next to asv's own step detection, a threshold against the previous run and
+a z-score against the last twenty runs. verdicts.py does the same for two releases.
 
     python bench/detection.py [--series 10000] [--others 1000] [--write docs/detection.md]
     python bench/detection.py --physical [--framework torch] [--repeats 30] [--write ...]
@@ -26,7 +25,7 @@ import physical
 from asv import step_detect
 from tabulate import tabulate
 
-from deepbench_ops.analysis import compare_pairs, compare_samples, detect_changes
+from deepbench_ops.analysis import detect_changes
 
 POINTS = 80
 TOLERANCE = 2
@@ -208,65 +207,6 @@ def creep(counts: Counts, seed: int) -> dict[str, str]:
     return cells
 
 
-def between(count: int, seed: int) -> list[dict[str, object]]:
-    """Return, for rounds a side, noise between rounds and change, how often each verdict came."""
-    rows = []
-    for rounds in (2, 3, 5, 10):
-        for noise, change in ((0.01, 0.0), (0.01, 0.02), (0.01, 0.03), (0.03, 0.0), (0.03, 0.1)):
-            random = np.random.default_rng(seed)
-            kinds = [
-                compare_samples(
-                    _sides(random, rounds, noise, 0), _sides(random, rounds, noise, change)
-                ).kind
-                for _ in range(count)
-            ]
-            rows.append(_verdicts("apart", rounds, noise, change, kinds))
-    for rounds in (2, 3, 10):
-        for noise, change in ((0.015, 0.0), (0.015, 0.02), (0.015, 0.05)):
-            random = np.random.default_rng(seed)
-            kinds = [
-                compare_pairs(_pairs(random, rounds, noise, change)).kind for _ in range(count)
-            ]
-            rows.append(_verdicts("paired", rounds, noise, change, kinds))
-    return rows
-
-
-def _sides(
-    random: np.random.Generator, rounds: int, noise: float, change: float
-) -> list[np.ndarray]:
-    """Rounds of 10 samples, which scatter by 1 % within a round; some are 15 % up."""
-    levels = random.normal(np.log1p(change), noise, rounds)
-    inside = random.normal(0, 0.01, (rounds, 10)) + 0.14 * (random.random((rounds, 10)) < 0.03)
-    return list(np.exp(levels[:, None] + inside))
-
-
-def _pairs(
-    random: np.random.Generator, rounds: int, noise: float, change: float
-) -> list[list[tuple[float, float]]]:
-    """Rounds of 20 pairs, the machine's speed wandering by 10 % from pair to pair."""
-    found = []
-    for level in random.normal(np.log1p(change), noise, rounds):
-        machine = random.normal(0, 0.1, 20)
-        before = machine + random.normal(0, 0.01, 20)
-        after = machine + level + random.normal(0, 0.01, 20)
-        found.append(list(zip(np.exp(before), np.exp(after), strict=True)))
-    return found
-
-
-def _verdicts(
-    how: str, rounds: int, noise: float, change: float, kinds: Sequence[str]
-) -> dict[str, object]:
-    return {
-        "measured": how,
-        "rounds": rounds,
-        "noise of a round": f"{noise:.1%}",
-        "change": f"{change:.0%}",
-    } | {
-        kind: f"{100 * kinds.count(kind) / len(kinds):.1f}"
-        for kind in ("slower", "faster", "same", "ambiguous")
-    }
-
-
 def speed(seed: int, count: int = 1000) -> float:
     """Return the seconds that so many series take, half of them with a step."""
     random = np.random.default_rng(seed)
@@ -278,11 +218,10 @@ def speed(seed: int, count: int = 1000) -> float:
 
 
 def simulated(counts: Counts, seed: int) -> str:
-    """Return the tables on series and rounds that a random generator made."""
+    """Return the table on series that a random generator made."""
     rows = [*along(counts, seed), creep(counts, seed)]
     took = f"1000 series of {POINTS} points took {speed(seed):.1f} s of one core."
-    rounds = _markdown(between(counts[OWN], seed))
-    return f"{_counted(counts)}:\n\n{_markdown(rows)}\n\n{took}\n\n{rounds}"
+    return f"{_counted(counts)}:\n\n{markdown(rows)}\n\n{took}"
 
 
 def _counted(counts: Counts) -> str:
@@ -306,16 +245,16 @@ def measured(framework: str, repeats: int, slowed: int, saved: Path) -> str:
         f" {sum(case.kind not in QUIET for case in found if not case.extra)} of"
         f" {sum(not case.extra for case in found)} without extra work are called slower or faster"
     )
-    return f"{about}:\n\n{_markdown(physical.table(found))}"
+    return f"{about}:\n\n{markdown(physical.table(found))}"
 
 
-def _markdown(rows: Sequence[dict[str, object]]) -> str:
+def markdown(rows: Sequence[dict[str, object]]) -> str:
     return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True)
 
 
-def put(text: str, page: Path, part: str) -> None:
+def put(text: str, page: Path, part: str, script: str = "detection.py") -> None:
     """Replace the part of a page between its two marks."""
-    begin, end = f"<!-- {part}, written by bench/detection.py -->\n", "<!-- end -->\n"
+    begin, end = f"<!-- {part}, written by bench/{script} -->\n", "<!-- end -->\n"
     before, found, rest = page.read_text().partition(begin)
     if not found or end not in rest:
         raise SystemExit(f"{page}: no line {begin.strip()!r}, and an end after it")

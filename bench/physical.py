@@ -4,7 +4,7 @@ The physical half of detection.py: pairs of live processes on this machine, each
 `compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is a false
 one; with it, *slower* is right. Beside it, plain medians of the same processes, ten before and ten
 after, are judged by asv's own step detection, which is kind to it: the two sides were measured in
-the same minutes.
+the same minutes. Rounds are saved, so that verdicts of another estimator can be had of them.
 """
 
 import json
@@ -12,12 +12,13 @@ import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
 from asv import step_detect
 
-from deepbench_ops.analysis import compare_pairs
+from deepbench_ops.analysis import Verdict, compare_pairs
 from deepbench_ops.measure import live, pairs
 from deepbench_ops.problems.gemm import Gemm
 
@@ -32,12 +33,19 @@ class Case:
 
     problem: str
     extra: float
-    kind: str
-    ratio: float
-    low: float
-    high: float
-    detectable: float
-    asv_found: bool
+    rounds: list[list[pairs.Pair]]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        return compare_pairs(self.rounds)
+
+    @property
+    def kind(self) -> str:
+        return self.verdict.kind
+
+    @cached_property
+    def asv_found(self) -> bool:
+        return _asv_finds(self.rounds)
 
 
 def headline() -> list[str]:
@@ -58,17 +66,7 @@ def cases(
     tasks = [pairs.Task("gemm", problem, "float32") for problem in problems]
     for _ in range(repeats):
         for task, found in pairs.run_rounds(plain, other, tasks, rounds).items():
-            verdict = compare_pairs(found)
-            yield Case(
-                task.problem,
-                extra,
-                verdict.kind,
-                verdict.ratio,
-                verdict.low,
-                verdict.high,
-                verdict.detectable,
-                _asv_finds(found),
-            )
+            yield Case(task.problem, extra, found)
 
 
 def _asv_finds(rounds: Sequence[Sequence[pairs.Pair]]) -> bool:
@@ -96,8 +94,8 @@ def table(found: Sequence[Case]) -> list[dict[str, object]]:
             {
                 "extra work": f"{extra:.0%}" if extra else "none",
                 "cases": len(mine),
-                "ratio": f"{statistics.median(case.ratio for case in mine):.4f}",
-                "detectable": f"{statistics.median(case.detectable for case in mine):.1%}",
+                "ratio": f"{statistics.median(case.verdict.ratio for case in mine):.4f}",
+                "detectable": f"{statistics.median(case.verdict.detectable for case in mine):.1%}",
                 **{kind: share(kind) for kind in ("slower", "faster", "same", "ambiguous")},
                 "asv on plain medians": f"{100 * sum(c.asv_found for c in mine) / len(mine):.1f}",
             }
@@ -111,6 +109,6 @@ def load(path: Path) -> list[Case]:
 
 
 def save(path: Path, found: Sequence[Case]) -> None:
-    """Write every case, for whoever wants to look at single kernels."""
+    """Write every case with its rounds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([asdict(case) for case in found], indent=1) + "\n")
+    path.write_text(json.dumps([asdict(case) for case in found]) + "\n")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from detection import _markdown, put
+from detection import markdown, put
 
 from deepbench_ops.analysis.verdict import (
     NEGLIGIBLE,
@@ -73,9 +73,9 @@ RUINED = [
     for upward in ((False, True) if ruined else (False,))
 ]
 OTHERS = [
-    Rounds(noise, heavy, ruined, upward)
-    for noise, heavy in ((0.003, False), (0.03, False), (0.1, False), (0.01, True))
-    for ruined, upward in ((0.0, False), (0.1, False), (0.3, True))
+    Rounds(noise, heavy, ruined, ruined > 0)
+    for noise, heavy in ((0.003, False), (0.03, False), (0.01, True))
+    for ruined in (0.0, 0.3)
 ]
 MILD = [Rounds(ruined=ruined, upward=True, factors=(1.02, 1.2)) for ruined in (0.1, 0.3)]
 
@@ -148,8 +148,9 @@ def figures(found: Found, changes: Sequence[float]) -> Row:
 
 def pairs_table(trials: int, seed: int) -> Iterator[Row]:
     """Yield a row for each number and kind of rounds in pairs."""
-    wanted = [(count, kind) for count in (10, 20, 5, 4, 3) for kind in RUINED]
-    wanted += [(count, kind) for count in (10, 20) for kind in (*OTHERS, *MILD)]
+    wanted = [(count, kind) for count in (10, 20) for kind in (*RUINED, *OTHERS)]
+    wanted += [(count, kind) for count in (3, 5) for kind in (RUINED[0], RUINED[1], RUINED[-1])]
+    wanted += [(10, kind) for kind in MILD]
     for count, kind in wanted:
         samples = paired(np.random.default_rng(seed), trials, count, kind)
         found = found_in(samples)
@@ -183,7 +184,7 @@ def difference(before: Location, after: Location) -> Found:
 
 def looks_table(trials: int, seed: int, most: int = 20) -> Iterator[Row]:
     """Yield a row for each kind of rounds and change, looked at until they answer."""
-    for kind in (RUINED[0], RUINED[1], RUINED[-1], OTHERS[3], OTHERS[9]):
+    for kind in (RUINED[0], RUINED[1], RUINED[-1], OTHERS[2], OTHERS[4]):
         samples = paired(np.random.default_rng(seed), trials, most, kind)
         planned = looks(most)
         seen = [(look, found_in(samples[:, : look.rounds])) for look in planned]
@@ -210,7 +211,7 @@ def agree(found: Found, trial: int, verdict: Verdict) -> None:
         bound[0] for bound in part(found.location, slice(trial, trial + 1)).interval(ERROR)
     )
     logs = np.log([verdict.low, verdict.ratio, verdict.high])
-    np.testing.assert_allclose(logs, [low, found.median[trial], high], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(logs, [low, found.median[trial], high], rtol=1e-4, atol=1e-6)
 
 
 def main() -> None:
@@ -226,11 +227,11 @@ def main() -> None:
         ("Looked at after 5, 10, 15 and 20 rounds of pairs, until they answer", looks_table),
     ):
         rows = list(table(arguments.trials, arguments.seed))
-        tables.append(f"{title}, {arguments.trials} trials a row:\n\n{_markdown(rows)}")
+        tables.append(f"{title}, {arguments.trials} trials a row:\n\n{markdown(rows)}")
         if arguments.write is None:
             print(tables[-1], end="\n\n", flush=True)
     if arguments.write is not None:
-        put("\n\n".join(tables), arguments.write, "verdicts")
+        put("\n\n".join(tables), arguments.write, "verdicts", "verdicts.py")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import math
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 
 import points as points_of_tests
@@ -84,6 +85,25 @@ def test_later_workbooks_differ(published):
     assert held["nvidia-v100", "2017-11-16"] == 7.4e-05
     assert held["nvidia-v100", "2019-10-07"] == 3.1e-05
     assert [r.day for r in line] == sorted(r.day for r in line)
+
+
+def test_only_faster_times_are_records():
+    """A slower time that takes the place of its machine's former one is none."""
+    one = points_of_tests.point(set="training", problem_id="m1760_n128_k1760_NN")
+    taken = [
+        one._replace(seconds=seconds, release=release)
+        for seconds, release in zip((0.1, 0.107, 0.09, 0.09), table.measurable(), strict=False)
+    ]
+    (line,) = fastest.history(taken, select("headline", "gemm"), [one.precision])
+    assert [0.1, 0.09] == [record.seconds for record in line]
+
+
+@pytest.mark.parametrize("family", ["gemm", "conv", "rnn"])
+def test_records_fall(published, family):
+    """As long as they are totals of as many passes."""
+    for line in fastest.history(published, select("headline", family), ["float32"]):
+        for former, record in pairwise(line):
+            assert record.passes > former.passes or record.seconds < former.seconds
 
 
 def test_the_command_prints_a_day(published):

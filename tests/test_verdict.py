@@ -246,7 +246,7 @@ def close(one, other):
     """Whether two verdicts say the same but for rounding."""
     bounds = [(v.low, v.ratio, v.high, v.detectable) for v in (one, other)]
     return one.rounds == other.rounds and bounds[0] == pytest.approx(
-        bounds[1], rel=1e-6, nan_ok=True
+        bounds[1], rel=1e-6, abs=1e-6, nan_ok=True
     )
 
 

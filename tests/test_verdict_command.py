@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, history, points
+from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
@@ -100,8 +101,8 @@ def several(levels, count, seed=100, **about):
     return found
 
 
-def judged(given):
-    return causes.causes(history.lines(given, RELEASES))
+def judged(given, each=False):
+    return causes.causes(history.lines(given, RELEASES), each)
 
 
 def test_most_of_a_framework_is_one_cause():
@@ -343,6 +344,43 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
         found = confirm.confirm([cause], 4, str, same_release)
         assert kept == found.repeats(cause)
         assert found.told(cause)[0].startswith("slower" if kept else "faster")
+
+
+def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
+    """Five rounds of ten for a kernel that is surely as slow; the other goes on."""
+    listed = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN")
+    both = judged([one for name in listed for one in line(STEP, problem=name)])
+    asked = []
+
+    def run_round(before, after, tasks, number):
+        asked.extend(task.problem for task in tasks)
+        after = {listed[0]: 1.2 + 0.002 * (number % 5), listed[1]: 1.05 + 0.1 * (-1) ** number}
+        return {task: [(1.0, after[task.problem])] * 20 for task in tasks}
+
+    monkeypatch.setattr(pairs, "run_round", run_round)
+    found = confirm.confirm(both, 10, str, same_release)
+    assert [5, 10] == [asked.count(name) for name in listed]
+    assert ["slower", "ambiguous"] == [found.of(cause)[0][1].kind for cause in both]
+
+
+def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
+    """Which causes, and what pairs said of them; JSON has them apart."""
+    names = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN", "m128_n8457_k1760_NN")
+    causes = judged([one for name in names for one in line(STEP, problem=name)], each=True)
+    after = dict(zip(names, (1.2, 1.0, 1.0), strict=True))
+
+    def run_round(before, _, tasks, number):
+        noise = 0.001 * (number % 3)
+        return {task: [(1.0, after[task.problem] + noise)] * 20 for task in tasks}
+
+    monkeypatch.setattr(pairs, "run_round", run_round)
+    found = confirm.confirm(causes, 10, str, same_release)
+    told = command._not_repeated(causes, found).splitlines()
+    assert (["", "2 of 3 did not repeat:"], 2) == (told[:2], len(told[2:]))
+    assert all("in pairs: same 1" in text for text in told[2:])
+    left = [cause for cause in causes if found.repeats(cause)]
+    content = json.loads(command._json([], left, found, {}, causes))
+    assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))
 
 
 def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):

@@ -15,7 +15,7 @@ class Record:
     """A kernel's best total on a day, and who holds it.
 
     seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce bytes/s of
-    all ranks' vectors, as DeepBench counts it.
+    all ranks' vectors, as DeepBench counts it. passes: how many there are.
     """
 
     set: str
@@ -28,6 +28,7 @@ class Record:
     day: date
     seconds: float
     rate: float
+    passes: int
 
 
 def records(
@@ -60,13 +61,18 @@ def records(
 def history(
     points: Sequence[Point], selected: Sequence[Selected], precisions: Collection[str]
 ) -> list[list[Record]]:
-    """Return, for each kernel, its records in the order in which they were set."""
+    """Return, for each kernel, its records in the order in which they were set.
+
+    A record is a time below all earlier ones, on any machine; or the first total of more passes,
+    with which the earlier ones do not compare.
+    """
     days = sorted({point.release.date for point in points})
     lines: dict[tuple[str, str, int | None], list[Record]] = {}
     for day in days:
         for record in records(points, selected, precisions, day):
             line = lines.setdefault((record.set, record.problem_id, record.ranks), [])
-            if not line or record.seconds != line[-1].seconds:
+            last = line[-1] if line else None
+            if last is None or record.passes > last.passes or record.seconds < last.seconds:
                 line.append(record)
     return list(lines.values())
 
@@ -101,4 +107,5 @@ def _best(holders: Sequence[dict[str, Point]]) -> Record:
         day=first.release.date,
         seconds=sum(point.seconds for point in passes.values()),
         rate=first.rate * ranks,
+        passes=len(passes),
     )

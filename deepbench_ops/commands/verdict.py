@@ -71,7 +71,7 @@ News = Mapping[Between, Mapping[str, tuple[str, str]]]
     type=click.IntRange(min=3),
     default=10,
     show_default=True,
-    help="Pairs of processes that --confirm starts for each kernel.",
+    help="The most pairs of processes that --confirm starts for each kernel.",
 )
 @results_folder
 @printed_as("table", "markdown", "json", "junit")
@@ -112,6 +112,7 @@ def verdict(
         if cause.after.date > earliest and only in (None, cause.after)
     ]
     confirmed = _confirm(found, machine, rounds) if confirm else None
+    suspects = found
     if confirmed is not None:
         found = [cause for cause in found if confirmed.repeats(cause)]
     news = _news(results, found)
@@ -119,9 +120,11 @@ def verdict(
     if form == "junit":
         click.echo(_junit(lines, found))
     elif form == "json":
-        click.echo(_json(lines, found, confirmed, news))
+        click.echo(_json(lines, found, confirmed, news, suspects))
     elif judged:
         click.echo(_text(lines, found, confirmed, news, form == "markdown"))
+        if confirmed is not None:
+            click.echo(_not_repeated(suspects, confirmed))
     if not judged:
         raise DeepbenchError(_too_short(lines, all_machines))
     sys.exit(_status(lines, found, confirmed))
@@ -277,20 +280,50 @@ def _interval(cause: "Cause") -> str:
     return f"{change.low:.3g} .. {change.high:.3g} (99 %)"
 
 
+def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
+    """Return how many of the causes that were measured again did not repeat, and which."""
+    again = [cause for cause in suspects if confirmed.of(cause)]
+    gone = [cause for cause in again if not confirmed.repeats(cause)]
+    told = f"\n{len(gone)} of {len(again)} did not repeat" + (":" if gone else "")
+    return "\n".join(
+        [
+            told,
+            *(f"- {_what(cause)}; in pairs: {'; '.join(confirmed.told(cause))}" for cause in gone),
+        ]
+    )
+
+
+def _what(cause: "Cause") -> str:
+    kind = "slower" if cause.slower else "faster"
+    return (
+        f"{cause.name} {kind} {cause.ratio:.3g} with {cause.after.name} after {cause.before.name}"
+    )
+
+
 def _json(
     lines: "Sequence[Line]",
     found: "Sequence[Cause]",
     confirmed: "Confirmed | None",
     news: News,
+    suspects: "Sequence[Cause]",
 ) -> str:
+    gone = [cause for cause in suspects if cause not in found]
+    dropped = {} if confirmed is None else {"did_not_repeat": _each_as_json(gone, confirmed, news)}
     return json.dumps(
         {
             "lines": len(lines),
             "judged": sum(line.judgeable for line in lines),
-            "changes": [_as_json(cause, confirmed, news) for cause in found],
+            "changes": _each_as_json(found, confirmed, news),
+            **dropped,
         },
         indent=1,
     )
+
+
+def _each_as_json(
+    causes: "Sequence[Cause]", confirmed: "Confirmed | None", news: News
+) -> list[dict[str, Any]]:
+    return [_as_json(cause, confirmed, news) for cause in causes]
 
 
 def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Does it repeat? Suspects measured again, the release before against the one after, in pairs.
 
 Lines of releases were measured on different days. A pair is measured in the same milliseconds, so
-that what was the machine's does not repeat (see `measure.pairs`).
+that what was the machine's does not repeat (see `measure.pairs`). Kernels that have answered after
+a few rounds are not measured further; looking several times finds no more in noise than looking
+once (`statistics.stopping`).
 """
 
 import math
@@ -14,23 +16,28 @@ from deepbench_ops import project
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.history import Shift
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected, settled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs, settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.live import Launch
 from deepbench_ops.paired.taken import Taken
 from deepbench_ops.releases import side
+from deepbench_ops.statistics.stopping import Look, looks
 
 EACH = 3
 """Kernels of a cause that are measured: those that changed most."""
+
+
+Kernel = tuple[str, str, pairs.Task]
+"""The names of the releases before and after, and what is measured."""
 
 
 @dataclass
 class Confirmed:
     """Verdicts in pairs on kernels of causes, and why others have none."""
 
-    verdicts: dict[tuple[str, str, pairs.Task], Verdict] = field(default_factory=dict)
+    verdicts: dict[Kernel, Verdict] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def of(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
@@ -68,40 +75,64 @@ def confirm(
     goes on after an interruption.
     """
     folder = project.environments() if folder is None else folder
-    confirmed = Confirmed()
     together: dict[tuple[str, str], list[Cause]] = {}
     for cause in causes:
         together.setdefault((cause.before.name, cause.after.name), []).append(cause)
-    taken: list[tuple[tuple[str, str, pairs.Task], list[list[pairs.Pair]]]] = []
-    done: list[Taken] = []
+    confirmed, groups = Confirmed(), []
     for names, members in together.items():
         tasks = list(dict.fromkeys(t for cause in members for t in _most_changed(cause)))
         if not tasks:
-            confirmed.reasons[names] = _why_not(members)
+            confirmed.reasons[names] = "cannot be measured in pairs"
             continue
-        say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, {rounds} rounds")
+        say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, up to {rounds} rounds")
         kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
         launches = cache(partial(_launches, members[0], folder, say))
-        try:
-            measured = kept.measure(launches, tasks, rounds)
-        except DeepbenchError as reason:
-            confirmed.reasons[names] = str(reason)
-            say(str(reason))
-            continue
-        taken += [((*names, task), found) for task, found in measured.items()]
-        done.append(kept)
-    verdicts = corrected([compare_pairs(found) for _, found in taken])
-    confirmed.verdicts |= {key: v for (key, _), v in zip(taken, verdicts, strict=True)}
-    for kept in done:
-        kept.forget()
+        groups.append(_Group(names, tasks, kept, launches))
+    alone: dict[Kernel, Verdict] = {}
+    for look in looks(rounds):
+        for group in groups:
+            try:
+                alone |= group.verdicts(look)
+            except DeepbenchError as reason:
+                confirmed.reasons[group.names] = str(reason)
+                say(str(reason))
+                group.open = []
+        judged = corrected(list(alone.values()))
+        confirmed.verdicts = dict(zip(alone, judged, strict=True))
+        for group in groups:
+            group.leave(confirmed.verdicts)
+    for group in groups:
+        if group.names not in confirmed.reasons:
+            group.kept.forget()
     return confirmed
+
+
+@dataclass
+class _Group:
+    """What is measured of two releases: the kernels that are open, and the rounds there are."""
+
+    names: tuple[str, str]
+    open: list[pairs.Task]
+    kept: Taken
+    launches: Callable[[], tuple[Launch, Launch]]
+
+    def verdicts(self, look: Look) -> dict[Kernel, Verdict]:
+        """Measure up to a look, and return the verdicts on the kernels that are open."""
+        found = self.kept.measure(self.launches, self.open, look.rounds)
+        return {
+            (*self.names, task): compare_pairs(rounds, look.share) for task, rounds in found.items()
+        }
+
+    def leave(self, verdicts: dict[Kernel, Verdict]) -> None:
+        """Measure no more of the kernels that have answered."""
+        self.open = [task for task in self.open if not settled(verdicts[*self.names, task])]
 
 
 def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> tuple[Launch, Launch]:
     return side.launch(cause.before, folder, say), side.launch(cause.after, folder, say)
 
 
-def _key(shift: Shift) -> tuple[str, str, pairs.Task]:
+def _key(shift: Shift) -> Kernel:
     return shift.before.release.name, shift.after.release.name, _task(shift.after)
 
 
