@@ -37,7 +37,7 @@ CAUTION = 1.5
 without it up to 1.4 % of intervals of 99 % missed the truth (bench/verdicts.py)."""
 
 KEPT, LEAST = 32, 1e-7
-"""Windows that are kept, the most probable ones, and the least weight of one that is."""
+"""Windows that are kept: the most probable ones, of at least this part of the highest weight."""
 
 HALVINGS = 30
 """Steps of the search for a quantile, between those of its parts."""
@@ -146,11 +146,12 @@ def _most_probable(
     weights: np.ndarray, centres: np.ndarray, errors: np.ndarray, freedoms: np.ndarray
 ) -> Location:
     """Return those that count most, with weights of sum 1."""
-    weights = weights / weights.sum(axis=-1, keepdims=True)
+    weights = weights / weights.max(axis=-1, keepdims=True)
     order = np.argsort(-weights, axis=-1, kind="stable")[..., :KEPT]
     parts = (weights, centres, errors, freedoms)
     weights, centres, errors, freedoms = (np.take_along_axis(p, order, -1) for p in parts)
     weights = np.where(weights > LEAST, weights, 0.0)
+    weights = weights / weights.sum(axis=-1, keepdims=True)
     count = int((weights > 0).sum(axis=-1).max())
     return Location(*(part[..., :count] for part in (weights, centres, errors, freedoms)))
 
