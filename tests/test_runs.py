@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.backends.answers import Answers
+from deepbench_ops.releases import plugin
 from deepbench_ops.runs import journal, watch
 from deepbench_ops.runs.journal import Entry, Journal
 from deepbench_ops.runs.progress import Progress, shares, spoken
@@ -187,6 +188,16 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
     assert 2 == len(measured)
     again.saved()
     assert [] == list((tmp_path / watch.FOLDER).iterdir())
+
+
+def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
+    """A process with the same number would file their records as its own."""
+    monkeypatch.chdir(tmp_path)
+    own, left = (plugin.SPOOLS.resolve() / name for name in ("7-new", "7-old"))
+    for spool in (own, left):
+        spool.mkdir(parents=True)
+    with plugin._alone(own):
+        assert [own] == list(plugin.SPOOLS.resolve().iterdir())
 
 
 def test_a_run_says_how_far_it_is_and_when_it_ends():

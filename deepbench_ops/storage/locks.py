@@ -78,7 +78,7 @@ def measuring(folder: Path, doing: str) -> Iterator[None]:
                 f"{holder} measures here already, and two at once would disturb each other: wait"
                 f" for it, such as with: while kill -0 {pid}; do sleep 5; done"
             ) from None
-        machine = Path(tempfile.gettempdir(), f"deepbench-{getpass.getuser()}")
+        machine = Path(tempfile.gettempdir(), f"deepbench-{_user()}")
         try:
             held.enter_context(_holding(machine / NAME, doing, 0.0))
         except Timeout:
@@ -117,6 +117,14 @@ def _holding(path: Path, doing: str, wait: float) -> Iterator[None]:
             with suppress(OSError):
                 _description(path).unlink()
         lock.release()
+
+
+def _user() -> str:
+    """Return the user's name, or number where the system has no name of it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _lock_of(path: Path) -> BaseFileLock:
