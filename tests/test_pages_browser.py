@@ -232,7 +232,7 @@ def test_a_long_list_is_shown_in_parts(page: Any, site: str, html: Path) -> None
     assert 200 == lines.count()
     page.locator("#summarylist-body th", has_text="Value").click()
     page.wait_for_function(
-        "document.querySelector('#summarylist-body tbody tr').textContent.includes('line')"
+        "() => document.querySelector('#summarylist-body tbody tr').textContent.includes('line')"
     )
     assert 200 == lines.count()
     page.get_by_label("Find lines").fill("training line249")
