@@ -12,10 +12,11 @@
     }
 
     /* A line's looks by its place: colour, dash and symbol together, so that colour alone never tells. Each
-       further seven lines have the colours again, with other dashes and symbols: 49 look different. */
+       further seven lines have the colours again, with other dashes and symbols: 49 look different. Symbols are
+       filled; a hollow one says more of a point. */
     function looks(place) {
         var which = place % 7, turn = Math.floor(place / 7), other = (which + turn) % 7;
-        return {colour: colour('c' + which), symbol: SYMBOLS[other] + (turn % 2 ? '-open' : ''), dash: DASHES[other]};
+        return {colour: colour('c' + which), symbol: SYMBOLS[other], dash: DASHES[other]};
     }
 
     function faded(hex, part) {

@@ -118,7 +118,6 @@
     function throughput(data, name, rows) {
         var labels = told_apart(rows, function (row) { return label(row) + ', ' + (row.precision || 'precision not known'); }, APART).map(d.plain);
         var shape = by_row(labels, 1);
-        function other(symbol) { return symbol + (symbol.endsWith('-open') ? '-dot' : '-open'); }
         function points(name, looks, rate, differs) {
             return {type: 'scatter', mode: 'markers', name: d.plain(name), y: labels, x: rows.map(rate),
                 text: rows.map(differs || function () { return ''; }), hovertemplate: '%{y}: %{x:.4g} a second<br>%{text}',
@@ -136,7 +135,7 @@
                         return d.distinct(rows.map(function (row) { return unlike(row, machine); })).map(function (precision) {
                             var looks = d.looks(place + 1);
                             return points(machine + (precision && ', at ' + precision + ' instead'),
-                                precision ? Object.assign(looks, {symbol: other(looks.symbol)}) : looks, function (row) {
+                                precision ? Object.assign(looks, {symbol: looks.symbol + '-open'}) : looks, function (row) {
                                     return cell(row, machine) && unlike(row, machine) === precision ? cell(row, machine).per_second : null;
                                 }, function (row) { return ((row.here[machine] || {}).differs || []).join(', '); });
                         });
