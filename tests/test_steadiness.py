@@ -11,6 +11,7 @@ pytest.importorskip("asv", reason="results are read by asv")
 from datetime import date
 
 from deepbench_ops.analysis import comparison, fastest, frameworks, history
+from deepbench_ops.exports import tidy
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.machine.roofs import Roofs, fast_factor
 from deepbench_ops.pages import site_data
@@ -243,6 +244,14 @@ def test_pages_hold_the_reason_of_each_point():
         (line,) = history.lines(points(**last), RELEASES)
         told = site_data._line(line, 0, None, dict.fromkeys(RELEASES, 0))
         assert expected == told.get("unsteady")
+
+
+def test_an_export_has_the_reason_in_a_column():
+    """Of a steady time the cell is empty."""
+    assert "" == tidy.row(points()[0])[tidy.UNSTEADY]
+    *_, last = points(**UNSTEADY)
+    assert UNSTEADY["unsteady"] == tidy.row(last)[tidy.UNSTEADY]
+    assert tidy.UNSTEADY in tidy.as_csv([tidy.row(last)]).splitlines()[0].split(",")
 
 
 def test_a_change_stands_between_steady_points():

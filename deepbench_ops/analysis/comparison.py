@@ -25,6 +25,8 @@ class Contender:
     name: str
     points: Mapping[Kernel, Point]
     profile: Profile | None = None
+    left: tuple[Point, ...] = ()
+    """Its unsteady times, which are left out."""
 
     def of_peak(self, point: Point) -> float | None:
         """The share of the machine's peak at that precision, None where no peak is known."""
@@ -97,14 +99,17 @@ def contender(
         raise DeepbenchError(f"{machine} has results of several frameworks: write one of {choices}")
     if release and release not in (*names, *frameworks):
         raise unknown(f"release of {machine}", release, [*frameworks, *names])
-    newest = {}
-    for point in sorted(points, key=lambda point: point.release.date):
-        asked = not release or release in (point.release.name, point.release.framework)
-        if asked and point.compared and not point.unsteady:
-            newest[point.kernel] = point
+    asked = [
+        point
+        for point in points
+        if point.compared and release in ("", point.release.name, point.release.framework)
+    ]
+    steady = [point for point in asked if not point.unsteady]
+    newest = {p.kernel: p for p in sorted(steady, key=lambda point: point.release.date)}
+    left = tuple(point for point in asked if point.unsteady)
     only = {point.release.name for point in newest.values()}
     name = f"{machine}@{release or (only.pop() if len(only) == 1 else frameworks[0])}"
-    return Contender(name, newest, profile)
+    return Contender(name, newest, profile, left)
 
 
 def groups(first: Contender, other: Contender) -> list[Group]:

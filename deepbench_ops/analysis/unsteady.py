@@ -65,6 +65,19 @@ def counted(chosen: Sequence[Point]) -> str:
     return ", ".join(f"{count} {name}" for name, count in kinds.most_common())
 
 
+def remarks(asked: Iterable[Point]) -> list[str]:
+    """Return a line about the unsteady points among those that were asked for, which an answer
+    leaves out, or none."""
+    left = [point for point in asked if point.unsteady]
+    if not left:
+        return []
+    machines = " and ".join(sorted({point.machine for point in left}))
+    return [
+        f"{len(left)} unsteady times of {machines} are left out ({counted(left)}):"
+        " deepbench unsteady RELEASE lists those of a release"
+    ]
+
+
 def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
     """Return a line for each release among saved result files that has unsteady points: how many,
     and the commands that measure them again.

@@ -72,6 +72,7 @@ def compare(
     only.
     """
     from deepbench_ops.analysis import comparison
+    from deepbench_ops.analysis.unsteady import remarks
 
     specs = contenders if len(contenders) > 1 else ("", *contenders)
     first, *others = (_contender(text, results, device) for text in specs)
@@ -80,7 +81,8 @@ def compare(
         names = " and ".join(other.name for other in others)
         raise DeepbenchError(f"{first.name} has no kernel in common with {names}")
     for other in others:
-        say(comparison.remarks(first, other), form)
+        left = remarks([*first.left, *other.left])
+        say([*comparison.remarks(first, other), *left], form)
     if form == "json":
         click.echo(json.dumps([_json(first, *pair, widest) for pair in pairs], indent=1))
     elif form == "csv":

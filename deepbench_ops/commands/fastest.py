@@ -73,6 +73,7 @@ def fastest(
     from deepbench_ops.analysis import fastest as records
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.settings import notes
+    from deepbench_ops.analysis.unsteady import remarks
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import results_table
 
@@ -92,7 +93,7 @@ def fastest(
         raise DeepbenchError(_nothing(results, len(found), selection, family, precisions, as_of))
     asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
     apart = [p for p in asked if p.usual_run and p.settings]
-    say(notes([p for p in asked if p.usual], apart), form)
+    say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
     if form == "json":
         click.echo(json.dumps([asdict(r) | {"day": r.day.isoformat()} for r in lines], indent=1))
     else:

@@ -41,15 +41,22 @@ def frameworks(
     from deepbench_ops.analysis import frameworks as analysis
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.settings import notes
+    from deepbench_ops.analysis.unsteady import remarks
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import results_table
 
     releases = {release.hash: release for release in results_table.load(results)}
     name = machine_with_results(results, machine)
     members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
+    every = points.load(results, name, releases, rounds=True)
+    asked = [
+        point
+        for point in every
+        if (point.set, point.family, point.problem_id) in members and point.precision == precision
+    ]
     found = [
         contest
-        for contest in analysis.contests(points.load(results, name, releases, rounds=True))
+        for contest in analysis.contests(every)
         if any(
             (each, contest.kernel.family, contest.kernel.problem_id) in members
             for each in contest.sets
@@ -62,7 +69,8 @@ def frameworks(
             " with two frameworks: measure it with asv run --bench"
             f' "$(deepbench select {selection} --precision {precision})"'
         )
-    say(notes([point for contest in found for point in contest.points]), form)
+    shown = [point for contest in found for point in contest.points]
+    say([*notes(shown), *remarks(asked)], form)
     if form == "json":
         click.echo(json.dumps([as_dict(contest) for contest in found], indent=1))
     else:

@@ -98,6 +98,7 @@ def verdict(
     """
     from deepbench_ops.analysis.causes import causes
     from deepbench_ops.analysis.settings import notes
+    from deepbench_ops.analysis.unsteady import remarks
 
     earliest = date.min if since is None else _release(since).date
     only = None if release is None else _release(release)
@@ -105,7 +106,8 @@ def verdict(
         raise DeepbenchError("give either --machine or --all-machines")
     lines = _lines(results, _machines(results, machine, all_machines))
     _demand_releases(lines, since, only)
-    say(notes(point for line in lines for point in line.points), form)
+    every = [point for line in lines for point in line.points]
+    say([*notes(every), *remarks(every)], form)
     found = [
         cause
         for cause in causes(lines, each)

@@ -18,7 +18,7 @@ from deepbench_ops.storage import atomic
 
 Row = dict[str, Any]
 
-SAMPLES = "sample_seconds"
+UNSTEADY, SAMPLES = "unsteady", "sample_seconds"
 
 COLUMNS = {
     **dict.fromkeys(("machine", "framework", "release", "date"), "string"),
@@ -28,10 +28,12 @@ COLUMNS = {
     **dict.fromkeys(("seconds", "low", "high"), "float64"),
     "samples": "int64",
     "source": "string",
+    UNSTEADY: "string",
     SAMPLES: "list",
 }
 """The columns in order, with the type that Parquet calls theirs: the same for every machine. The
-last holds the samples in seconds, in CSV with blanks between them."""
+last two hold why a time is not to be trusted, "" where it is, and the samples in seconds, in CSV
+with blanks between them."""
 
 
 def row(point: Point) -> Row:
@@ -54,6 +56,7 @@ def row(point: Point) -> Row:
         "high": high,
         "samples": point.samples,
         "source": "measured" if point.release.measurable else "published",
+        UNSTEADY: point.unsteady,
         SAMPLES: list(point.sample_seconds),
     }
 

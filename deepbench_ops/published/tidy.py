@@ -19,7 +19,7 @@ from typing import Any
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exports.spreadsheet_text import bare
-from deepbench_ops.exports.tidy import COLUMNS, SAMPLES, Row
+from deepbench_ops.exports.tidy import COLUMNS, SAMPLES, UNSTEADY, Row
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import CLASSES
@@ -34,8 +34,8 @@ LARGEST = limited.RESULT
 MEASURED = "release-py3"
 """How the name of an environment begins that asv has made for a release."""
 
-OLD_COLUMNS = [name for name in COLUMNS if name != SAMPLES]
-"""Of tables that were exported without samples."""
+OLD_COLUMNS = [name for name in COLUMNS if name not in (UNSTEADY, SAMPLES)]
+"""Of tables that were exported without the last two."""
 
 
 def read(path: Path) -> list[Row] | None:
@@ -148,8 +148,10 @@ def _checked(rows: Any) -> list[Row]:
         wrong = _wrong(row)
         if wrong:
             raise ValueError(f"row {number}: {wrong}")
+        row.setdefault(UNSTEADY, "")
         row.setdefault(SAMPLES, [])
-        key = tuple(row[name] for name, kind in COLUMNS.items() if kind == "string")
+        texts = [name for name, kind in COLUMNS.items() if kind == "string" and name != UNSTEADY]
+        key = tuple(row[name] for name in texts)
         if (*key, row["ranks"]) in seen:
             raise ValueError(f"row {number}: its kernel is there twice")
         seen.add((*key, row["ranks"]))
@@ -161,7 +163,7 @@ def _wrong(row: Any) -> str:
     if not isinstance(row, dict) or list(row) not in (list(COLUMNS), OLD_COLUMNS):
         return "its columns are not those of an export"
     for name, kind in COLUMNS.items():
-        value = row.get(name)
+        value = row.get(name, "" if name == UNSTEADY else None)
         if kind == "string" and not isinstance(value, str):
             return f"{name} is {value!r}"
         if kind == "int64" and not (type(value) is int or (value is None and name == "ranks")):
