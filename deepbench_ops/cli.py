@@ -20,32 +20,41 @@ NO_ANSWER = 2
 INTERRUPTED, PIPE_CLOSED = 130, 141
 """128 and the number of SIGINT or SIGPIPE, as shells have it."""
 
-COMMANDS = (
-    "problems",
-    "select",
-    "check",
-    "backends",
-    "machine",
-    "time",
-    "config",
-    "verdict",
-    "bisect",
-    "noise",
-    "unsteady",
-    "release",
-    "allreduce",
-    "import",
-    "compare",
-    "fastest",
-    "frameworks",
-    "export",
-    "submit",
-    "table",
-    "ops",
-    "overhead",
-    "latency",
-    "scaling",
-)
+SECTIONS = {
+    "Before measuring": {
+        "machine": "describe this machine and read its peaks, once",
+        "problems": "list all kernels with their FLOPs and bytes",
+        "select": "print the pattern of a selection, for asv run --bench",
+        "check": "compare every kernel with float64, timing none",
+        "backends": "which framework has which kernel, and why not",
+        "config": "check asv.conf.json",
+    },
+    "Measure here and now": {
+        "time": "one problem of any size: seconds, interval, share of peak",
+        "allreduce": "sum vectors over several processes",
+        "ops": "the operations of a whole model, and the share of each",
+        "latency": "a whole model in inference: median, percentiles, throughput",
+        "scaling": "the training of a whole model on more and more ranks",
+        "noise": "how small a change this machine can show",
+    },
+    "Ask the results": {
+        "verdict": "what became slower or faster, release by release",
+        "bisect": "the first release on which a kernel is slow, measured in pairs",
+        "frameworks": "the frameworks of a machine on the same kernels",
+        "compare": "machines or releases side by side",
+        "fastest": "the fastest machine for each kernel, today or on any day",
+        "overhead": "the time of whole models beyond their operations, by release",
+        "table": "published tables of whole models next to your figures",
+        "unsteady": "points of a release to measure again",
+    },
+    "Releases, and results of others": {
+        "release": "list, add and clean up releases",
+        "import": "read published results, logs and submissions",
+        "export": "write results as a workbook or a table",
+        "submit": "pack the results of a machine for others to import",
+    },
+}
+COMMANDS = tuple(name for section in SECTIONS.values() for name in section)
 
 
 class Commands(click.Group):
@@ -63,6 +72,12 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the help."""
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=12)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of `deepbench_ops.commands` that has the name; None for no such."""
@@ -93,39 +108,21 @@ def _faulty_plugins() -> list[str]:
 def cli() -> None:
     """How fast are deep-learning operations on this machine, and what made them slower?
 
-    deepbench knows the kernels that DeepBench published (matrix products, convolutions,
-    recurrent layers, sparse products, all-reduce) and describes the machine that measures
-    them. Measuring itself is asv's part, a framework's releases being its x-axis:
+    deepbench knows the kernels that DeepBench published (matrix products, convolutions, recurrent
+    layers, sparse products, all-reduce) and whole models. asv measures them, release after release
+    of a framework; deepbench prepares the measuring and reads the results:
 
     \b
-      deepbench machine --yes           describe this machine, once
+      deepbench machine --yes          describe this machine, once
       asv run --bench "$(deepbench select headline --precision float32)"
-                                        measure the newest listed releases
-      asv publish                       make the web pages in html/
-      deepbench problems                list every kernel with FLOPs and bytes
+                                       measure the newest release of each framework
+      deepbench frameworks             which is fastest here, kernel by kernel
+      asv publish                      make the web pages in html/
       deepbench time gemm --m 1760 --n 128 --k 1760
-                                        time one problem now: seconds, interval, share of peak
-      deepbench check                   compare every kernel with float64, timing none
-      deepbench backends                which framework has which kernel, and why not
-      deepbench verdict                 what became slower or faster, and whether it repeats
-      deepbench bisect ID FROM..TO      the first release on which a kernel is slow
-      deepbench noise                   how small a change this machine can show, and why
-      deepbench unsteady RELEASE        points worth measuring again
-      deepbench release add torch==...  a release, nightly or wheel as a point on its line
-      deepbench allreduce --ranks 4     sum vectors over four processes, at once
-      deepbench import FILE             published results, beside your own
-      deepbench compare A@torch B       machines or releases, side by side
-      deepbench fastest                 the fastest machine for each kernel
-      deepbench frameworks              one machine's frameworks on the same kernels
-      deepbench ops resnet50            a whole model's operations, and each one's share
-      deepbench overhead                what models take beyond their operations, by release
-      deepbench latency bert_128        a model in inference, several batches at once
-      deepbench scaling wide_deep       a model's training on more and more ranks
-      deepbench table stcp920           published tables of whole models, beside your figures
-      deepbench export FILE             results as a workbook or a table
-      deepbench submit FILE             results in one file, for others to import
+                                       time one problem now, in seconds
 
-    "deepbench COMMAND --help" explains each.
+    Exit status: 0 answered, 1 bad news (a slower release, a wrong kernel), 2 no answer (wrong
+    input, or nothing found). docs/command_line.md has more.
     """
 
 

@@ -120,7 +120,7 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def tell(step: str) -> None:
-    """Say what is being checked, where somebody waits for it."""
+    """Say on a terminal what is being checked."""
     progress.show(f"checking: {step} ...")
 
 

@@ -160,15 +160,15 @@ def _as_text(found: dict[str, Any]) -> str:
     for name, percent in PERCENTILES.items():
         why = found["why_not"].get(name)
         none = f"none {why} (--batches {fewest(percent)})"
-        told = none if why else f"{found[name] * 1e3:.4g}"
-        times.append(f"{percent} % {told}")
+        value = none if why else f"{found[name] * 1e3:.4g}"
+        times.append(f"{percent} % {value}")
     return (
         f"{found['model']}, {found['precision']}, batch {found['batch']}, {found['threads']} at"
         f" once, {found['framework']}, {found['by']}, {found['layout']} layout\n"
         f"threads: {found['intra_op_threads']} within an operation,"
         f" {found['inter_op_threads']} between operations\n"
         f"outputs off by {found['off']:.1e} of the typical one at most,"
-        f" {found['drift']:.1e} in root mean square, beside float64\n"
+        f" {found['drift']:.1e} in root mean square, against float64\n"
         f"latency ms: {', '.join(times)} ({found['batches']} batches)\n"
         f"throughput: {found['items_per_second']:.4g} a second"
     )

@@ -51,7 +51,7 @@ def machine(
                   installed frameworks
       bytes/s     triad a = b + 3c on arrays four times the last-level cache,
                   24 bytes an element as STREAM counts; the best of many runs
-      yardsticks  seconds of the fixed workloads beside which kernels are timed;
+      yardsticks  seconds of the fixed workloads that kernels are timed next to;
                   kept from an earlier profile, because points on the timeline
                   are multiples of them
 

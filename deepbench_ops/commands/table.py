@@ -1,4 +1,4 @@
-"""`deepbench table`: what others published of whole models, beside what was measured here."""
+"""`deepbench table`: published figures of whole models next to those of machines."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -24,13 +24,12 @@ from deepbench_ops.published.models import load
 @printed_as("table", "markdown", "csv", "json")
 @results_folder
 def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> None:
-    """Print a published table of whole models with machines' own figures beside it.
+    """Print a published table of whole models with the figures of machines next to it.
 
-    TABLE is mindspore, qingcloud, stcp920 or paper. A cell that was measured otherwise than it was
-    published says how: batch, threads at once, precision. The numbers in its round brackets are
-    those of the reasons below the table: what the machine lacks, or the command that would measure
-    it. There stand also the day of publication with what tells it, and which figures the timeline
-    lacks.
+    TABLE is mindspore, qingcloud, stcp920 or paper. A figure whose batch, threads or precision
+    differ from the published ones says so in square brackets. Numbers in round brackets are those
+    of the reasons below the table: what the machine lacks, or the command that would measure it.
+    Below are also the day of publication and its source, and which figures the timeline lacks.
     """
     from deepbench_ops.analysis import model_tables, obstacles, points
     from deepbench_ops.machine import entry, profile
@@ -122,7 +121,7 @@ def _published(row: dict[str, object]) -> list[str]:
     return [
         str(row["printed"]),
         str(row["operation"]),
-        f"{row['precision'] or 'not told'}{layout}",
+        f"{row['precision'] or 'not stated'}{layout}",
         str(row["batch"] or "not stated"),
         str(row["threads"]),
         f"{row['machine']}{devices}, {row['framework']}",
