@@ -133,7 +133,7 @@ def test_a_cause_leads_to_the_line_that_shows_it():
     """That of as many ranks, not of the fewest."""
     (cause,) = judged(line(STEP, ranks=8) + line(FLAT, ranks=2))
     told = _cause(cause, {release: place for place, release in enumerate(RELEASES)})
-    assert 8 == told["line"]["ranks"]
+    assert 8 == told["lines"][0]["at"]["ranks"]
 
 
 def test_the_same_elsewhere():

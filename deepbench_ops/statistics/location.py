@@ -33,8 +33,8 @@ FINEST = 1e-3
 clock."""
 
 CAUTION = 1.5
-"""Factor by which probabilities are raised. The choice of a window takes a little of the coverage:
-without it up to 1.4 % of intervals of 99 % missed the truth (bench/verdicts.py)."""
+"""Factor by which probabilities are raised: the choice of a window takes a little of the coverage.
+docs/detection.md has the rates with it."""
 
 KEPT, LEAST = 32, 1e-7
 """Windows that are kept: the most probable ones, of at least this part of the highest weight."""
