@@ -116,7 +116,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
 
     The next "asv run" of a release makes its environment again.
     """
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import install, table
 
     folder = project.environments()
     if everything == bool(names):
@@ -129,10 +129,11 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
         )
     freed = 0
     for one in chosen:
-        freed += disk_use(folder / one.name)
-        shutil.rmtree(folder / one.name, ignore_errors=True)
-        for ending in (".lock", ".log"):
-            (folder / f"{one.name}{ending}").unlink(missing_ok=True)
+        (folder / f"{one.name}.log").unlink(missing_ok=True)
+        if (folder / one.name).exists():
+            with install.alone(folder, one.name):
+                freed += disk_use(folder / one.name)
+                shutil.rmtree(folder / one.name, ignore_errors=True)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")
 
 

@@ -118,7 +118,7 @@ class Installation:
         if self.is_complete():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self._alone():
+        with alone(self.folder, self.release.name):
             if not self.is_complete():
                 self._make()
 
@@ -243,12 +243,16 @@ class Installation:
             f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"
         )
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep a second run from making, or removing, the same environment meanwhile."""
-        with (self.folder / f"{self.release.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+
+@contextlib.contextmanager
+def alone(folder: Path, name: str) -> Iterator[None]:
+    """Keep other processes from making, or removing, the environment of a release meanwhile.
+
+    The file that is locked stays: removing it would split the lock.
+    """
+    with (folder / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def index_options(release: Release) -> tuple[str, ...]:
