@@ -10,13 +10,14 @@ from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from points import point
+from points import PLAIN, point
 
 from deepbench_ops.analysis import comparison, fastest, frameworks
 from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.measure import fingerprint, settings
+from deepbench_ops.pages import site_data
 from deepbench_ops.paired import confirm
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
@@ -181,6 +182,13 @@ def test_the_fastest_is_without_settings():
     wanted = [Selected("training", usual.problem, ())]
     (record,) = fastest.records([slowed, usual], wanted, ["float32"])
     assert "far" == record.machine
+
+
+def test_pages_show_the_setting_among_the_conditions_of_a_line():
+    """And the command that they offer sets it."""
+    (line,) = lines([point(settings=HASWELL)], [PLAIN["release"]], fewest=1)
+    told = site_data._line(line, 0, None, {PLAIN["release"]: 0})
+    assert "OPENBLAS_CORETYPE=Haswell" == told["settings"]
 
 
 def test_a_comparison_says_under_which_settings_its_times_were_measured():

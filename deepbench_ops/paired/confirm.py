@@ -82,7 +82,7 @@ def confirm(
     for names, members in together.items():
         tasks = list(dict.fromkeys(t for cause in members for t in _most_changed(cause)))
         if not tasks:
-            confirmed.reasons[names] = "cannot be measured in pairs"
+            confirmed.reasons[names] = _why_not(members)
             continue
         say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, up to {rounds} rounds")
         kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
