@@ -1,0 +1,216 @@
+"""The evidence behind the limits of `deepbench_ops/results/steadiness.py`, from results/.
+
+Prints, from the raw records of all machines:
+
+1. by the yardstick's reading over its nominal value, slice by slice: how far calibrated seconds lie
+   from those of the point's other processes, which read 0.95 to 1.2 times nominal;
+2. by the share of a point's slices outside of the range, by what the other slices say, and by how
+   far two processes lie apart: how often a point lies off its line, the median of the six nearest
+   releases, by more than 15 %;
+3. by machine, how many times as long as another process one may take by chance, and the unsteady
+   points by reason;
+4. how often points of two processes with nothing but normal noise are called unsteady.
+
+Usage: python bench/steadiness.py [--results results]
+"""
+
+import argparse
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean, median
+
+import numpy as np
+from tabulate import tabulate
+
+from deepbench_ops.analysis import points
+from deepbench_ops.machine.roofs import Roofs
+from deepbench_ops.releases import results_table
+from deepbench_ops.results.measurements import Record, level
+from deepbench_ops.results.steadiness import SCALING, Judge, agreement, kind, reason
+
+READINGS = (0, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.5, 2, 3, math.inf)
+CALM = 0.95, 1.2
+FAR = math.log(1.15)
+QUIET = 0.1
+"""Lines are used whose neighbouring releases lie within so much of each other."""
+
+
+@dataclass
+class Judged:
+    """A point's records, its time, and where it has a line the logarithm of it over that one's."""
+
+    records: Sequence[Record]
+    seconds: float
+    off: float | None = None
+
+    @property
+    def slices(self) -> list[tuple[float, float]]:
+        """The yardstick's reading over nominal, and calibrated seconds, of each slice."""
+        return [pair for entry in self.records for pair in slices(entry)]
+
+
+def slices(entry: Record) -> Iterator[tuple[float, float]]:
+    """Yield the reading over nominal and the calibrated seconds of a process's slices."""
+    for raw, reading in zip(entry["seconds"], entry["yardstick"], strict=True):
+        yield reading / entry["nominal"], raw / reading * entry["nominal"]
+
+
+def calibrated(entry: Record) -> bool:
+    """Whether a process had a yardstick with a nominal reading."""
+    return bool(entry.get("nominal") and entry["yardstick"])
+
+
+def load(results: Path) -> list[Judged]:
+    """Return the calibrated points of all machines, those of long quiet lines with how far off."""
+    order = {release.name: place for place, release in enumerate(results_table.load(results))}
+    lines: dict[tuple[object, ...], list[tuple[int, Judged]]] = defaultdict(list)
+    for machine in points.machines(results):
+        for name, file in Judge.of(results / machine).files.items():
+            for key, records in file.records.items():
+                if all(map(calibrated, records)):
+                    release = records[0]["release"]
+                    one = Judged(records, median(s for e in records for _, s in slices(e)))
+                    line = machine, name.partition("-")[2], release.rpartition("-")[0], key
+                    lines[line].append((order.get(release, 0), one))
+    for found in lines.values():
+        line = [one for _, one in sorted(found, key=lambda pair: pair[0])]
+        logs = [math.log(one.seconds) for one in line]
+        for i, one in enumerate(line):
+            near = [logs[j] for j in range(max(0, i - 3), min(len(line), i + 4)) if j != i]
+            if len(near) >= 4 and spread(near) < QUIET:
+                one.off = logs[i] - median(near)
+    return [one for found in lines.values() for _, one in found]
+
+
+def spread(logs: Sequence[float]) -> float:
+    """Return the scaled median absolute deviation."""
+    centre = median(logs)
+    return 1.4826 * median(abs(each - centre) for each in logs)
+
+
+def by_reading(found: Sequence[Judged], yardstick: str) -> list[list[object]]:
+    """Return a row for each range of readings of one kind of yardstick."""
+    offs: dict[int, list[float]] = defaultdict(list)
+    for one in found:
+        for entry in one.records:
+            others = [
+                math.log(level(other))
+                for other in one.records
+                if other is not entry and CALM[0] <= median(r for r, _ in slices(other)) <= CALM[1]
+            ]
+            if others and entry["yardstick_kind"] == yardstick:
+                for ratio, seconds in slices(entry):
+                    place = int(np.searchsorted(READINGS, ratio)) - 1
+                    offs[place].append(math.log(seconds) - mean(others))
+    return [
+        [
+            f"{READINGS[place]:g} to {READINGS[place + 1]:g}",
+            len(logs),
+            math.exp(median(logs)),
+            spread(logs),
+            np.mean(np.abs(logs) > math.log(1.2)),
+        ]
+        for place, logs in sorted(offs.items())
+    ]
+
+
+def off_lines(
+    found: Sequence[Judged], of: Callable[[Judged], float | None], edges: Sequence[float]
+) -> list[list[object]]:
+    """Return a row for each range of a figure: how many of the points lie off their lines."""
+    figured = [(of(one), one.off) for one in found if one.off is not None]
+    rows: list[list[object]] = []
+    for low, high in pairwise(edges):
+        offs = [abs(off) for value, off in figured if value is not None and low <= value < high]
+        if offs:
+            rows.append([f"{low:g} to {high:g}", len(offs), np.mean(np.array(offs) > FAR)])
+    return rows
+
+
+def outside(one: Judged) -> float:
+    """Return the share of a point's slices outside of the range."""
+    return float(np.mean([not SCALING[0] <= ratio <= SCALING[1] for ratio, _ in one.slices]))
+
+
+def unconfirmed(one: Judged) -> float | None:
+    """Return the factor between a point with half of its slices outside and its other slices."""
+    inside = [s for ratio, s in one.slices if SCALING[0] <= ratio <= SCALING[1]]
+    if outside(one) < 0.5:
+        return None
+    return math.exp(abs(math.log(median(inside) / one.seconds))) if inside else math.inf
+
+
+def apart(one: Judged) -> float | None:
+    """Return how many times apart two processes lie, of a point of two with a calm yardstick."""
+    if len(one.records) != 2 or outside(one) >= 0.5:
+        return None
+    levels = [level(entry) for entry in one.records]
+    return max(levels) / min(levels)
+
+
+def by_machine(results: Path) -> list[list[object]]:
+    """Return a row for each machine that measured: its noise, points and unsteady ones."""
+    releases = {release.hash: release for release in results_table.load(results)}
+    rows: list[list[object]] = []
+    for machine in points.machines(results):
+        every = points.load(results, machine, releases)
+        measured = [point for point in every if point.release.measurable]
+        if measured:
+            kinds = Counter(kind(point.unsteady) for point in measured if point.unsteady)
+            told = ", ".join(f"{count} {name}" for name, count in kinds.most_common())
+            limit = Judge.of(results / machine).apart
+            rows.append([machine, limit, len(measured), kinds.total(), told])
+    return rows
+
+
+def false_alarms() -> list[list[object]]:
+    """Return the share of steady points called unsteady, by the noise of their processes."""
+    random = np.random.default_rng(0)
+    rows: list[list[object]] = []
+    key = ("gemm.Training.kernel_forward", ("m1760_n16_k1760_NN", "float32"))
+    for noise in (0.03, 0.05, 0.08, 0.15):
+        levels = np.exp(random.normal(0, noise, (20000, 2)))
+        limit = agreement(levels)
+        judged = [
+            reason(
+                [{"seconds": [each], "yardstick": []} for each in pair],
+                key,
+                float(np.mean(pair)),
+                Roofs({}),
+                limit,
+            )
+            for pair in levels
+        ]
+        rows.append([noise, limit, np.mean([bool(each) for each in judged])])
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    results = parser.parse_args().results
+    found = load(results)
+    tables: list[tuple[str, list[str], list[list[object]]]] = []
+    for yardstick in ("compute", "memory"):
+        heads = ["reading / nominal", "slices", "off by", "spread", "over 20 % off"]
+        tables.append((f"{yardstick} yardstick", heads, by_reading(found, yardstick)))
+    share = ["points", "over 15 % off their line"]
+    for title, of, edges in (
+        ("share of slices outside", outside, (0, 0.001, 0.25, 0.5, 0.75, 1, 2)),
+        ("time against the other slices", unconfirmed, (1, 1.02, 1.05, 1.1, 1.15, 1.3, math.inf)),
+        ("two processes apart", apart, (1, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 2, math.inf)),
+    ):
+        tables.append((title, [title, *share], off_lines(found, of, edges)))
+    machines = ["machine", "by chance", "points", "unsteady", "of these"]
+    tables.append(("by machine", machines, by_machine(results)))
+    tables.append(("steady points", ["noise", "by chance", "called unsteady"], false_alarms()))
+    for title, heads, rows in tables:
+        print(f"\n{title}\n\n{tabulate(rows, heads, 'github', floatfmt='.3g')}")
+
+
+if __name__ == "__main__":
+    main()
