@@ -25,6 +25,8 @@ NARROW = [
     ("table", "stcp920", "--machine", MACHINE),
     ("table", "qingcloud"),
     ("release", "list"),
+    ("time", "m35_n700_k2048_NN", "--processes", "1"),
+    ("allreduce", "--ranks", "2", "--elements", "1000", "--repeats", "3"),
     ("check", "--framework", "numpy", "--family", "gemm"),
     ("backends", "--framework", "numpy", "--family", "gemm"),
 ]

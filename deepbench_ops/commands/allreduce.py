@@ -2,6 +2,7 @@
 
 import click
 
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.ranks import launch, launcher, report, request, transport
@@ -68,8 +69,9 @@ def allreduce(
     \b
       median ms       the slowest rank's time for one all-reduce, in place
       95 % +-         the interval of that median, relative
-      algorithm GB/s  bytes of one vector / time
-      bus GB/s        algorithm x 2(N - 1)/N, comparable between numbers of ranks
+      alg. GB/s       bytes of one vector / time
+      bus GB/s        alg. x 2(N - 1)/N, comparable between numbers of ranks
+      checked         exact: the sums on every rank, after they were timed
     """
     asked = request.request(ids, elements, repeats, timeout)
     count = request.ranks(ranks)
@@ -81,6 +83,6 @@ def allreduce(
     try:
         with Group(name, count, asked.timeout, algorithm) as group:
             for line in report.lines(group, asked):
-                click.echo(line)
+                click.echo(tables.prose(line, "#   ") if line.startswith("#") else line)
     except Unsupported as reason:
         raise DeepbenchError(str(reason)) from None

@@ -10,6 +10,7 @@ import click
 
 from deepbench_ops.analysis.percentiles import PERCENTILES, fewest, percentiles, shown
 from deepbench_ops.backends import DEVICES
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, results_folder_if_any
 from deepbench_ops.commands.whole_model import demand, keeper, ready
 from deepbench_ops.conditions import EXECUTION, LAYOUT
@@ -162,7 +163,7 @@ def _as_text(found: dict[str, Any]) -> str:
         none = f"none {why} (--batches {fewest(percent)})"
         value = none if why else f"{found[name] * 1e3:.4g}"
         times.append(f"{percent} % {value}")
-    return (
+    text = (
         f"{found['model']}, {found['precision']}, batch {found['batch']}, {found['threads']} at"
         f" once, {found['framework']}, {found['by']}, {found['layout']} layout\n"
         f"threads: {found['intra_op_threads']} within an operation,"
@@ -172,3 +173,4 @@ def _as_text(found: dict[str, Any]) -> str:
         f"latency ms: {', '.join(times)} ({found['batches']} batches)\n"
         f"throughput: {found['items_per_second']:.4g} a second"
     )
+    return "\n".join(tables.prose(line, "  ") for line in text.split("\n"))

@@ -50,7 +50,7 @@ def overhead(
     if name is not None:
         network_size(name)
     releases = {release.hash: release for release in results_table.load(results)}
-    whose = machine_with_results(results, machine)
+    whose = machine_with_results(results, machine, f"some with {MEASURE}")
     asked = {"name": name, "batch": batch}
     lines = [
         as_dict(found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.backends import DEVICES, NAMES
+from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import results_folder_if_any, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
@@ -253,7 +254,9 @@ def _text(timing: "Timing") -> str:
     lines |= {f"  {name}": str(text) for name, text in found["notes"].items()}
     lines["settings"] = found["settings"] or "none from outside"
     width = max(map(len, lines)) + 2
-    return "\n".join(f"{name:{width}}{text}" for name, text in lines.items())
+    return "\n".join(
+        tables.prose(f"{name:{width}}{text}", " " * width) for name, text in lines.items()
+    )
 
 
 def _milliseconds(found: dict[str, Any]) -> str:
