@@ -1,6 +1,9 @@
 """Intervals of seconds, made of logarithms of enough samples; what looks at rounds may spend."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,3 +64,12 @@ def test_looks_spend_the_probability_of_one_error(most):
     assert 1.0 == pytest.approx(sum(look.share for look in planned))
     assert most == planned[-1].rounds
     assert [look.rounds for look in planned] == sorted({look.rounds for look in planned})
+
+
+@pytest.mark.slow
+def test_the_simulation_judges_as_verdicts_do():
+    """It compares some trials of each row with compare_pairs or compare_samples, and prints all."""
+    script = Path(__file__).parents[1] / "bench" / "verdicts.py"
+    command = [sys.executable, str(script), "--trials", "30"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert 3 == done.stdout.count("30 trials a row")

@@ -32,7 +32,7 @@ FINEST = 1e-3
 """Relative noise of a round that is always allowed for: three may agree by chance, or by a coarse
 clock."""
 
-CAUTION = 1.5
+CAUTION = 1.8
 """Factor by which probabilities are raised: the choice of a window takes a little of the coverage.
 docs/detection.md has the rates with it."""
 
@@ -73,12 +73,16 @@ class Location:
     def below(self, levels: np.ndarray) -> np.ndarray:
         """Return the probability that the level is below each of `levels`."""
         distances = (levels[..., None] - self.centres) / self.errors
-        return np.asarray((self.weights * stdtr(self.freedoms, distances)).sum(axis=-1))
+        counts = self.weights > 0
+        each = stdtr(self.freedoms, distances, where=counts, out=np.zeros_like(distances))
+        return np.asarray((self.weights * each).sum(axis=-1))
 
     def quantile(self, probability: float) -> np.ndarray:
         """Return what the level is below with this probability."""
         each = self.centres + self.errors * stdtrit(self.freedoms, probability)
-        low, high = each.min(axis=-1), each.max(axis=-1)
+        counts = self.weights > 0
+        low = np.where(counts, each, np.inf).min(axis=-1)
+        high = np.where(counts, each, -np.inf).max(axis=-1)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             below = self.below(middle) < probability
