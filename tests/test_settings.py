@@ -16,6 +16,7 @@ from deepbench_ops.analysis import comparison, fastest, frameworks
 from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.settings import agree, alike, notes
+from deepbench_ops.machine import detect
 from deepbench_ops.measure import fingerprint, settings
 from deepbench_ops.pages import site_data
 from deepbench_ops.paired import confirm
@@ -189,6 +190,14 @@ def test_pages_show_the_setting_among_the_conditions_of_a_line():
     (line,) = lines([point(settings=HASWELL)], [PLAIN["release"]], fewest=1)
     told = site_data._line(line, 0, None, {PLAIN["release"]: 0})
     assert "OPENBLAS_CORETYPE=Haswell" == told["settings"]
+
+
+def test_a_profile_says_under_which_settings_its_peaks_were_reached(monkeypatch):
+    """And nothing where there were none."""
+    monkeypatch.setattr(settings, "of_this_process", lambda: HASWELL)
+    assert "OPENBLAS_CORETYPE=Haswell" == detect.facts()["settings"]
+    monkeypatch.setattr(settings, "of_this_process", lambda: ())
+    assert "settings" not in detect.facts()
 
 
 def test_a_comparison_says_under_which_settings_its_times_were_measured():

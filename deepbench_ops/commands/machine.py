@@ -76,6 +76,10 @@ def machine(
     if no_measure:
         return
     say_settings()
+    tell("what a setting of OpenBLAS costs numpy here")
+    from deepbench_ops.paired import blas_cost
+
+    costs = blas_cost.lines()  # first: frameworks do not like the forks
     # The frameworks are only imported now, after their thread counts were settled.
     from deepbench_ops.machine.survey import Renewed, survey
 
@@ -87,10 +91,7 @@ def machine(
             path = profile.path_of(results, found.machine)
             raise DeepbenchError(f"{path} was written by another command meanwhile: run it again")
         click.echo(f"written: {profile.write(results, found)}")
-    tell("what a setting of OpenBLAS costs numpy here")
-    from deepbench_ops.paired import blas_cost
-
-    for line in blas_cost.lines():
+    for line in costs:
         click.echo(line)
 
 

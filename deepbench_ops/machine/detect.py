@@ -5,7 +5,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from deepbench_ops.measure import fingerprint
+from deepbench_ops.measure import fingerprint, settings
 
 NO_ACCELERATOR = "none"
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -33,7 +33,8 @@ def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
 
 
 def facts() -> dict[str, str]:
-    """What may change under the same name, as text: exact memory, caches, kernel, driver."""
+    """What may change under the same name, as text: exact memory, caches, kernel, driver, settings
+    from outside."""
     from asv.util import get_memsize
 
     found = {
@@ -41,6 +42,7 @@ def facts() -> dict[str, str]:
         "last_level_cache_bytes": str(last_level_cache()),
         "kernel": platform.release(),
         "processor": fingerprint.silicon(),
+        fingerprint.SETTINGS: settings.text(settings.of_this_process()),
         **accelerators(),
     }
     return {name: value for name, value in found.items() if value}
