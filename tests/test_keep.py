@@ -386,6 +386,13 @@ def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
     assert [[1.0], [2.0]] == [entry["seconds"] for entry in found]
 
 
+def test_what_was_saved_is_remembered_for_the_end_of_the_run(tmp_path, run, monkeypatch):
+    """There its unsteady points are named."""
+    monkeypatch.setattr(keep, "written", [])
+    path = save(tmp_path, [1.0])
+    assert [path] == keep.written
+
+
 def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
     save(tmp_path, [1.0, 2.0, 3.0])
     assert 1 == run.forgotten

@@ -17,8 +17,8 @@ from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import table
-from deepbench_ops.results import measurements
+from deepbench_ops.releases import plugin, table
+from deepbench_ops.results import keep, measurements
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
@@ -115,6 +115,19 @@ def test_a_run_names_unsteady_points_at_its_end(results):
     assert line.startswith(f"1 of 248 points of {RELEASE} are unsteady (1 yardstick off)")
     assert line.endswith(f'asv run --bench "$(deepbench unsteady {RELEASE})" {RELEASE}')
     assert [] == unsteady.after_run([], RELEASES)
+
+
+def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
+    """Of what this process has saved; damaged results are named instead."""
+    files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
+    said = []
+    monkeypatch.setattr(keep, "written", files)
+    monkeypatch.setattr(plugin.log, "warning", said.append)
+    plugin._name_unsteady(results)
+    next((results / MACHINE).glob("*" + measurements.SUFFIX)).write_text("{")
+    plugin._name_unsteady(results)
+    assert said[0].startswith(f"1 of 248 points of {RELEASE} are unsteady")
+    assert "line 1 is not a measurement" in said[1]
 
 
 @pytest.mark.parametrize(
