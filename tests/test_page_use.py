@@ -265,3 +265,16 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
     page.wait_for_selector("#told:has-text('No results of gemm on other')")
     assert ["lab-1", "other"] == page.evaluate(TICKED)
     assert HOSTILE not in page.evaluate(TICKED)
+
+
+def test_the_console_has_no_warnings(browser: Any, site: str) -> None:
+    """On a phone, where no chart of the first page is in view; browsers warn of what was preloaded
+    in vain after some seconds."""
+    context = browser.new_context(viewport={"width": 400, "height": 700})
+    page = context.new_page()
+    told: list[str] = []
+    page.on("console", lambda message: told.append(message.text))
+    opened_page(page, site, "index.html")
+    page.wait_for_timeout(5000)
+    context.close()
+    assert [] == told

@@ -26,7 +26,8 @@ TITLES: Mapping[str, str] = {
 
 CHARTS = "plotly-cartesian.min.js"
 
-_AHEAD = Template('      <link id="charts" rel="preload" as="script" href="$file">\n')
+_AHEAD = Template('      <link id="charts" rel="prefetch" as="script" href="$file">\n')
+"""Not a preload, of which browsers warn where no chart is in view yet."""
 
 
 def carry(html_dir: Path) -> None:
