@@ -85,6 +85,7 @@ class Hang(BaseException):
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="leave out the cases before")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", metavar="KIND", help="files of this kind alone")
     options = parser.parse_args()
@@ -95,7 +96,7 @@ def main() -> int:
         os.environ["HOME"] = scratch  # no one's own list of machines
         base = Path(scratch) / "base"
         sound = build(base)
-        for case in range(options.cases):
+        for case in range(options.first, options.cases):
             kind = kinds[case % len(kinds)]
             draw = random.Random(f"{options.seed} {case}")
             world = Path(scratch) / "world"
@@ -106,7 +107,7 @@ def main() -> int:
             found = judged(KINDS[kind], world, path, what, sound.get(kind, sound["results"]))
             shutil.rmtree(world)
             counts[kind] += tallied(found)
-            if case % 50 == 49:
+            if case % 25 == 24:
                 print(f"{case + 1} cases, {faults} with faults", file=sys.stderr, flush=True)
             if found.traceback or found.hang or found.wrong or found.lost:
                 faults += 1
@@ -334,6 +335,7 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
         for value in numbers(json.loads(graph.read_text()), graph.name == "summary.json"):
             if not times.is_time(value) and value is not None:
                 found.wrong.append(f"{value!r} in {graph.name}")
+    lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
         found.lost.append(f"publishing named {lines[0]} and ended with status 0")
 

@@ -118,6 +118,17 @@ def test_limits_are_those_of_submissions() -> None:
     assert not times.is_time(0.99e-9) and not times.is_time(86400.1)
 
 
+def test_a_time_of_no_kernel_is_named_and_the_rest_answered(folder: Path) -> None:
+    """By commands and by publishing, both with status 1."""
+    path = result_of(folder)
+    change(path, lambda content: content["results"][BENCHMARK][1][0].__setitem__(0, "'odd'"))
+    given = ["--machine", "lab-1", "--results", str(folder / "results")]
+    status, out, err = deepbench("export", "--format", "csv", *given)
+    assert (1, True) == (status, "1 times are left out: unknown gemm problem 'odd'" in err)
+    assert out
+    assert 1 == published_site.status(folder)
+
+
 DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no parameters": lambda content: content.pop("params"),
     "unknown column": lambda content: content["result_columns"].__setitem__(0, "odd"),

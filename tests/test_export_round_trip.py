@@ -156,6 +156,17 @@ def test_a_row_that_is_there_twice_and_a_cut_table_are_refused(here: Path) -> No
         assert "its kernel is there twice" in err or "its last line is cut" in err
 
 
+def test_a_table_of_several_machines_is_refused(here: Path) -> None:
+    """No export is one: a name was damaged."""
+    path = here / "box.json"
+    exported(here / "here", path)
+    rows = json.loads(path.read_text())
+    rows[3]["machine"] = "b0x"
+    path.write_text(json.dumps(rows))
+    status, _, err = deepbench("import", str(path), "--results", str(here / "there"))
+    assert (2, True) == (status, "of several machines (b0x, box)" in err)
+
+
 def test_a_table_may_be_taken_in_under_another_name(here: Path) -> None:
     path = here / "box.csv"
     exported(here / "here", path)

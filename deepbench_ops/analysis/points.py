@@ -230,6 +230,9 @@ def load(
                 strange,
             )
         ]
+    if report is left_out.report:
+        for reason, count in strange.items():
+            report(f"{machine}: {count} times are left out: {reason}")
     return sorted(found, key=lambda point: point.release.date)
 
 

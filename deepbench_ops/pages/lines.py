@@ -19,6 +19,9 @@ from deepbench_ops.pages.stored_lines import Found
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import model_runs, stored
 
+STRANGE = "times are left out"
+"""Said of times whose benchmark or parameters name no kernel."""
+
 
 def read(
     results: Path, timeline: Sequence[Release], kept: Kept[Found] | None = None
@@ -53,7 +56,7 @@ def _machine(results: Path, name: str, timeline: Sequence[Release]) -> Found:
 
     strange: Counter[str] = Counter()
     found = whole(lambda: points.load(results, name, known, rounds=True, strange=strange), [])
-    torn += [f"{name}: {count} times are left out: {why}" for why, count in strange.items()]
+    torn += [f"{name}: {count} {STRANGE}: {why}" for why, count in strange.items()]
     unlisted = Counter(p.release.version for p in found if p.release.hash not in known)
     torn += [
         f"{name}: {count} times of commit {commit} are left out, which is no release of the"

@@ -33,6 +33,7 @@ def write(
     kept = Kept(keeping, repr(timeline), stored_lines.encoded, stored_lines.decoded)
     found, machines, torn = lines.read(results, timeline, kept)
     broken = intact.broken(results)
+    strange = [line for line in torn if f" {lines.STRANGE}: " in line]
     torn += [line for line in broken if not any(line in told for told in torn)]
     measured = [line for line in found if line.measured]
     several = [line for line in measured if len(line.points) > 1]
@@ -41,4 +42,4 @@ def write(
     site_data.write(folder, project, machines, found, changed, torn)
     verdict_page.write(folder, project, several, changed, torn)
     framework_page.write(folder, project, measured)
-    return Written(noise_data.known(measured), torn, broken), kept
+    return Written(noise_data.known(measured), torn, [*broken, *strange]), kept

@@ -196,14 +196,15 @@ def fits(
 ) -> list[Fit]:
     """Return what the rows of each machine say, as it may be taken in.
 
-    machine: its name here, of a table of one machine. Raises DeepbenchError as `submission.fit`
-    does, and for several machines that are given one name.
+    machine: its name here. Raises DeepbenchError as `submission.fit` does, and for a table of
+    several machines, which no export is.
     """
     by_machine: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_machine[row["machine"]].append(row)
-    if machine is not None and len(by_machine) > 1:
-        raise DeepbenchError(f"it is of {len(by_machine)} machines: leave out --machine")
+    if len(by_machine) > 1:
+        names = ", ".join(sorted(by_machine))
+        raise DeepbenchError(f"it is of several machines ({names}): import a file of each")
     return [
         submission.fitted(results, _content(results, machine or name, own), releases, [])
         for name, own in by_machine.items()
