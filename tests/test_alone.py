@@ -1,6 +1,7 @@
 """The operations of a model's step, each alone: all that the checked step ran, and no others."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,7 @@ from deepbench_ops.problems.problem import computed
 
 torch = pytest.importorskip("torch")
 
+from deepbench_ops.anatomy.apart import Anatomy, Part  # noqa: E402
 from deepbench_ops.backends.torch_backend import alone, recorded  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 
@@ -159,3 +161,10 @@ def test_operands_that_stay_are_counted_before_they_are_allocated():
     for whole, operations in zip(Model.operations, APART, strict=True):
         more = memory_needed(MMOE, operations) - memory_needed(MMOE, whole)
         assert pytest.approx(kept) == more
+
+
+@pytest.mark.parametrize(("alone", "expected"), [(0.75, 0.25), (1.25, -0.25), (1.6, None)])
+def test_an_overhead_that_no_quiet_machine_shows_is_unknown(alone, expected):
+    operation = SimpleNamespace(calls=1)
+
+    assert expected == Anatomy(1.0, (Part(operation, 1.0, alone),)).overhead

@@ -366,6 +366,10 @@ def test_a_mistake_in_table_or_configuration_is_one_line(suite):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (
+            ("run", "--bench", ""),
+            "--bench '' would measure everything: if it came",
+        ),
         (("run", "--bench", "("), "--bench '(' is no regular expression (missing ), unterminated"),
         (("run", "-E", "virtualenv:3.11", "numpy-1.0.0"), "-E virtualenv:3.11: releases have env"),
         (("check", "-E", "conda"), "-E conda: releases have environments of type 'release'"),

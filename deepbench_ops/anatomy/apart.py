@@ -36,6 +36,10 @@ class Part:
     alone: float | None
 
 
+LONGEST_ALONE = 1.5
+"""Time of all operations alone over that of the step from which the machine was disturbed."""
+
+
 @dataclass(frozen=True)
 class Anatomy:
     """whole: seconds of a step; parts: its operations, those that take longest first."""
@@ -49,12 +53,15 @@ class Anatomy:
         return sum(part.operation.calls * (part.alone or 0.0) for part in self.parts)
 
     @property
-    def overhead(self) -> float:
-        """What of the step is not its operations: the framework's own, as a part of the step.
+    def overhead(self) -> float | None:
+        """The framework's own time, which is not its operations', as a part of the step.
 
-        Below 0 where operations run faster one after the other than alone: what one has written
-        is still in the cache when the next reads it.
+        A little below 0 where operations run faster one after the other than alone: the output of
+        one is still in the cache when the next reads it. None where they took over `LONGEST_ALONE`
+        times the step alone, which only a disturbed machine does.
         """
+        if self.alone > LONGEST_ALONE * self.whole:
+            return None
         return 1 - self.alone / self.whole
 
     def share(self, part: Part) -> float:

@@ -123,10 +123,14 @@ def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
         ]
         for line in lines
     ]
+    conclusion = (
+        "the machine was disturbed, and the framework's overhead is not known: run it again"
+        if found.overhead is None
+        else f"the framework's overhead is {100 * found.overhead:.1f} %"
+    )
     below = tables.prose(
         f"a step takes {found.whole * 1e3:.4g} ms; its operations, each alone and as often as it"
-        f" is called, {found.alone * 1e3:.4g} ms: the framework's overhead is"
-        f" {100 * found.overhead:.1f} %"
+        f" is called, {found.alone * 1e3:.4g} ms: {conclusion}"
     )
     return f"{tables.table(COLUMNS, shown)}\n{below}"
 

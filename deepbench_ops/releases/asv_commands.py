@@ -114,6 +114,11 @@ def _end_interrupted(command: str) -> NoReturn:
 
 def _check_patterns(patterns: Iterable[str]) -> None:
     for pattern in patterns:
+        if not pattern:
+            raise UserError(
+                "--bench '' would measure everything: if it came from $(deepbench ...), that"
+                " command failed; to measure everything leave --bench out"
+            )
         try:
             re.compile(pattern)
         except re.error as error:
