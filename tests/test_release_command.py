@@ -99,7 +99,7 @@ def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
 
 @pytest.mark.slow
 def test_a_source_folder_is_built_into_a_wheel(tmp_path):
-    """A build of one's own becomes a file; what does not build is told in one line."""
+    """A build of one's own becomes a file; one that does not build, or is missing, is one line."""
     source = tmp_path / "source"
     source.mkdir()
     (source / "backend.py").write_text(
@@ -114,8 +114,11 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
     )
     made = adding.built(str(source), tmp_path / "made", "mine")
     assert "mine-1-py3-none-any.whl" == made.name
-    with pytest.raises(DeepbenchError, match="mine is not built from"):
+    with pytest.raises(DeepbenchError, match="no such folder"):
         adding.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
+    (source / "backend.py").write_text("raise RuntimeError('no compiler')\n")
+    with pytest.raises(DeepbenchError, match="mine is not built from"):
+        adding.built(str(source), tmp_path / "made", "mine")
 
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
