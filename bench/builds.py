@@ -15,7 +15,7 @@ from tabulate import tabulate
 
 from deepbench_ops.analysis import compare_pairs
 from deepbench_ops.analysis.verdict import corrected
-from deepbench_ops.measure import live, pairs
+from deepbench_ops.measure import live_worker, pairs
 
 CONV = "w28_h28_c128_n8_k128_r3_s3_pad1_1_stride1_1"
 TASKS = (
@@ -41,7 +41,9 @@ def main() -> None:
         subprocess.run([python, "-c", BUILD], capture_output=True, text=True, check=True).stdout
         for python in arguments.python
     ]
-    sides = [live.Launch(python, {"DEEPBENCH_FRAMEWORK": "torch"}) for python in arguments.python]
+    sides = [
+        live_worker.Launch(python, {"DEEPBENCH_FRAMEWORK": "torch"}) for python in arguments.python
+    ]
     found = pairs.run_rounds(*sides, TASKS, arguments.rounds)
     verdicts = corrected([compare_pairs(rounds) for rounds in found.values()])
     print(f"{builds[1].strip()} against {builds[0].strip()}, {arguments.rounds} rounds of pairs")

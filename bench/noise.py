@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import kernel_run, live, pairs, threads, yardstick
+from deepbench_ops.measure import kernel_run, live_worker, pairs, threads, yardstick
 from deepbench_ops.measure.sampling import Policy, measure
 
 PROBLEMS = (
@@ -46,7 +46,10 @@ def one_round() -> dict[str, list]:
     for problem in PROBLEMS:
         prepared = kernel_run.prepare("gemm", problem, "float32")
         taken = measure(
-            prepared.kernel, prepared.ruler, Policy(), partial(threads.pin, prepared.threads)
+            prepared.kernel,
+            prepared.yardstick_client,
+            Policy(),
+            partial(threads.pin, prepared.threads),
         )
         found[problem] = [
             statistics.median([*taken.seconds, *(s for s, _ in taken.put_aside)]),
@@ -90,7 +93,7 @@ def main() -> None:
         return
 
     singles = rounds_of(arguments.framework, arguments.rounds)
-    launch = live.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
+    launch = live_worker.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
     tasks = [pairs.Task("gemm", problem, "float32") for problem in PROBLEMS]
     paired = pairs.run_rounds(launch, launch, tasks, arguments.rounds)
 

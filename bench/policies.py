@@ -33,8 +33,8 @@ POLICIES = {
     "until within 5 %": Policy(target=0.05),
     "readings as long as slices": Policy(reading_seconds=0.008),
     "half the budget": Policy(budget_seconds=0.05),
-    "no patience": Policy(patience_seconds=0.0),
-    "patience of 2 s": Policy(patience_seconds=2.0),
+    "no patience": Policy(wait_seconds=0.0),
+    "patience of 2 s": Policy(wait_seconds=2.0),
 }
 TRIED = Policy(budget_seconds=0.03)
 
@@ -42,12 +42,12 @@ TRIED = Policy(budget_seconds=0.03)
 def one_process(problem: str, turn: int) -> dict[str, Measurement]:
     """Sample a product under every policy, starting with another one each turn."""
     prepared = kernel_run.prepare("gemm", problem, "float32")
-    ruler = prepared.ruler
-    measure(prepared.kernel, ruler, TRIED, prepared.pin)
+    client = prepared.yardstick_client
+    measure(prepared.kernel, client, TRIED, prepared.pin)
     names = list(POLICIES)
     start = turn % len(names)
     return {
-        name: measure(prepared.kernel, ruler, POLICIES[name])
+        name: measure(prepared.kernel, client, POLICIES[name])
         for name in names[start:] + names[:start]
     }
 

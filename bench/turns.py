@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import live, pairs
+from deepbench_ops.measure import live_worker, pairs
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--framework", default="numpy")
     parser.add_argument("--rounds", type=int, default=10)
     arguments = parser.parse_args()
-    launch = live.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
+    launch = live_worker.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
     found = defaultdict(list)
     for number in range(arguments.rounds):
         swap = number % 2 == 1

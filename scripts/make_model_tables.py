@@ -21,7 +21,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from deepbench_ops.backends.torch_backend import living, recorded
+from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
@@ -195,7 +195,7 @@ def _live(network: Network, module: nn.Module) -> int:
 
     def run(batch: int) -> int:
         given = [torch.empty_like(each) for each in _meta(network.whole.inputs(batch))]
-        return sum(each.nbytes for each in given) + living.most(lambda: module(*given))
+        return sum(each.nbytes for each in given) + peak_memory.most(lambda: module(*given))
 
     module.eval()
     few, more = LIVE_BATCHES
@@ -225,7 +225,7 @@ def _loss(network: Network, module: nn.Module, batch: int) -> torch.Tensor:
 
 def _step(network: Network, module: nn.Module, batch: int) -> int:
     """Return the FLOPs of the products of a batch, forward and backward."""
-    found = recorded.operations(lambda: _loss(network, module, batch).backward())
+    found = operator_trace.operations(lambda: _loss(network, module, batch).backward())
     return round(sum(each.flops * each.calls for each in found))
 
 

@@ -344,7 +344,7 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
     demand("gloo")
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
-    monkeypatch.setattr(prepared.PreparedRanks, "ruler", None)
+    monkeypatch.setattr(prepared.PreparedRanks, "yardstick_client", None)
     large = f"self._values.size > {max(prepared.PROBE_ELEMENTS)}"
     fault(WRONG.format(value="0", when_run="pass", when_timed=f"{large} and spoil(self)"))
     ranks = prepared.prepare("n6553600", "float32", 2)

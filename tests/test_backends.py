@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from deepbench_ops import backends
 from deepbench_ops.backends import check, families
-from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.backends.numpy_backend import openblas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, PART, floats, round_to
 from deepbench_ops.problems.all_reduce import AllReduce
@@ -264,7 +264,7 @@ def test_a_reset_that_restores_nothing_is_found_out():
 def test_a_verified_kind_is_not_checked_again(monkeypatch):
     """A second problem of the same kind costs no run."""
     calls = []
-    monkeypatch.setattr(check, "_passed", Answers("here"))
+    monkeypatch.setattr(check, "_passed", RunCache("here"))
     monkeypatch.setattr(
         check, "check", lambda *_: calls.append(1) or check.Check(0.0, 1.0, ok=True)
     )
@@ -276,7 +276,7 @@ def test_a_verified_kind_is_not_checked_again(monkeypatch):
 def test_what_was_found_wrong_is_checked_again(monkeypatch):
     """Only a pass is remembered: a kernel that is wrong once has to show that it is right."""
     verdicts = iter([False, True])
-    monkeypatch.setattr(check, "_passed", Answers("here"))
+    monkeypatch.setattr(check, "_passed", RunCache("here"))
     monkeypatch.setattr(check, "check", lambda *_: check.Check(2.0, 1.0, ok=next(verdicts)))
     with pytest.raises(DeepbenchError, match="computes a wrong"):
         check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32")

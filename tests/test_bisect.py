@@ -14,7 +14,7 @@ from deepbench_ops.commands.bisect import bisect as command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs
 from deepbench_ops.paired.bisect import bisect
-from deepbench_ops.releases import side, wheel
+from deepbench_ops.releases import wheel, worker_launch
 from deepbench_ops.releases.table import Release
 
 RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(9)]
@@ -108,7 +108,7 @@ def simulated(monkeypatch):
         found = [[(1.0, ratio * math.exp(random.normal(0, 0.01)))] * 20 for _ in range(rounds)]
         return dict.fromkeys(tasks, found)
 
-    monkeypatch.setattr(side, "launch", lambda release, *_: release.version)
+    monkeypatch.setattr(worker_launch, "launch", lambda release, *_: release.version)
     monkeypatch.setattr(pairs, "run_rounds", run_rounds)
 
 

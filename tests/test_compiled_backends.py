@@ -10,7 +10,7 @@ from frameworks import loaded
 
 from deepbench_ops import backends
 from deepbench_ops.backends import check, sweep
-from deepbench_ops.backends.newest import Newest
+from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.gemm import Gemm
@@ -208,7 +208,7 @@ def test_a_framework_of_the_cpu_refuses_other_devices(name):
 def test_the_newest_output_replaces_the_last():
     """Each run's output is kept until the next, and a reset lets it go."""
     numbers = iter(range(3))
-    newest = Newest(lambda: next(numbers))
+    newest = LatestOutput(lambda: next(numbers))
     newest.run()
     newest.run()
     assert (1, 2) == (newest.output, newest.calls)

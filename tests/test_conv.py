@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.numpy_backend import conv as numpy_conv
-from deepbench_ops.backends.numpy_backend import patches
+from deepbench_ops.backends.numpy_backend import im2col
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, round_to
@@ -178,8 +178,8 @@ def test_numpy_is_right_whatever_the_blocks(operation, precision, layout, data, 
     backend = NumpyBackend()
     backend.layout = layout
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patches, "LEAST_COLUMNS", columns)
-        patch.setattr(patches, "BLOCK_BYTES", 1)
+        patch.setattr(im2col, "LEAST_COLUMNS", columns)
+        patch.setattr(im2col, "BLOCK_BYTES", 1)
         patch.setattr(numpy_conv, "_order", lambda *_: order)
         kernel = backend.build(problem, precision, operation)
     for _ in range(2):
@@ -206,9 +206,9 @@ def test_numpy_notes_the_way_it_went(id, operation, expected):
 @pytest.mark.parametrize(("images", "q", "p", "columns"), [(7, 3, 4, 30), (3, 50, 9, 100)])
 def test_blocks_cover_every_position_once(monkeypatch, images, q, p, columns):
     """Blocks are bounded, and together they are all rows of all images, in order."""
-    monkeypatch.setattr(patches, "LEAST_COLUMNS", columns)
-    monkeypatch.setattr(patches, "BLOCK_BYTES", 1)
-    plan = patches.blocks(images, patches.Window(1, 1, 1, 1, 0, 0, q, p), 5, 4)
+    monkeypatch.setattr(im2col, "LEAST_COLUMNS", columns)
+    monkeypatch.setattr(im2col, "BLOCK_BYTES", 1)
+    plan = im2col.blocks(images, im2col.Window(1, 1, 1, 1, 0, 0, q, p), 5, 4)
     covered = [
         (n, row)
         for block in plan

@@ -10,7 +10,7 @@ from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overview import selections, standings
 from deepbench_ops.analysis.points import TOO_FAR, TOO_FEW
 from deepbench_ops.analysis.roofline import roof, share
-from deepbench_ops.analysis.speed import speeds
+from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages.site_data import _how

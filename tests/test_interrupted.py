@@ -12,9 +12,9 @@ from command import deepbench
 
 from deepbench_ops.machine import entry
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.paired import confirm
-from deepbench_ops.releases import side
+from deepbench_ops.releases import worker_launch
 
 KERNEL = "m3072_n1_k128_NN"
 SLOW = [[(1.0, 1.2 + 0.001 * number)] * 20 for number in range(5)]
@@ -32,7 +32,7 @@ def interrupted(monkeypatch):
                 raise KeyboardInterrupt
             return dict.fromkeys(tasks, left.pop())
 
-        monkeypatch.setattr(side, "launch", lambda release, *_: Launch(release.name))
+        monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
         monkeypatch.setattr(pairs, "run_rounds", run_rounds)
 
     return after

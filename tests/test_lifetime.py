@@ -24,7 +24,7 @@ AFTER = 2.0
 
 PAIR = """
 import sys, time
-from deepbench_ops.measure.live import Launch, LiveWorker
+from deepbench_ops.measure.live_worker import Launch, LiveWorker
 kernel = dict(family="gemm", problem="m512_n1_k512_NN", precision="float32")
 workers = [LiveWorker(Launch(sys.executable), {0}) for _ in range(2)]
 for worker in workers:
@@ -37,12 +37,12 @@ while True:
 
 YARDSTICK = """
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.ruler import Server
-ruler = Server().ruler("compute", None)
+from deepbench_ops.measure.yardstick_process import YardstickProcess
+client = YardstickProcess().client("compute", None)
 print("ready", flush=True)
 try:
     while True:
-        ruler.slice(1000)
+        client.slice(1000)
 except DeepbenchError as error:
     print(error, flush=True)
 """

@@ -22,9 +22,9 @@ torch = pytest.importorskip("torch")
 from torch._dynamo.utils import counters  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from deepbench_ops.backends.torch_backend import execution, living, needed  # noqa: E402
+from deepbench_ops.backends.torch_backend import execution, optional_packages, peak_memory  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
-from deepbench_ops.backends.torch_backend.judges import TOLERANCE, InferenceJudge  # noqa: E402
+from deepbench_ops.backends.torch_backend.model_reference import TOLERANCE, InferenceJudge  # noqa: E402
 from deepbench_ops.backends.torch_backend.serving import Serving  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
 from deepbench_ops.models.training import RECIPES, TrainingStep, mixed_type  # noqa: E402
@@ -345,8 +345,10 @@ def test_a_later_size_is_compiled_for_itself_and_for_the_threads_that_run_it():
 
 @pytest.mark.parametrize("execution", ROUTES)
 def test_what_is_not_installed_is_a_reason_with_the_way_out(execution, monkeypatch):
-    monkeypatch.setattr(needed, "find_spec", lambda name: None)
-    with pytest.raises(Unsupported, match=f"pip install {' '.join(needed.BESIDE[execution])}'"):
+    monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
+    with pytest.raises(
+        Unsupported, match=f"pip install {' '.join(optional_packages.BESIDE[execution])}'"
+    ):
         run_by(execution).build(Model(name="mmoe", batch=2, whole=False), "int8")
 
 
@@ -460,7 +462,7 @@ def test_only_tensors_that_live_at_once_are_counted():
             passed = passed.relu()
         return passed[:10]  # the same memory, seen in another way
 
-    assert 2 * 4000 == living.most(chain)
+    assert 2 * 4000 == peak_memory.most(chain)
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "wide_deep"])
@@ -471,7 +473,7 @@ def test_inference_has_as_much_at_once_as_the_table_says(name):
         module = network(name).make(form).eval()
     given = [torch.as_tensor(values).to("meta") for values in form.inputs(3)]
     with torch.inference_mode():
-        made = living.most(lambda: module(*given))
+        made = peak_memory.most(lambda: module(*given))
     assert 3 * 4 * size.live == made + sum(each.nbytes for each in given)
 
 

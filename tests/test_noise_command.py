@@ -13,8 +13,8 @@ from deepbench_ops.commands.noise import noise
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import advice
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.live import Launch
-from deepbench_ops.releases import side
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.releases import worker_launch
 
 CALM = {"governor": "performance", "boost": "0", "smt": "0"}
 
@@ -72,7 +72,7 @@ def simulated(monkeypatch):
             for task in tasks
         }
 
-    monkeypatch.setattr(side, "launch", lambda release, *_: Launch(release.name))
+    monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
     monkeypatch.setattr(pairs, "run_rounds", run_rounds)
 
 
@@ -92,7 +92,7 @@ def test_the_table_says_what_can_be_seen(simulated):
 def test_it_really_measures_a_release_against_itself(monkeypatch):
     """Three live pairs of one product of this interpreter's numpy."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
-    monkeypatch.setattr(side, "launch", lambda *_: here)
+    monkeypatch.setattr(worker_launch, "launch", lambda *_: here)
     done = run("--problem", "m35_n700_k2048_NN", "--rounds", "3", "--format", "json")
     (figures,) = json.loads(done.output)["kernels"].values()
     assert (3, True) == (figures["rounds"], 0.7 < figures["ratio"] < 1.4)

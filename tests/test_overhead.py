@@ -19,7 +19,7 @@ from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.roofline import roof
-from deepbench_ops.analysis.speed import speeds
+from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile

@@ -15,15 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, live, pairs, threads, worker
+from deepbench_ops.measure import kernel_run, live_worker, pairs, threads, worker
 
-NUMPY = live.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"})
+NUMPY = live_worker.Launch(
+    sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
+)
 TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
 
 
 @pytest.fixture(name="worker")
 def a_live_worker():
-    side = live.LiveWorker(NUMPY, {0})
+    side = live_worker.LiveWorker(NUMPY, {0})
     yield side
     side.close()
 
@@ -51,9 +53,9 @@ def test_the_idle_worker_is_stopped(worker):
 
 
 def test_an_error_in_the_worker_is_told_in_its_own_words(worker):
-    """An unknown problem comes back as the worker's message, and the worker lives on."""
-    with pytest.raises(DeepbenchError, match="m1_n1_k1_NN"):
-        prepared(worker, "m1_n1_k1_NN")
+    """An impossible problem comes back as the worker's message, and the worker lives on."""
+    with pytest.raises(DeepbenchError, match="m0_n1_k1_NN: m is '0'"):
+        prepared(worker, "m0_n1_k1_NN")
     assert prepared(worker)["seconds"] > 0
 
 
@@ -81,7 +83,7 @@ def test_a_worker_that_died_long_ago_is_reported(worker):
 def test_nothing_is_left_behind_when_a_side_cannot_start():
     """If the second interpreter does not exist, the first process is ended again."""
     with pytest.raises(FileNotFoundError):
-        pairs.run_rounds(NUMPY, live.Launch("/nowhere/python"), [TASK], rounds=1)
+        pairs.run_rounds(NUMPY, live_worker.Launch("/nowhere/python"), [TASK], rounds=1)
     time.sleep(0.1)
     found = subprocess.run(
         ["pgrep", "-P", str(os.getpid()), "-f", "measure.worker"], capture_output=True, text=True
@@ -114,7 +116,9 @@ def test_long_calls_are_stopped_while_it_is_the_others_turn():
 def burning(seconds):
     """A worker each of whose slices keeps a core busy for so long, whatever else runs there."""
     program = ("-c", BURNING)
-    return live.LiveWorker(live.Launch(sys.executable, {"BURNED": seconds}, program), {0})
+    return live_worker.LiveWorker(
+        live_worker.Launch(sys.executable, {"BURNED": seconds}, program), {0}
+    )
 
 
 def test_a_call_is_charged_for_its_turns_alone():

@@ -28,12 +28,13 @@ def test_lines_are_printed_when_it_fails(capfd):
     assert "why it failed\n" == capfd.readouterr().err
 
 
-def test_torchs_tools_may_warn_of_anything_else(caplog):
+def test_torchs_tools_may_warn_of_anything_else(caplog, monkeypatch):
     """Each known warning is named by its text and its origin."""
     pytest.importorskip("torch")
     from deepbench_ops.backends.torch_backend import known_warnings
 
     exporter = logging.getLogger("torch.onnx._internal.exporter._registration")
+    monkeypatch.setattr(exporter, "propagate", False)  # torch sets it when its exporter has run
     exporter.addHandler(caplog.handler)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")

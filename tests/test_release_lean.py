@@ -7,7 +7,7 @@ import pytest
 import wheelhouse
 
 from deepbench_ops.measure import fingerprint
-from deepbench_ops.releases import install, lean
+from deepbench_ops.releases import cuda_requirements, install
 from deepbench_ops.releases.install import Installation
 from deepbench_ops.releases.table import Release
 
@@ -38,14 +38,14 @@ LINUX = 'platform_system == "Linux"'
 )
 def test_only_what_the_processor_does_without_is_left_out(requires, kept, left_out):
     """Compilers and a solver of the GPU stay away; what is linked, and namesakes, are installed."""
-    assert lean.split(requires) == (requires if kept is None else kept, left_out)
+    assert cuda_requirements.split(requires) == (requires if kept is None else kept, left_out)
 
 
 def test_what_another_package_brings_all_the_same_is_not_called_left_out():
     """By its name however it is written, and by the package of NVIDIA's extra."""
     asked = ["triton==3.4.0", "cuda-toolkit[nvrtc]", "cuda-toolkit[cusolver]", "Cuda_Bindings<14"]
-    assert asked == lean.absent(asked, {"torch"})
-    assert ["triton==3.4.0", "cuda-toolkit[cusolver]"] == lean.absent(
+    assert asked == cuda_requirements.absent(asked, {"torch"})
+    assert ["triton==3.4.0", "cuda-toolkit[cusolver]"] == cuda_requirements.absent(
         asked, {"nvidia-cuda-nvrtc", "cuda-bindings"}
     )
 

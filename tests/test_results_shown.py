@@ -3,7 +3,7 @@
 import pytest
 from asv import results
 
-from deepbench_ops.results import intact, measurements, shown
+from deepbench_ops.results import asv_tables, intact, measurements
 
 BENCHMARK = {
     "params": [["'small'", "'large'", "'huge'"], ["'float32'", "'int8'"]],
@@ -17,7 +17,7 @@ def test_rows_without_a_time_are_left_out(width):
     """Only problems with a time are printed, in the long form and in the folded one."""
     nan = float("nan")
     values = [(0.002, 0.0001), (nan, None), (nan, None), (nan, None), (None, None), (3.5, 0.1)]
-    table = shown.without_gaps(results._format_benchmark_result)
+    table = asv_tables.without_gaps(results._format_benchmark_result)
     text = "\n".join(table(values, BENCHMARK, max_width=width))
     assert "small" in text
     assert "huge" in text
@@ -28,7 +28,7 @@ def test_rows_without_a_time_are_left_out(width):
 def test_a_full_table_is_left_alone():
     """Nothing is dropped or added where every point has a time."""
     values = [(0.002, 0.0001)] * 6
-    table = shown.without_gaps(results._format_benchmark_result)
+    table = asv_tables.without_gaps(results._format_benchmark_result)
     expected = results._format_benchmark_result(values, BENCHMARK, max_width=200)
     assert expected == table(values, BENCHMARK, max_width=200)
 

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.backends import check, families
-from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, ORDER
 from deepbench_ops.backends.families.rnn_fused import FusedBackward, FusedForward
@@ -24,6 +23,7 @@ from deepbench_ops.backends.families.rnn_stepwise import (
     StepwiseForward,
     witnesses,
 )
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.rnn import GATES, Rnn
@@ -462,7 +462,7 @@ def test_wrong_kernels_are_found_out(operation, cell, mistake, monkeypatch):
         def build(self, small, *_):
             return guised(small, self.mistake)
 
-    monkeypatch.setattr(check, "_passed", Answers("here"))
+    monkeypatch.setattr(check, "_passed", RunCache("here"))
     Wrong.mistake = ""
     assert check.check(Wrong(), problem, "float32", operation).ok
     assert check.spot_check(guised(problem, "")).ok

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.backends.answers import Answers
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.releases import plugin
 from deepbench_ops.runs import journal, watch
 from deepbench_ops.runs.journal import Entry, Journal
@@ -293,7 +293,7 @@ def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
 def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
     """What was found out about one release is forgotten before the next one begins."""
     monkeypatch.setenv("DEEPBENCH_ANSWERS", str(tmp_path / "answers"))
-    rates, found = Answers("rate"), []
+    rates, found = RunCache("rate"), []
     rates.put("float32", 1.0)
 
     class Suite(dict):
@@ -301,7 +301,7 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
         benchmark_dir = str(tmp_path)
 
     def run(*_, **__):
-        found.append(Answers("rate").get("float32"))
+        found.append(RunCache("rate").get("float32"))
 
     watch.Watch(tmp_path).around_run(run)(Suite(), None, profile=True)
     assert found == [None]

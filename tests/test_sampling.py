@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.measure import sampling
-from deepbench_ops.measure.patience import MOST_SECONDS, SHARE, Patience
 from deepbench_ops.measure.sampling import Measurement, Policy, measure, relative_half_width
+from deepbench_ops.measure.wait_budget import MOST_SECONDS, SHARE, WaitBudget
 
 
 class Clock:
@@ -50,7 +50,7 @@ class FakeYardstick:
 
     def __init__(self, clock, cost, nominal=None):
         self.clock, self.cost, self.nominal = clock, cost, nominal
-        self.patience = Patience(clock.perf_counter)
+        self.patience = WaitBudget(clock.perf_counter)
 
     def slice(self, units):
         start = self.clock.now
@@ -107,9 +107,9 @@ def test_weather_cancels_in_calibrated_seconds(clock):
         return 2.0 if int(now * 4) % 2 else 1.0
 
     kernel = FakeKernel(clock, lambda now: 0.002 * weather(now), reset_cost=0.0)
-    ruler = FakeYardstick(clock, lambda now: 0.001 * weather(now))
+    yardstick = FakeYardstick(clock, lambda now: 0.001 * weather(now))
     rules = Policy(budget_seconds=1e9, warmup_seconds=10.0, min_samples=30)
-    found = measure(kernel, ruler, rules)
+    found = measure(kernel, yardstick, rules)
     calibrated = found.calibrated(0.001)
     assert max(found.seconds) > 1.5 * min(found.seconds)
     assert statistics.median(calibrated) == pytest.approx(0.002, rel=0.01)
@@ -125,9 +125,9 @@ def test_disturbed_slices_are_taken_again(clock, monkeypatch):
         return 0.3 < now < 1.3
 
     kernel = FakeKernel(clock, lambda now: 0.006 if disturbed(now) else 0.002, reset_cost=0.0)
-    ruler = FakeYardstick(clock, lambda now: 0.002 if disturbed(now) else 0.001, nominal=0.001)
-    rules = Policy(budget_seconds=0.6, min_samples=30, patience_seconds=2.0)
-    found = measure(kernel, ruler, rules)
+    yardstick = FakeYardstick(clock, lambda now: 0.002 if disturbed(now) else 0.001, nominal=0.001)
+    rules = Policy(budget_seconds=0.6, min_samples=30, wait_seconds=2.0)
+    found = measure(kernel, yardstick, rules)
     assert found.disturbed == 0
     assert 1 <= len(found.put_aside) <= 2
     assert found.calibrated(0.001) == pytest.approx([0.002] * 30)
@@ -138,8 +138,8 @@ def test_patience_ends(clock, monkeypatch):
     """A machine that never calms is measured all the same, and its samples are counted as such."""
     monkeypatch.setattr(sampling.time, "sleep", lambda s: setattr(clock, "now", clock.now + s))
     kernel = FakeKernel(clock, lambda now: 0.002, reset_cost=0.0)
-    ruler = FakeYardstick(clock, lambda now: 0.002, nominal=0.001)
-    found = measure(kernel, ruler, Policy(patience_seconds=1.0))
+    yardstick = FakeYardstick(clock, lambda now: 0.002, nominal=0.001)
+    found = measure(kernel, yardstick, Policy(wait_seconds=1.0))
     assert found.seconds
     assert found.disturbed == len(found.seconds)
     assert clock.now < 3.0
@@ -148,20 +148,20 @@ def test_patience_ends(clock, monkeypatch):
 def test_a_run_waits_for_a_share_of_its_time_alone(clock, monkeypatch):
     """Hundreds of kernels on a machine that never calms take little longer than the rest."""
     monkeypatch.setattr(sampling.time, "sleep", lambda s: setattr(clock, "now", clock.now + s))
-    ruler = FakeYardstick(clock, lambda now: 0.002, nominal=0.001)
+    yardstick = FakeYardstick(clock, lambda now: 0.002, nominal=0.001)
     kernel = FakeKernel(clock, lambda now: 0.002, reset_cost=0.0)
     spent = {}
     for patience in (0.0, 0.5):
         started = clock.now
         for _ in range(300):
-            measure(kernel, ruler, Policy(patience_seconds=patience))
+            measure(kernel, yardstick, Policy(wait_seconds=patience))
         spent[patience] = clock.now - started
     assert MOST_SECONDS < spent[0.5] - spent[0.0] < 2 * SHARE * spent[0.0] + MOST_SECONDS
 
 
 def test_patience_is_saved_up_while_the_machine_is_calm(clock):
     """What a run has left grows with its time up to the most, and is less by what was spent."""
-    patience = Patience(clock.perf_counter)
+    patience = WaitBudget(clock.perf_counter)
     assert patience.spend(MOST_SECONDS)
     assert not patience.spend(0.1)
     clock.now += 0.2 / SHARE

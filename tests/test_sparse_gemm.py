@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from deepbench_ops import problems
 from deepbench_ops.backends import check, families
-from deepbench_ops.backends.answers import Answers
 from deepbench_ops.backends.families import sparse_gemm as family
 from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, laid_out
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.precision import PRECISIONS
@@ -215,7 +215,7 @@ class Wrong(NumpyBackend):
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_wrong_products_are_found_out(monkeypatch, mistake, operation):
     """Each mistake fails both looks, while the right operation in the same guise passes."""
-    monkeypatch.setattr(check, "_passed", Answers("here"))
+    monkeypatch.setattr(check, "_passed", RunCache("here"))
     small = SparseGemm(53, 53, 53, sparsity=0.9)
     large = SparseGemm(300, 300, 300, sparsity=0.95)
     monkeypatch.setattr(Wrong, "compute", staticmethod(lambda a, b, c: a @ b), raising=False)

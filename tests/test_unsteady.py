@@ -18,7 +18,7 @@ from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import plugin, table
-from deepbench_ops.results import keep, measurements
+from deepbench_ops.results import measurements, saving
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
@@ -121,7 +121,7 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     """Of what this process has saved; damaged results are named instead."""
     files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
     said = []
-    monkeypatch.setattr(keep, "written", files)
+    monkeypatch.setattr(saving, "written", files)
     monkeypatch.setattr(plugin.log, "warning", said.append)
     plugin._name_unsteady(results)
     next((results / MACHINE).glob("*" + measurements.SUFFIX)).write_text("{")

@@ -20,9 +20,9 @@ from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.pages.site_data import _cause
-from deepbench_ops.paired import confirm, taken
+from deepbench_ops.paired import confirm, round_store
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
@@ -430,10 +430,10 @@ def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     assert found.told(cause)[0].startswith("slower 1.2")
     assert not kept.exists()
     kept.write_text(text)
-    again = taken.Taken(kept)
+    again = round_store.RoundStore(kept)
     (task,) = again.rounds
     again._add(2, {task: rounds[2]})  # behind half a line
-    assert [0, 1, 2] == sorted(taken.Taken(kept).rounds[task])
+    assert [0, 1, 2] == sorted(round_store.RoundStore(kept).rounds[task])
 
 
 def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
@@ -441,9 +441,9 @@ def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
     task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
     asked = []
     monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
-    for later, measured in ((0, 2), (0, 2), (taken.FRESH + 1, 4)):
-        monkeypatch.setattr(taken.time, "time", lambda later=later: 1e9 + later)
-        taken.Taken(path).measure(lambda: (None, None), [task], 2)
+    for later, measured in ((0, 2), (0, 2), (round_store.FRESH + 1, 4)):
+        monkeypatch.setattr(round_store.time, "time", lambda later=later: 1e9 + later)
+        round_store.RoundStore(path).measure(lambda: (None, None), [task], 2)
         assert len(asked) == measured
 
 
@@ -453,8 +453,8 @@ def test_rounds_on_other_threads_are_measured_anew(same_release, monkeypatch):
     asked = []
     monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
     for count, measured in ((1, 2), (1, 2), (2, 4)):
-        monkeypatch.setattr(taken.threads, "wanted", lambda count=count: count)
-        taken.Taken(path).measure(lambda: (None, None), [task], 2)
+        monkeypatch.setattr(round_store.threads, "wanted", lambda count=count: count)
+        round_store.RoundStore(path).measure(lambda: (None, None), [task], 2)
         assert len(asked) == measured
 
 

@@ -13,7 +13,7 @@ from deepbench_ops.measure import yardstick
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_thread_does_its_share(kind, threads):
     """A slice of three units runs those and one that does not count, on each thread."""
-    ruler = yardstick.Yardstick(kind, threads)
+    fixed = yardstick.Yardstick(kind, threads)
     done = []
 
     def counting(index):
@@ -22,10 +22,10 @@ def test_every_thread_does_its_share(kind, threads):
         return yardstick.Work((lambda: (done.append(index), work.units[0]()),), work.keep)
 
     together = Barrier(threads)
-    ruler.close()
-    ruler._crew = [yardstick._Hand(counting, index, 0, together) for index in range(threads)]
-    assert ruler.slice(3) > 0
-    ruler.close()
+    fixed.close()
+    fixed._crew = [yardstick._Hand(counting, index, 0, together) for index in range(threads)]
+    assert fixed.slice(3) > 0
+    fixed.close()
     assert sorted(done) == sorted(list(range(threads)) * 4)
 
 
@@ -49,24 +49,24 @@ def test_the_copy_copies():
 
 def test_a_copy_takes_the_next_buffers_every_time():
     """As many units as there are pairs of buffers use every pair once, in turn."""
-    ruler = yardstick.Yardstick("memory", 1)
+    fixed = yardstick.Yardstick("memory", 1)
     used = []
-    work = ruler._crew[0].work
+    work = fixed._crew[0].work
     units = tuple(lambda index=index: used.append(index) for index in range(len(work.units)))
     hand = yardstick._Hand(lambda seed: yardstick.Work(units, work.keep), 0, 0, Barrier(1))
     hand.begin(yardstick.BUFFERS)
     hand.wait()
     hand.end()
-    ruler.close()
+    fixed.close()
     assert used == [*range(yardstick.BUFFERS), 0]
 
 
 def test_closing_ends_the_threads():
     """After close() the helper threads are gone."""
     before = set(threading.enumerate())
-    ruler = yardstick.Yardstick("compute", 3)
+    fixed = yardstick.Yardstick("compute", 3)
     started = set(threading.enumerate()) - before
-    ruler.close()
+    fixed.close()
     for thread in started:
         thread.join(timeout=5)
     assert len(started) == 3
@@ -74,7 +74,7 @@ def test_closing_ends_the_threads():
 
 
 def test_another_wheel_version_is_refused(monkeypatch):
-    """A yardstick library of another version would change the ruler, so it is named and refused."""
+    """A yardstick library of another version would change the fixed, so it is named and refused."""
     monkeypatch.setattr(yardstick.importlib.metadata, "version", lambda name: "0.3.1")
     with pytest.raises(DeepbenchError, match=r"0\.3\.1, not 0\.3\.34"):
         yardstick.Yardstick("compute", 1)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from deepbench_ops.analysis.drift_test import has_crept, standing
 from deepbench_ops.analysis.levels import (
     calmed,
     memory_of,
@@ -34,7 +35,6 @@ from deepbench_ops.analysis.levels import (
     triples,
 )
 from deepbench_ops.analysis.splits import segments, split_chance
-from deepbench_ops.analysis.standing import has_crept, standing
 
 CONFIDENCE = 0.99
 

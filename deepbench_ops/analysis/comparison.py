@@ -12,8 +12,8 @@ from deepbench_ops.analysis.pooling import pooled
 from deepbench_ops.analysis.settings import agree, notes
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import multiplied
+from deepbench_ops.problems.suggestions import unknown
 
 CONFIDENCE = 0.95
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from deepbench_ops.analysis.missing_reasons import Machine, obstacles, several_devices
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
-from deepbench_ops.analysis.obstacles import Machine, obstacles, several_devices
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.published.models import LAYOUTS, Figure

@@ -21,11 +21,11 @@ from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.settings import Settings
+from deepbench_ops.problems.benchmark_names import BENCHMARK, SETS, why_not
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.named import BENCHMARK, SETS, why_not
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.published import corrections
 from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release

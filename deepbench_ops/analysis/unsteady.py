@@ -10,7 +10,7 @@ from deepbench_ops.analysis import points
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results.steadiness import kind
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch.profiler import ProfilerActivity, profile
 
-from deepbench_ops.backends.torch_backend.recorded import Operation
+from deepbench_ops.backends.torch_backend.operator_trace import Operation
 
 SECONDS_PER_MICROSECOND = 1e-6
 

@@ -13,9 +13,9 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.families import found
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import APART, FIRST_CALL, Problem, computed
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES
 
 Builder = Callable[[Any, Any, str, str, int], Kernel]

@@ -18,8 +18,8 @@ from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend, Builder
 from deepbench_ops.backends.families.rnn_stepwise import witnesses
 from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.newest import Newest
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import FIRST_CALL, Problem, computed
 
@@ -125,7 +125,7 @@ def _build(
     label = f"{backend.name} {backend.device} {precision} {operation} {problem.id}"
     first, operation = operation == FIRST_CALL, computed(operation)
     function = make(backend, problem, drawn, precision, operation)
-    newest = Newest((lambda: function.compile()()) if first else function.compile())
+    newest = LatestOutput((lambda: function.compile()()) if first else function.compile())
     if not first:
         newest.run()  # a long call is its own warm-up, and must not be what compiles
     read = _remembering(function.read, newest)
@@ -157,7 +157,9 @@ def _build(
     )
 
 
-def _remembering(read: Callable[[Any], np.ndarray], newest: Newest) -> Callable[[], np.ndarray]:
+def _remembering(
+    read: Callable[[Any], np.ndarray], newest: LatestOutput
+) -> Callable[[], np.ndarray]:
     """Return what reads the newest output, once however often it is asked."""
     known: list[Any] = [0, None]
 

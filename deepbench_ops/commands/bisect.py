@@ -9,8 +9,8 @@ import click
 from deepbench_ops.commands.options import keeping, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as precision_named
+from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
     from deepbench_ops.paired.bisect import Step
@@ -66,7 +66,7 @@ def bisect(
     from deepbench_ops import project
     from deepbench_ops.measure import pairs
     from deepbench_ops.paired.bisect import bisect as search
-    from deepbench_ops.releases import side
+    from deepbench_ops.releases import worker_launch
 
     folder = project.environments()
     wanted = find_anywhere(problem, family)
@@ -76,7 +76,9 @@ def bisect(
     task = pairs.Task(wanted.family, wanted.id, precision_named(precision).name, operation)
 
     def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:
-        first, second = (side.launch(release, folder, _note) for release in (before, after))
+        first, second = (
+            worker_launch.launch(release, folder, _note) for release in (before, after)
+        )
         return pairs.run_rounds(first, second, [task], rounds)[task]
 
     say_settings()

@@ -18,9 +18,9 @@ from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:

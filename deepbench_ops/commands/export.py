@@ -54,7 +54,7 @@ def export(
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.exports import tidy
-    from deepbench_ops.problems.nearest import unknown
+    from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.problems.tables import set_name
     from deepbench_ops.releases import results_table
 

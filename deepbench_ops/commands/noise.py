@@ -16,7 +16,7 @@ from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
-    from deepbench_ops.measure.live import Launch
+    from deepbench_ops.measure.live_worker import Launch
     from deepbench_ops.releases.table import Release
 
 GOAL = 0.05
@@ -64,13 +64,13 @@ def noise(
     from deepbench_ops.machine import advice
     from deepbench_ops.measure import fingerprint, pairs
     from deepbench_ops.paired import blas_cost
-    from deepbench_ops.releases import side
+    from deepbench_ops.releases import worker_launch
 
     wanted = precision_named(precision).name
     problems = [find_anywhere(text, None) for text in ids or _headline()]
     tasks = [pairs.Task(each.family, each.id, wanted) for each in problems]
     say_settings()
-    launch = side.launch(_release(release), project.environments(), _note)
+    launch = worker_launch.launch(_release(release), project.environments(), _note)
     load, before = os.getloadavg()[0], advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
         taken = pairs.run_rounds(launch, launch, tasks, rounds)

@@ -15,7 +15,7 @@ from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import APART
 
 if TYPE_CHECKING:
-    from deepbench_ops.anatomy.apart import Anatomy, Part
+    from deepbench_ops.anatomy.step_breakdown import Anatomy, Part
 
 PROFILER_MARK = b"USDT:"
 """Begins the lines that torch's profiler writes where it starts and stops, at any log level."""
@@ -50,7 +50,7 @@ def ops(
     """
     demand("--batch", batch)
     backend, problem = ready(name, batch, precision, operation + APART, device)
-    from deepbench_ops.anatomy.apart import apart
+    from deepbench_ops.anatomy.step_breakdown import apart
     from deepbench_ops.backends import check
 
     check.verify(backend, problem, precision, operation)

@@ -90,7 +90,7 @@ def machine_with_results(results: Path, name: str | None, wanted: str = MEASURE)
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.machine import entry
-    from deepbench_ops.problems.nearest import unknown
+    from deepbench_ops.problems.suggestions import unknown
 
     known = points.machines(results)
     if not known:

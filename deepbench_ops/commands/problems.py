@@ -12,9 +12,9 @@ from deepbench_ops.commands.options import printed_as
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.families import SEPARATOR
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.selections import select
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import (
     TYPES,
     family_name,

@@ -33,7 +33,7 @@ def list_(framework: str | None, installed: bool) -> None:
 
     The disk is that of their environments in this project folder.
     """
-    from deepbench_ops.problems.nearest import unknown
+    from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table
 
     folder = project.environments()

@@ -31,7 +31,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     of the reasons below the table: what the machine lacks, or the command that would measure it.
     Below are also the day of publication and its source, and which figures the timeline lacks.
     """
-    from deepbench_ops.analysis import model_tables, obstacles, points
+    from deepbench_ops.analysis import missing_reasons, model_tables, points
     from deepbench_ops.machine import entry, profile
     from deepbench_ops.published import filing
     from deepbench_ops.releases import results_table
@@ -45,7 +45,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         machines = tuple(machine_with_results(results, name) for name in machines or (here,))
     measured = {machine: points.load(results, machine, releases) for machine in machines}
     known = {
-        machine: obstacles.machine(
+        machine: missing_reasons.machine(
             filing.entry_of(results / machine / "machine.json") or {},
             profile.read(results, machine),
         )

@@ -14,8 +14,8 @@ from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS, sizes
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES, named, size_names
 
 if TYPE_CHECKING:

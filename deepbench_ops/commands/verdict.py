@@ -193,7 +193,7 @@ def _release(name: str) -> "Release":
 
 
 def _news(results: Path, found: "Sequence[Cause]") -> News:
-    from deepbench_ops.analysis.stacks import changed, stacks
+    from deepbench_ops.analysis.software_versions import changed, stacks
     from deepbench_ops.releases import table
 
     news = {}
@@ -242,7 +242,7 @@ def _text(
     news: News,
     markdown: bool,
 ) -> str:
-    from deepbench_ops.analysis import stacks
+    from deepbench_ops.analysis import software_versions
 
     judged = [line for line in lines if line.judgeable]
     text = [f"{len(judged)} of {len(lines)} lines of releases are long enough for a verdict."]
@@ -256,7 +256,9 @@ def _text(
         for between in dict.fromkeys(map(_between, mine)):
             if news.get(between):
                 _, before, after = between
-                line = f"- new under {after} since {before}: {stacks.told(news[between])}"
+                line = (
+                    f"- new under {after} since {before}: {software_versions.told(news[between])}"
+                )
                 text.append(line if markdown else tables.prose(line, "  "))
     return "\n".join(text)
 

@@ -23,8 +23,8 @@ from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import estimate, fingerprint, record, threads, yardstick
 from deepbench_ops.measure.record import rounded
-from deepbench_ops.measure.ruler import Ruler, Server
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
+from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem, computed
 
@@ -56,12 +56,12 @@ class Prepared:
         return yardstick.kind_for(self.kernel.flops, self.kernel.bytes)
 
     @property
-    def ruler(self) -> Ruler | None:
+    def yardstick_client(self) -> YardstickClient | None:
         """The yardstick to hold it against; None on a device that has none."""
         if self.backend.device != "cpu":
             return None
         kind = self.yardstick_kind
-        return _server().ruler(kind, nominal(kind, threads.wanted()))
+        return _server().client(kind, nominal(kind, threads.wanted()))
 
     @property
     def policy(self) -> Policy:
@@ -102,8 +102,8 @@ def preload(calibrating: bool = True) -> None:
 
 
 @cache
-def _server() -> Server:
-    return Server()
+def _server() -> YardstickProcess:
+    return YardstickProcess()
 
 
 @cache
@@ -185,9 +185,9 @@ def timed(
     """
     started = time.time()
     rules = prepared.policy.quick() if quick else prepared.policy
-    ruler = prepared.ruler
+    client = prepared.yardstick_client
     pinned: list[str] = []
-    measurement = measure(prepared.kernel, ruler, rules, lambda: pinned.append(prepared.pin()))
+    measurement = measure(prepared.kernel, client, rules, lambda: pinned.append(prepared.pin()))
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
     check.verify_output(prepared.kernel, run=measurement.number > 1)
@@ -197,7 +197,7 @@ def timed(
         "measuring": rounded(measurement.spent_seconds),
         "checking": rounded(time.monotonic() - timed_until),
     }
-    reference = ruler.nominal if ruler is not None else None
+    reference = client.nominal if client is not None else None
     samples = [rounded(s) for s in measurement.calibrated(reference)]
     entry = {
         **_identity(benchmark, params, started),

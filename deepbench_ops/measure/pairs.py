@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from deepbench_ops.measure import threads
-from deepbench_ops.measure.live import Launch, LiveWorker
+from deepbench_ops.measure.live_worker import Launch, LiveWorker
 
 Pair = tuple[float, float]
 

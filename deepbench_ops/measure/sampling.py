@@ -78,7 +78,7 @@ class Policy:
     long_call_seconds: a call at least this long is its own warm-up: what a first call pays for
         (threads, pages of new results, code) is mostly below a tenth of a second, which
         docs/measuring.md shows.
-    patience_seconds: how long to wait in all, per kernel, for a disturbed machine to calm, where
+    wait_seconds: how long to wait in all, per kernel, for a disturbed machine to calm, where
         the run has as much to spare; a slice is only taken again where that fits in.
     disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.
     cold: flush the caches before every call, each slice being one call.
@@ -94,7 +94,7 @@ class Policy:
     max_samples: int = 30
     single_warm_up_seconds: float = 0.25
     long_call_seconds: float = 5.0
-    patience_seconds: float = 0.5
+    wait_seconds: float = 0.5
     disturbed_above: float = 1.25
     cold: bool = False
 
@@ -105,7 +105,7 @@ class Policy:
             budget_seconds=0.0,
             twice_seconds=0.0,
             long_call_seconds=0.0,
-            patience_seconds=0.0,
+            wait_seconds=0.0,
             slice_seconds=0.0,
             reading_seconds=0.0,
         )
@@ -260,7 +260,7 @@ class _Weather:
         if self._before is None:
             self._before = self._read(self._policy.reading_seconds)
         again = WAITING_SECONDS + self._policy.reading_seconds
-        while self._is_disturbed(self._before) and self._has_patience_for(again):
+        while self._is_disturbed(self._before) and self._may_wait_for(again):
             start = time.perf_counter()
             time.sleep(WAITING_SECONDS)
             self._before = self._read(self._policy.reading_seconds)
@@ -275,7 +275,7 @@ class _Weather:
         reading = (before + self._before) / 2
         disturbed = self._is_disturbed(self._before)
         again = seconds * result.number + self._policy.reading_seconds
-        if disturbed and self._has_patience_for(again):
+        if disturbed and self._may_wait_for(again):
             result.put_aside.append((seconds, reading))
             self.waited += again
             return
@@ -283,9 +283,9 @@ class _Weather:
         result.yardstick.append(reading)
         result.disturbed += disturbed
 
-    def _has_patience_for(self, seconds: float) -> bool:
+    def _may_wait_for(self, seconds: float) -> bool:
         """Return whether the kernel, and the run, can afford it; it counts as spent by the run."""
-        if self._yardstick is None or self.waited + seconds > self._policy.patience_seconds:
+        if self._yardstick is None or self.waited + seconds > self._policy.wait_seconds:
             return False
         return self._yardstick.may_wait(seconds)
 
@@ -296,8 +296,8 @@ class _Weather:
         return reading > self._policy.disturbed_above * nominal
 
     def _read(self, seconds: float) -> float | None:
-        ruler = self._yardstick
-        return ruler.slice(ruler.units_for(seconds)) if ruler else None
+        reference = self._yardstick
+        return reference.slice(reference.units_for(seconds)) if reference else None
 
     def _beside(self, seconds: float) -> float:
         """Return how long to read beside a slice: as ever, but a tenth of a long call."""

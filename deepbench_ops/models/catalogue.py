@@ -12,7 +12,7 @@ from typing import Any
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models import data
 from deepbench_ops.models.data import Form
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 
 RECIPE_NOTES = {
     "momentum": "SGD, momentum 0.9, weight decay 1e-4",

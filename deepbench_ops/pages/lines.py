@@ -10,7 +10,7 @@ from typing import Any
 
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.history import Line
-from deepbench_ops.analysis.stacks import stacks
+from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.pages.kept import Kept

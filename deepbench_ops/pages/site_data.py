@@ -27,7 +27,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from deepbench_ops.analysis import obstacles, stacks
+from deepbench_ops.analysis import missing_reasons, software_versions
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.comparison import CONFIDENCE
 from deepbench_ops.analysis.history import Line
@@ -37,8 +37,8 @@ from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.percentiles import shown
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
-from deepbench_ops.analysis.speed import speeds
-from deepbench_ops.analysis.stacks import Stack
+from deepbench_ops.analysis.software_versions import Stack
+from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import entry
 from deepbench_ops.machine.profile import Profile
@@ -226,7 +226,7 @@ def _stacks(known: Sequence[Stack], places: Mapping[Release, int]) -> dict[str, 
         own = told.setdefault(one.release.framework, {"new": []})
         own["facts"] = dict(one.facts)
         if one.release in places:
-            own["new"].append([places[one.release], stacks.told(one.new, LONGEST)])
+            own["new"].append([places[one.release], software_versions.told(one.new, LONGEST)])
     return told
 
 
@@ -383,7 +383,10 @@ def _models(machines: Sequence[Machine], lines: Sequence[Line]) -> dict[str, Any
         for point in line.points:
             if point.family == "model" and point.release.measurable:
                 measured[point.machine].append(point)
-    what = {machine.name: obstacles.machine(machine.entry, machine.profile) for machine in machines}
+    what = {
+        machine.name: missing_reasons.machine(machine.entry, machine.profile)
+        for machine in machines
+    }
     return {
         "machines": list(measured),
         "tables": {name: rows(load(name), measured, what) for name in TABLES},

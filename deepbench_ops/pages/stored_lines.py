@@ -11,7 +11,7 @@ from typing import Any
 from deepbench_ops.analysis.changes import Change
 from deepbench_ops.analysis.history import Line, Shift
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.stacks import Stack
+from deepbench_ops.analysis.software_versions import Stack
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.site_data import Machine

@@ -12,7 +12,7 @@ from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs, settings
-from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.settings import BLAS, Settings
 
 KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")

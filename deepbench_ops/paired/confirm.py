@@ -20,9 +20,9 @@ from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected, se
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs, settings
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.live import Launch
-from deepbench_ops.paired.taken import Taken
-from deepbench_ops.releases import side
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.paired.round_store import RoundStore
+from deepbench_ops.releases import worker_launch
 from deepbench_ops.statistics.stopping import Look, looks
 
 EACH = 3
@@ -85,7 +85,7 @@ def confirm(
             confirmed.reasons[names] = _why_not(members)
             continue
         say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, up to {rounds} rounds")
-        kept = Taken(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
+        kept = RoundStore(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
         launches = cache(partial(_launches, members[0], folder, say))
         groups.append(_Group(names, tasks, kept, launches))
     alone: dict[Kernel, Verdict] = {}
@@ -113,7 +113,7 @@ class _Group:
 
     names: tuple[str, str]
     open: list[pairs.Task]
-    kept: Taken
+    kept: RoundStore
     launches: Callable[[], tuple[Launch, Launch]]
 
     def verdicts(self, look: Look) -> dict[Kernel, Verdict]:
@@ -129,7 +129,9 @@ class _Group:
 
 
 def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> tuple[Launch, Launch]:
-    return side.launch(cause.before, folder, say), side.launch(cause.after, folder, say)
+    return worker_launch.launch(cause.before, folder, say), worker_launch.launch(
+        cause.after, folder, say
+    )
 
 
 def _key(shift: Shift) -> Kernel:

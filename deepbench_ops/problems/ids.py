@@ -6,8 +6,8 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES, family_name, named
 
 

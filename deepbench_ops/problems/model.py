@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import ClassVar
 
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import APART, Problem, computed
+from deepbench_ops.problems.suggestions import unknown
 
 
 @dataclass(frozen=True)

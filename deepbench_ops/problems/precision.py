@@ -7,7 +7,7 @@ float32 in memory with a 19-bit multiplier. Only the weight in memory matters he
 
 from dataclasses import dataclass
 
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 
 
 @dataclass(frozen=True)

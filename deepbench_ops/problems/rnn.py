@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
+from deepbench_ops.problems.suggestions import unknown
 
 GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
 

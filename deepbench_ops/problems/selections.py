@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from deepbench_ops.problems.model import Model
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import APART, FIRST_CALL, SETS, Problem
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import FAMILIES, TYPES, family_name, find, load
 
 MODELS = {"models-training": "training", "models-inference": "inference_server"}

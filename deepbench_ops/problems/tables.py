@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from deepbench_ops.problems import families
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.problem import SETS, Problem
+from deepbench_ops.problems.suggestions import unknown
 
 TYPES: Mapping[str, type[Problem]] = {
     name: family.kind for name, family in families.found()[0].items()

@@ -17,7 +17,7 @@ from pathlib import Path
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.roofs import BEYOND, asked, fast_factor
-from deepbench_ops.problems.named import why_not
+from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.published import filing, misplaced
 from deepbench_ops.published.filing import ALTERNATIVES, WORKBOOK, Stack, Values
 from deepbench_ops.published.publication import Key

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import Model
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import PRECISIONS as KNOWN
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.published import machines
 from deepbench_ops.published.filing import ALTERNATIVES
 from deepbench_ops.published.publication import Publication

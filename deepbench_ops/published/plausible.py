@@ -13,9 +13,9 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.nearest import unknown
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.published import raw
 from deepbench_ops.published.headings import TIMES

@@ -26,7 +26,7 @@ from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.published import corrections, plausible, raw
 from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, joined
 from deepbench_ops.published.plausible import Point

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.ranks import forked, launch, local, nursery, transport
-from deepbench_ops.ranks.line import Line, Message
+from deepbench_ops.ranks import fork_server, forked, launch, local, transport
 from deepbench_ops.ranks.member import BLAMELESS, STAGES
+from deepbench_ops.ranks.message_channel import Line, Message
 
 TIMEOUT_SECONDS = 120.0
 """How long an order may take, and the start, unless the caller says otherwise."""
@@ -123,7 +123,7 @@ class Group:
         command = launch.command(self.name, self.size, self._folder)
         with (self._folder / LAUNCHER_WORDS).open("wb") as words:
             if forked.possible(self.name):
-                start = partial(nursery.start, self.name, self.size, self._folder)
+                start = partial(fork_server.start, self.name, self.size, self._folder)
                 return forked.Forked(start, environ, words.fileno())
             return subprocess.Popen(
                 command,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import threads
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.ranks import transport
 
 THREADS = 1
@@ -55,7 +55,7 @@ def command(name: str, size: int, folder: Path) -> list[str]:
     """Return what starts `size` ranks over that transport; Unsupported where there is no mpirun."""
     python = [sys.executable, "-m"]
     if not transport.wants_mpirun(name):
-        return [*python, "deepbench_ops.ranks.nursery", name, str(size), str(folder)]
+        return [*python, "deepbench_ops.ranks.fork_server", name, str(size), str(folder)]
     mpirun = shutil.which("mpirun") or shutil.which("mpiexec")
     if mpirun is None:
         raise Unsupported(f"{name} needs mpirun, which is not installed here: install Open MPI")

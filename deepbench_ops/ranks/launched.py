@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.ranks import launcher, report, request, transport
-from deepbench_ops.ranks.led import Led, follow, say
+from deepbench_ops.ranks.leader import Led, follow, say
 
 TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
 """What each launcher's ranks can meet over; the first unless another is asked for."""

@@ -17,8 +17,8 @@ from typing import Any
 from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.ranks import launcher, transport
-from deepbench_ops.ranks.line import Line, Message
 from deepbench_ops.ranks.member import Member
+from deepbench_ops.ranks.message_channel import Line, Message
 
 SOCKET = "group"
 """Name of the group's socket in its folder, which also holds each rank's last words."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 
 _CLASSES = {
     "gloo": ("torch", "deepbench_ops.ranks.torch_transport", "GlooTransport"),

@@ -28,7 +28,7 @@ import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.detect import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
-from deepbench_ops.releases import lean
+from deepbench_ops.releases import cuda_requirements
 from deepbench_ops.releases.plugins import installed, pip_arguments
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import atomic
@@ -169,13 +169,13 @@ class Installation:
     def _install_lean(self) -> list[str]:
         framework, *others = self.requirements
         self._get("--no-deps", framework)
-        kept, left_out = lean.split(self._required())
+        kept, left_out = cuda_requirements.split(self._required())
         self._get(*others, *kept)
         try:
             self._check()
         except InstallError:
             return self._install_all()
-        return lean.absent(left_out, self._installed())
+        return cuda_requirements.absent(left_out, self._installed())
 
     def _required(self) -> list[str]:
         """Return what the installed framework's own metadata asks for."""

@@ -21,13 +21,13 @@ from asv.repo import get_repo
 from asv.util import UserError
 
 from deepbench_ops import lifetime
-from deepbench_ops.backends import answers, frameworks
+from deepbench_ops.backends import frameworks, run_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record, settings
 from deepbench_ops.pages import plugin as pages
 from deepbench_ops.problems import families
 from deepbench_ops.releases import asv_commands, environment, repo, results_table
-from deepbench_ops.results import keep, shown
+from deepbench_ops.results import asv_tables, saving
 from deepbench_ops.runs import forecast, watch
 from deepbench_ops.storage import locks
 
@@ -44,12 +44,12 @@ def setup() -> None:
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
     os.environ[record.SPOOL_VARIABLE] = str(spool)
-    os.environ[answers.FOLDER_VARIABLE] = str(spool / "answers")
+    os.environ[run_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     watching = watch.Watch(spool)
     watch.install(watching)
-    keep.install(watching)
-    shown.install()
+    saving.install(watching)
+    asv_tables.install()
     asv_commands.install()
     run = Run.run.__func__  # type: ignore[attr-defined]
     if not getattr(run, "knows_releases", False):
@@ -94,7 +94,7 @@ def _name_unsteady(results: Path) -> None:
 
     try:
         releases = {release.hash: release for release in results_table.load(results)}
-        for line in unsteady.after_run(keep.written, releases):
+        for line in unsteady.after_run(saving.written, releases):
             log.warning(line)
     except DeepbenchError as error:
         log.warning(str(error))

@@ -22,7 +22,7 @@ from packaging.version import InvalidVersion, Version
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.nearest import unknown
+from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.storage import atomic, limited, locks
 
 TABLE = Path(__file__).with_name("releases.csv")

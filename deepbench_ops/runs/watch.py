@@ -23,7 +23,7 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError
 
 import deepbench_ops
-from deepbench_ops.backends import answers
+from deepbench_ops.backends import run_cache
 from deepbench_ops.measure import record, settings
 from deepbench_ops.runs.journal import Entry, Journal, Point, Record
 from deepbench_ops.runs.progress import Progress
@@ -105,8 +105,8 @@ class Watch:
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
                 left[point] += times
         self._progress, self._journal, self._records = Progress(left), None, []
-        if answers.FOLDER_VARIABLE in os.environ:
-            shutil.rmtree(os.environ[answers.FOLDER_VARIABLE], ignore_errors=True)
+        if run_cache.FOLDER_VARIABLE in os.environ:
+            shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
         self._last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
@@ -169,7 +169,7 @@ class Watch:
 def _variables() -> dict[str, str]:
     """Return what the environment asks of measuring, and not of this run's process."""
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    names -= {record.SPOOL_VARIABLE, answers.FOLDER_VARIABLE, YES_VARIABLE}
+    names -= {record.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
     return {name: os.environ[name] for name in sorted(names)}
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.kernel import Index, Kernel
-from deepbench_ops.backends.numpy_backend.patches import (
+from deepbench_ops.backends.numpy_backend.im2col import (
     Block,
     Columns,
     Phases,

@@ -20,7 +20,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.newest import Newest
+from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.numpy_backend.precision import at, done, refuse_lacking
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.inputs import aligned_empty
@@ -75,7 +75,7 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     b = drawn.b[:, 0] if problem.n == 1 else drawn.b
     shape = (problem.m, problem.n)
     nothing = np.broadcast_to(np.float32(np.nan), shape)
-    newest = Newest(partial(matmul, a, row_major(b)), nothing)
+    newest = LatestOutput(partial(matmul, a, row_major(b)), nothing)
     return Prepared(
         run=newest.run,
         reset=newest.reset,
@@ -109,7 +109,7 @@ def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Pre
 
 def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     """``csr_array(dense)``, which makes new arrays in every call."""
-    newest = Newest(partial(sparse.csr_array, drawn.a.dense()), sparse.csr_array((1, 1)))
+    newest = LatestOutput(partial(sparse.csr_array, drawn.a.dense()), sparse.csr_array((1, 1)))
 
     def values() -> np.ndarray:
         made = newest.output

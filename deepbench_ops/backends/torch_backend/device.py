@@ -14,7 +14,7 @@ import torch
 
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.torch_backend import needed
+from deepbench_ops.backends.torch_backend import optional_packages
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 DRIVER = Path("/proc/driver/nvidia/version")
@@ -111,7 +111,7 @@ class TorchDevice(Backend):
                 "driver": _driver(),
                 "device": torch.cuda.get_device_name(),
             }
-        found |= needed.versions(self.execution)
+        found |= optional_packages.versions(self.execution)
         return {key: value for key, value in found.items() if value}
 
     def demand_tf32(self) -> None:

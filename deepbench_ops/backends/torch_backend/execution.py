@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from deepbench_ops.backends.memory import available
 from deepbench_ops.backends.torch_backend import known_warnings, quantised
-from deepbench_ops.backends.torch_backend.needed import BESIDE, needed
+from deepbench_ops.backends.torch_backend.optional_packages import BESIDE, needed
 from deepbench_ops.backends.torch_backend.quantised import Batches
 from deepbench_ops.errors import Unsupported
 

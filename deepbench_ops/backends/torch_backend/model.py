@@ -8,7 +8,12 @@ from torch import Tensor, nn
 from deepbench_ops.backends.families.model import Judge
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.judges import LossJudge, StepJudge, entries, gradients
+from deepbench_ops.backends.torch_backend.model_reference import (
+    LossJudge,
+    StepJudge,
+    entries,
+    gradients,
+)
 from deepbench_ops.backends.torch_backend.network import as_tensors, known_form, refuse, weighted
 from deepbench_ops.backends.torch_backend.serving import Crew, Serving
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
@@ -35,9 +40,9 @@ def build(
             f"operations are measured one after the other, not those of {problem.threads} batches"
             " at once"
         )
-    from deepbench_ops.backends.torch_backend import alone  # most runs have no need of it
+    from deepbench_ops.backends.torch_backend import operator_timing  # most runs have no need of it
 
-    return alone.kernel(make(backend, problem, precision, seed))
+    return operator_timing.kernel(make(backend, problem, precision, seed))
 
 
 def _first_step_done(kernel: Kernel) -> None:

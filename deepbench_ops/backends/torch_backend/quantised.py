@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from deepbench_ops.backends.torch_backend import vnni
-from deepbench_ops.backends.torch_backend.needed import BESIDE, needed
+from deepbench_ops.backends.torch_backend.optional_packages import BESIDE, needed
 from deepbench_ops.errors import Unsupported
 
 Batches = Sequence[Sequence[Tensor]]

@@ -13,7 +13,11 @@ from torch import Tensor
 
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.judges import InferenceJudge, items, root_mean_square
+from deepbench_ops.backends.torch_backend.model_reference import (
+    InferenceJudge,
+    items,
+    root_mean_square,
+)
 from deepbench_ops.backends.torch_backend.network import as_tensors, asked, refuse, weighted
 from deepbench_ops.backends.torch_backend.quantised import CALIBRATING
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened

@@ -23,7 +23,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.newest import Newest
+from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision
 from deepbench_ops.errors import Unsupported
@@ -89,7 +89,7 @@ def _product(
 
 def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> Prepared:
     """``torch.sparse.mm(a, b, "sum")``; it knows no vectors, so one column is a matrix."""
-    newest = Newest(partial(torch.sparse.mm, a, b, "sum"), _nothing((a.shape[0], b.shape[1])))
+    newest = LatestOutput(partial(torch.sparse.mm, a, b, "sum"), _nothing((a.shape[0], b.shape[1])))
     return Prepared(
         run=newest.run,
         reset=newest.reset,
@@ -128,7 +128,7 @@ def _conversion(
     """``Tensor.to_sparse_csr``, which makes new tensors in every call."""
     dense = backend.tensor(drawn.a.dense(), DTYPES[precision])
     nothing = _quietly(dense[:1, :1].to_sparse_csr)
-    newest = Newest(dense.to_sparse_csr, nothing)
+    newest = LatestOutput(dense.to_sparse_csr, nothing)
 
     def values() -> torch.Tensor:
         made = newest.output

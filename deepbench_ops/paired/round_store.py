@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from deepbench_ops.measure import pairs, threads
-from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Pair, Task
 from deepbench_ops.results import times
 
@@ -16,7 +16,7 @@ FRESH = 24 * 3600
 
 
 @dataclass
-class Taken:
+class RoundStore:
     """Rounds of several kernels between the same two sides, in a file.
 
     Each has its number, since sides take turns in starting first, and the threads it was measured

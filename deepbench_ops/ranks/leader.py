@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.ranks import launcher
-from deepbench_ops.ranks.line import Message
 from deepbench_ops.ranks.member import STAGES, Member
+from deepbench_ops.ranks.message_channel import Message
 from deepbench_ops.ranks.transport import Transport
 
 ROLL_SECONDS = 5.0

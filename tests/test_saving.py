@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.machine import profile
 from deepbench_ops.measure import fingerprint, record
-from deepbench_ops.results import keep, measurements
+from deepbench_ops.results import measurements, saving
 
 BENCHMARK = {
     "name": "gemm.Training.kernel_forward",
@@ -31,12 +31,12 @@ BENCHMARK = {
 def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
     saving = [(Results, name) for name in ("save", "add_result", "remove_samples", "rm")]
-    others = [(keep.Machine, "save"), (keep.MachineCollection, "save"), (keep.Rm, "run")]
+    others = [(saving.Machine, "save"), (saving.MachineCollection, "save"), (saving.Rm, "run")]
     for owner, name in [*saving, *others, (util, "write_json")]:
         monkeypatch.setattr(owner, name, owner.__dict__[name])
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
-    keep.install(run)
+    saving.install(run)
     return run
 
 
@@ -156,8 +156,8 @@ def test_intervals_are_finite(tmp_path):
     text = save(tmp_path, [1.0, 2.0, 3.0], spread=[1.0]).read_text()
     stored = json.loads(text, parse_constant=refuse)
     row = dict(zip(stored["result_columns"], stored["results"][BENCHMARK["name"]], strict=False))
-    assert row["stats_ci_99_a"] == [value / keep.WIDEST for value in (1.0, 2.0, 3.0)]
-    assert row["stats_ci_99_b"] == [keep.WIDEST * value for value in (1.0, 2.0, 3.0)]
+    assert row["stats_ci_99_a"] == [value / saving.WIDEST for value in (1.0, 2.0, 3.0)]
+    assert row["stats_ci_99_b"] == [saving.WIDEST * value for value in (1.0, 2.0, 3.0)]
 
 
 @pytest.mark.parametrize("spread", [[1.0, 3.0], [1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 99.0], [1.0] * 9])
@@ -388,9 +388,9 @@ def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
 
 def test_what_was_saved_is_remembered_for_the_end_of_the_run(tmp_path, run, monkeypatch):
     """There its unsteady points are named."""
-    monkeypatch.setattr(keep, "written", [])
+    monkeypatch.setattr(saving, "written", [])
     path = save(tmp_path, [1.0])
-    assert [path] == keep.written
+    assert [path] == saving.written
 
 
 def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
@@ -407,7 +407,7 @@ def test_a_save_that_fails_is_one_line_and_forgets_nothing(tmp_path, monkeypatch
         raise OSError(28, "No space left on device", str(path))
 
     owner, name = writer.rsplit(".", 1)
-    monkeypatch.setattr(f"deepbench_ops.results.keep.{owner}.{name}", full)
+    monkeypatch.setattr(f"deepbench_ops.results.saving.{owner}.{name}", full)
     line = r"release-py3.json is not saved \(.*: No space left on device\); .*run.jsonl"
     with pytest.raises(UserError, match=line):
         save(tmp_path, [1.0, 2.0, 3.0])
@@ -453,7 +453,7 @@ def test_a_torn_measurements_file_names_its_line(tmp_path):
 
 def test_a_run_on_another_processor_under_the_same_name_does_not_begin(tmp_path):
     """asv saves the machine as a run begins: then it stops in one line, nothing written."""
-    machine = keep.Machine()
+    machine = saving.Machine()
     machine.machine = "box"
     described = profile.Profile("box", facts={"processor": "1/2/3"})
     path = profile.write(tmp_path, described)

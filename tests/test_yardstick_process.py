@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.patience import MOST_SECONDS
-from deepbench_ops.measure.ruler import Server
+from deepbench_ops.measure.wait_budget import MOST_SECONDS
+from deepbench_ops.measure.yardstick_process import YardstickProcess
 
 ONE_THREAD = {**os.environ, "DEEPBENCH_THREADS": "1"}
 
@@ -19,7 +19,7 @@ ONE_THREAD = {**os.environ, "DEEPBENCH_THREADS": "1"}
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setenv("DEEPBENCH_THREADS", "1")
-    running = Server()
+    running = YardstickProcess()
     yield running
     if running._process.poll() is None:
         running.close()
@@ -27,15 +27,15 @@ def server(monkeypatch):
 
 def test_a_reading_is_seconds_per_unit(server):
     """Readings of one and of eight units are of the same order, so they are per unit."""
-    ruler = server.ruler("compute", None)
-    one = min(ruler.slice(1) for _ in range(5))
-    many = min(ruler.slice(8) for _ in range(5))
+    client = server.client("compute", None)
+    one = min(client.slice(1) for _ in range(5))
+    many = min(client.slice(8) for _ in range(5))
     assert 0.3 < one / many < 3
 
 
 def test_the_asker_stands_still_meanwhile(server):
     """A thread that spins in the asking process makes no progress while the yardstick runs."""
-    ruler = server.ruler("compute", None)
+    client = server.client("compute", None)
     gaps = []
     done = threading.Event()
 
@@ -51,7 +51,7 @@ def test_the_asker_stands_still_meanwhile(server):
     spinner.start()
     while len(gaps) < 1000:  # it is under way
         time.sleep(0.001)
-    seconds = 64 * ruler.slice(64)
+    seconds = 64 * client.slice(64)
     done.set()
     spinner.join()
     assert max(gaps) >= 0.9 * seconds
@@ -59,14 +59,14 @@ def test_the_asker_stands_still_meanwhile(server):
 
 def test_units_fill_the_time_asked_for(server):
     """units_for() grows with the time and is never zero."""
-    ruler = server.ruler("compute", None)
-    assert ruler.units_for(0.0) == 1
-    assert ruler.units_for(1.0) > ruler.units_for(0.1) > 1
+    client = server.client("compute", None)
+    assert client.units_for(0.0) == 1
+    assert client.units_for(1.0) > client.units_for(0.1) > 1
 
 
 def test_an_answer_left_by_a_dead_process_is_passed_over(server):
     """What a killed child asked for does not become the next one's reading."""
-    ruler = server.ruler("compute", 0.5)
+    client = server.client("compute", 0.5)
     child = os.fork()
     if child == 0:
         stream = server._process.stdin
@@ -74,13 +74,13 @@ def test_an_answer_left_by_a_dead_process_is_passed_over(server):
         stream.flush()
         os._exit(0)
     os.waitpid(child, 0)
-    assert ruler.slice(2) < 0.1
-    assert server.ask(do="unit", kind="compute") == ruler._unit_seconds
+    assert client.slice(2) < 0.1
+    assert server.ask(do="unit", kind="compute") == client._unit_seconds
 
 
-def test_patience_is_one_for_all_rulers_of_a_run(server):
+def test_patience_is_one_for_all_clients_of_a_run(server):
     """What one process has waited, no other that shares the yardstick can wait again."""
-    first, second = server.ruler("compute", None), server.ruler("memory", None)
+    first, second = server.client("compute", None), server.client("memory", None)
     assert first.may_wait(MOST_SECONDS)
     assert not second.may_wait(MOST_SECONDS)
 
@@ -88,22 +88,25 @@ def test_patience_is_one_for_all_rulers_of_a_run(server):
 def test_an_unknown_kind_is_refused_in_words(server):
     """The other end's error arrives as this end's, and the process lives on."""
     with pytest.raises(DeepbenchError, match="unknown yardstick 'disk'"):
-        server.ruler("disk", None)
-    assert server.ruler("compute", None).slice(1) > 0
+        server.client("disk", None)
+    assert server.client("compute", None).slice(1) > 0
 
 
 def test_a_dead_yardstick_is_reported(server):
     """When its process has gone, asking says so instead of waiting."""
-    ruler = server.ruler("compute", None)
+    client = server.client("compute", None)
     server._process.kill()
     server._process.wait()
     with pytest.raises(DeepbenchError, match="yardstick's process has ended"):
-        ruler.slice(1)
+        client.slice(1)
 
 
 def test_it_ends_with_the_one_that_started_it():
-    """Nobody left to ask: the process is gone soon after its parent."""
-    code = "from deepbench_ops.measure.ruler import Server; print(Server()._process.pid)"
+    """The process is gone soon after its parent."""
+    code = (
+        "from deepbench_ops.measure.yardstick_process import YardstickProcess\n"
+        "print(YardstickProcess()._process.pid)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=ONE_THREAD, check=True
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Newest:
+class LatestOutput:
     """Calls, and keeps the output of the newest call alone."""
 
     def __init__(self, call: Callable[[], Any], nothing: Any = None) -> None:

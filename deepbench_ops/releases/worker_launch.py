@@ -7,7 +7,7 @@ from asv.util import UserError
 
 from deepbench_ops import project
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.live import Launch
+from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.releases.install import Installation, project_root
 from deepbench_ops.releases.table import Release
 

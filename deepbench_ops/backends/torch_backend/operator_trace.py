@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from deepbench_ops.backends.torch_backend import work
+from deepbench_ops.backends.torch_backend import operator_work
 from deepbench_ops.errors import DeepbenchError
 
 KINDS = {
@@ -142,7 +142,7 @@ class _Doer(_Watcher):
 
 def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> Operation:
     name = func.overloadpacket.__name__
-    given, out = work.tensors((args, kwargs)), work.tensors(made)
+    given, out = operator_work.tensors((args, kwargs)), operator_work.tensors(made)
     real = [each for each in given if each.is_floating_point()] or given or out
     return Operation(
         key=key,
@@ -150,8 +150,8 @@ def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> 
         kind=_kind(name),
         operands=" ".join(map(_shape, given)) or "none",
         dtype=str(real[0].dtype).removeprefix("torch.") if real else "",
-        flops=work.flops(func, args, kwargs, made),
-        bytes=work.moved(func, args, kwargs, made),
+        flops=operator_work.flops(func, args, kwargs, made),
+        bytes=operator_work.moved(func, args, kwargs, made),
         again=partial(_again, func, args, kwargs),
     )
 

@@ -9,7 +9,7 @@ from asv.results import Results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis.stacks import changed, stacks, told
+from deepbench_ops.analysis.software_versions import changed, stacks, told
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.table import Release, load
 from deepbench_ops.results.measurements import agreed

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.backends import answers
-from deepbench_ops.backends.answers import Answers
+from deepbench_ops.backends import run_cache
+from deepbench_ops.backends.run_cache import RunCache
 
 KEYS = st.tuples(st.text(max_size=5), st.integers(), st.booleans())
 
@@ -13,38 +13,38 @@ KEYS = st.tuples(st.text(max_size=5), st.integers(), st.booleans())
 @pytest.fixture
 def shared(tmp_path, monkeypatch):
     """A folder that processes share, as in an asv run."""
-    monkeypatch.setenv(answers.FOLDER_VARIABLE, str(tmp_path / "answers"))
+    monkeypatch.setenv(run_cache.FOLDER_VARIABLE, str(tmp_path / "answers"))
     return tmp_path / "answers"
 
 
 @pytest.mark.parametrize("answer", [0.5, [1e-7, 2e-7], "text"])
 def test_another_process_has_the_answer(shared, answer):
     """What one object, standing for a process, was told another one reads."""
-    Answers("rate").put(("numpy", 3), answer)
-    assert Answers("rate").get(("numpy", 3)) == answer
+    RunCache("rate").put(("numpy", 3), answer)
+    assert RunCache("rate").get(("numpy", 3)) == answer
 
 
 def test_another_question_or_thing_has_no_answer(shared):
     """Rates are no checks, and one problem's rate is not another's."""
-    Answers("rate").put(("numpy", 3), 0.5)
-    assert Answers("check").get(("numpy", 3)) is None
-    assert Answers("rate").get(("numpy", 4)) is None
+    RunCache("rate").put(("numpy", 3), 0.5)
+    assert RunCache("check").get(("numpy", 3)) is None
+    assert RunCache("rate").get(("numpy", 4)) is None
 
 
 def test_a_new_answer_takes_the_place_of_the_old(shared):
     """The last one counts, and nothing half written is left beside it."""
-    rates = Answers("rate")
+    rates = RunCache("rate")
     rates.put("a", 1.0)
     rates.put("a", 2.0)
-    assert Answers("rate").get("a") == 2.0
+    assert RunCache("rate").get("a") == 2.0
     assert [".json"] == [path.suffix for path in shared.iterdir()]
 
 
 @given(told=st.dictionaries(KEYS, st.integers()))
 def test_without_a_folder_a_process_keeps_its_own(told):
     """Every key has its own answer, and another object knows nothing of it."""
-    own = Answers("rate")
+    own = RunCache("rate")
     for key, answer in told.items():
         own.put(key, answer)
     assert told == {key: own.get(key) for key in told}
-    assert all(Answers("rate").get(key) is None for key in told)
+    assert all(RunCache("rate").get(key) is None for key in told)

@@ -8,18 +8,18 @@ import torch
 
 from deepbench_ops.anatomy import shares
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.torch_backend import recorded
-from deepbench_ops.backends.torch_backend.recorded import Operation
+from deepbench_ops.backends.torch_backend import operator_trace
+from deepbench_ops.backends.torch_backend.operator_trace import Operation
 from deepbench_ops.measure.sampling import Policy, measure
 
-WHOLE = Policy(budget_seconds=1.0, target=0.01, min_samples=6, patience_seconds=0.0)
+WHOLE = Policy(budget_seconds=1.0, target=0.01, min_samples=6, wait_seconds=0.0)
 ALONE = Policy(
     budget_seconds=0.03,
     twice_seconds=0.0,
     warmup_seconds=0.02,
     target=0.01,
     min_samples=3,
-    patience_seconds=0.0,
+    wait_seconds=0.0,
 )
 
 WATCHED = 3
@@ -75,7 +75,7 @@ def apart(kernel: Kernel, device: str) -> Anatomy:
     """Take a model's kernel apart; see `recorded`, `shares`."""
     whole = median(measure(kernel, None, WHOLE).seconds)
     kernel.reset()
-    found = recorded.operations(kernel.run)
+    found = operator_trace.operations(kernel.run)
     inside = [median(each) for each in zip(*_watched(kernel, found, device), strict=True)]
     parts = [
         Part(operation, seconds, _alone(operation, kernel.synchronise))

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from deepbench_ops.backends.kernel import Index, Kernel
-from deepbench_ops.backends.torch_backend import recorded
-from deepbench_ops.backends.torch_backend.recorded import Operation
+from deepbench_ops.backends.torch_backend import operator_trace
+from deepbench_ops.backends.torch_backend.operator_trace import Operation
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import Unsupported
 
@@ -27,13 +27,13 @@ def kernel(step: Kernel) -> Kernel:
         raise Unsupported(f"what operations take alone is not measured {CACHE.asked()}")
     step.run()  # optimisers first make room for what they remember
     step.reset()
-    found = recorded.operations(step.run)
+    found = operator_trace.operations(step.run)
     step.reset()
     with torch.inference_mode():
         alone = [operation for operation in found if operation.repeats]
 
     def run() -> None:
-        recorded.done_by(step.run, found)
+        operator_trace.done_by(step.run, found)
 
     def peek(index: Index) -> np.ndarray:
         step.reset()

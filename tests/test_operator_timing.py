@@ -15,8 +15,8 @@ from deepbench_ops.problems.problem import computed
 
 torch = pytest.importorskip("torch")
 
-from deepbench_ops.anatomy.apart import Anatomy, Part  # noqa: E402
-from deepbench_ops.backends.torch_backend import alone, recorded  # noqa: E402
+from deepbench_ops.anatomy.step_breakdown import Anatomy, Part  # noqa: E402
+from deepbench_ops.backends.torch_backend import operator_timing, operator_trace  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 
 APART = [each for each in Model.uncompared if each.endswith("_operations")]
@@ -42,7 +42,7 @@ def test_all_operations_of_a_step_are_found_and_can_be_repeated(name, operation)
 @pytest.mark.parametrize("operation", APART)
 def test_an_operation_that_is_left_out_is_noticed(monkeypatch, operation):
     """Whichever it is, though the step's result is right."""
-    everything = recorded.operations
+    everything = operator_trace.operations
     for place in (0, -1):
 
         def some(step, place=place):
@@ -50,7 +50,7 @@ def test_an_operation_that_is_left_out_is_noticed(monkeypatch, operation):
             del found[place]
             return found
 
-        monkeypatch.setattr(recorded, "operations", some)
+        monkeypatch.setattr(operator_trace, "operations", some)
         with pytest.raises(DeepbenchError, match="which is not among its operations"):
             check.check(TorchBackend(), twin("mmoe"), "float32", operation)
 
@@ -58,11 +58,11 @@ def test_an_operation_that_is_left_out_is_noticed(monkeypatch, operation):
 def test_an_operation_that_the_step_does_not_call_is_noticed():
     """Or not as often as was found."""
     values = torch.ones(3)
-    found = recorded.operations(lambda: values.exp().exp())
+    found = operator_trace.operations(lambda: values.exp().exp())
     with pytest.raises(DeepbenchError, match=r"leaves out .*exp"):
-        recorded.done_by(values.exp, found)
+        operator_trace.done_by(values.exp, found)
     with pytest.raises(DeepbenchError, match=r"calls .*exp"):
-        recorded.done_by(lambda: values.exp().exp().exp(), found)
+        operator_trace.done_by(lambda: values.exp().exp().exp(), found)
 
 
 def test_a_wrong_step_has_no_time_for_its_operations():
@@ -82,22 +82,22 @@ def test_each_is_timed_as_often_as_the_steps_call_it():
 
     def operation(name, calls):
         again = lambda: lambda: called.append(name)  # noqa: E731
-        return recorded.Operation(name, name, "", "", "", 0, 0, list(range(calls)), again)
+        return operator_trace.Operation(name, name, "", "", "", 0, 0, list(range(calls)), again)
 
-    alone.seconds([operation("a", 2), operation("b", 1)], 3, lambda: None)
+    operator_timing.seconds([operation("a", 2), operation("b", 1)], 3, lambda: None)
     assert ["a"] * 7 + ["b"] * 4 == called
 
 
 def test_their_seconds_are_those_of_a_step_however_many_are_timed(monkeypatch):
     clock = iter([0.0, 12.0, 12.0, 15.0])
-    monkeypatch.setattr(alone.time, "perf_counter", lambda: next(clock))
-    one = recorded.Operation("a", "a", "", "", "", 0, 0, [0])
-    assert 5.0 == alone.seconds([one, one], 3, lambda: None)
+    monkeypatch.setattr(operator_timing.time, "perf_counter", lambda: next(clock))
+    one = operator_trace.Operation("a", "a", "", "", "", 0, 0, [0])
+    assert 5.0 == operator_timing.seconds([one, one], 3, lambda: None)
 
 
 def test_repeating_an_operation_leaves_the_steps_operands_as_they_were():
     values, kept = torch.ones(3), torch.full((3,), 2.0)
-    (found,) = recorded.operations(lambda: values.mul_(kept))
+    (found,) = operator_trace.operations(lambda: values.mul_(kept))
     call = found.again()
     assert [4.0, 8.0] == [float(call()[0]) for _ in range(2)]
     assert [2.0, 2.0, 2.0] == values.tolist()
@@ -105,7 +105,9 @@ def test_repeating_an_operation_leaves_the_steps_operands_as_they_were():
 
 def test_what_cannot_be_repeated_alone_is_on_record(monkeypatch):
     """With its name and how often a step calls it."""
-    monkeypatch.setattr(recorded.Operation, "repeats", property(lambda one: one.name != "_softmax"))
+    monkeypatch.setattr(
+        operator_trace.Operation, "repeats", property(lambda one: one.name != "_softmax")
+    )
     notes = apart().notes
     assert "16, called 27 times" == notes["operations"]
     assert "1, called 2 times: _softmax" == notes["not repeated alone"]

@@ -10,7 +10,7 @@ MOST_SECONDS = 2.0
 """Seconds that can be saved up, with which a run begins."""
 
 
-class Patience:
+class WaitBudget:
     """What a run has left, over all the processes that it measures in.
 
     A disturbance of seconds is waited for; of one that lasts for minutes, every kernel would wait

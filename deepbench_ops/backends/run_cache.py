@@ -16,7 +16,7 @@ FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
 """Its folder must be emptied whenever the release, or anything else that is measured, changes."""
 
 
-class Answers:
+class RunCache:
     """Answers to one question about things told apart by a key; what JSON holds."""
 
     def __init__(self, question: str) -> None:

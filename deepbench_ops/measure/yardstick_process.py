@@ -1,13 +1,13 @@
 """The yardstick in a process of its own, which stops the measured one while it runs.
 
 Thread pools do not sleep when a kernel returns: OpenBLAS's workers spin for tens of
-milliseconds, OpenMP's for a few. A yardstick beside them shares its cores with them and reads
+milliseconds, OpenMP's for a few. A yardstick next to them shares its cores with them and reads
 up to twice too much, more for one framework than for another. So it runs elsewhere: asked for a
 reading, the process stops the asker with all its threads, reads, and lets it go on.
 
-One such process serves all that are forked after it was started. ``python -m
-deepbench_ops.measure.ruler`` is its other end: a reader and its guardian, either of which lets the
-asker go on when the other is killed.
+One such process serves all that are forked after it was started. Its program is
+``python -m deepbench_ops.measure.yardstick_process``: a reader and its guardian, either of which
+lets the asker go on when the other is killed.
 """
 
 import json
@@ -24,27 +24,27 @@ from typing import IO, NoReturn
 from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
-from deepbench_ops.measure.patience import Patience
+from deepbench_ops.measure.wait_budget import WaitBudget
 
 # Stopping is a signal to every thread of the asker; on a busy machine they take this long.
 STOPPING_SECONDS = 0.0002
 
 
-class Server:
-    """Starts the other end once, and hands out rulers that ask it."""
+class YardstickProcess:
+    """Starts the other end once, and hands out clients that ask it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "deepbench_ops.measure.ruler"],
+            [sys.executable, "-m", "deepbench_ops.measure.yardstick_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             preexec_fn=lifetime.with_this_process(),
         )
         self._numbers = count()
 
-    def ruler(self, kind: str, nominal: float | None) -> "Ruler":
-        """Return a ruler of this kind; DeepbenchError when the yardstick cannot be had."""
-        return Ruler(kind, nominal, self)
+    def client(self, kind: str, nominal: float | None) -> "YardstickClient":
+        """Return a client of this kind; DeepbenchError when the yardstick cannot be had."""
+        return YardstickClient(kind, nominal, self)
 
     def ask(self, **command: object) -> float:
         """Send a command on behalf of this process; return the seconds answered."""
@@ -72,13 +72,13 @@ class Server:
         self._process.stdout.close()
 
 
-class Ruler:
+class YardstickClient:
     """What `sampling.measure` holds a kernel against.
 
     nominal: what it reads on this machine undisturbed, None where nobody has looked.
     """
 
-    def __init__(self, kind: str, nominal: float | None, server: Server) -> None:
+    def __init__(self, kind: str, nominal: float | None, server: YardstickProcess) -> None:
         self.kind = kind
         self.nominal = nominal
         self._server = server
@@ -124,20 +124,20 @@ class _Reader:
     def __init__(self, held: _Held) -> None:
         self._held = held
         self._yardsticks: dict[str, yardstick.Yardstick] = {}
-        self._patience = Patience()
+        self._budget = WaitBudget()
 
     def wait(self, seconds: float) -> float:
-        return seconds if self._patience.spend(seconds) else 0.0
+        return seconds if self._budget.spend(seconds) else 0.0
 
     def unit(self, kind: str) -> float:
         return self._of(kind).unit_seconds
 
     def slice(self, kind: str, units: int, stop: int) -> float:
-        ruler = self._of(kind)
+        workload = self._of(kind)
         try:
             self._held.stop(stop)
             time.sleep(STOPPING_SECONDS)
-            return ruler.slice(units)
+            return workload.slice(units)
         finally:
             self._held.release()
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from torch.nn import functional  # noqa: E402
 
-from deepbench_ops.backends.torch_backend import recorded, work  # noqa: E402
+from deepbench_ops.backends.torch_backend import operator_trace, operator_work  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 from deepbench_ops.models.training import LOSSES  # noqa: E402
 
@@ -38,7 +38,7 @@ of the states that its layers begin with. Other vectors that are looked up have 
 
 def counted(step):
     """What a step's operations come to; every one that counts is of a kind that is named."""
-    found = recorded.operations(step)
+    found = operator_trace.operations(step)
     assert {op.kind for op in found if op.flops} <= COUNTED
     assert all(op.flops for op in found if op.kind in COUNTED)
     return sum(op.flops * op.calls for op in found)
@@ -98,7 +98,7 @@ def test_a_twin_that_runs_has_the_flops_of_one_on_paper(name, operation):
 def test_attention_is_two_products_and_five_backward():
     """The first of which makes the scores again; heads of different widths, lengths that differ."""
     query, key = torch.rand(2, 3, 7, 8, requires_grad=True), torch.rand(2, 3, 5, 8)
-    found = recorded.operations(
+    found = operator_trace.operations(
         lambda: functional.scaled_dot_product_attention(query, key, key).sum().backward()
     )
     one = 2 * 2 * 3 * 7 * 5 * 8
@@ -112,16 +112,16 @@ def test_recurrent_layers_of_a_gpu_count_like_those_of_the_cpu():
     weights = [torch.empty(shape, device="meta") for shape in shapes]
     forward = 2 * 11 * 3 * sum(prod(shape) for shape in shapes if len(shape) == 2)
     aten = torch.ops.aten
-    assert forward == work.flops(aten._cudnn_rnn.default, (given, weights, 4), {}, None)
+    assert forward == operator_work.flops(aten._cudnn_rnn.default, (given, weights, 4), {}, None)
     for wanted in (False, True):
         masked = (given, weights, 4, [True, True, True, wanted])
-        passes = work.flops(aten._cudnn_rnn_backward.default, masked, {}, None) / forward
+        passes = operator_work.flops(aten._cudnn_rnn_backward.default, masked, {}, None) / forward
         assert passes == 1 + wanted
 
 
 def moved(name, call):
     """Bytes of the one operation of that name, as numbers of four."""
-    (found,) = (op for op in recorded.operations(call) if op.name == name)
+    (found,) = (op for op in operator_trace.operations(call) if op.name == name)
     return found.bytes / 4
 
 
@@ -161,7 +161,7 @@ def test_a_tables_gradient_is_what_is_written_of_it(sparse):
         with torch.no_grad():
             table.add_(table.grad, alpha=-0.1)
 
-    found = {op.name: op.bytes / 4 for op in recorded.operations(step)}
+    found = {op.name: op.bytes / 4 for op in operator_trace.operations(step)}
     if sparse:
         assert 12 * 16 + INDICES + 2 * 12 * 16 == found["add_"]
     else:

@@ -18,7 +18,7 @@ from pathlib import Path
 from deepbench_ops import lifetime
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.ranks import forked, local, pattern, transport
-from deepbench_ops.ranks.line import Line
+from deepbench_ops.ranks.message_channel import Line
 
 
 def main() -> None:
