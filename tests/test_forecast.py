@@ -10,6 +10,7 @@ from asv.util import UserError
 from deepbench_ops.runs import forecast
 
 LONG = (19_600, 1, 15.6 * 3600)
+FORECAST = "19600 points of 1 release take about 15 h 36 min."
 
 
 def record(release, precision, **spent):
@@ -35,6 +36,16 @@ def answers(monkeypatch):
         monkeypatch.delenv("DEEPBENCH_YES", raising=False)
 
     return given
+
+
+@pytest.fixture
+def logged(monkeypatch):
+    """The lines that a test logs, each up to the selection that it suggests."""
+    lines = []
+    monkeypatch.setattr(
+        forecast.log, "info", lambda line: lines.append(line.partition(" A selection")[0])
+    )
+    return lines
 
 
 def test_points_cost_what_points_of_their_kind_did():
@@ -74,27 +85,30 @@ def test_no_one_to_ask_is_a_refusal(monkeypatch):
     with pytest.raises(UserError) as refused:
         forecast.demand_consent(*LONG)
     line = str(refused.value)
-    assert line.startswith("19600 points of 1 release take about 15 h 36 min.")
+    assert line.startswith(FORECAST)
     assert '--bench "$(deepbench select headline --precision float32)"' in line
     assert line.endswith("DEEPBENCH_YES=1 measures them all")
 
 
-def test_consent_by_a_variable(monkeypatch):
-    """With DEEPBENCH_YES=1 no one is asked."""
+def test_consent_by_a_variable(monkeypatch, logged):
+    """With DEEPBENCH_YES=1 the forecast is logged and no one is asked."""
     monkeypatch.setattr(sys, "stdin", None)
     monkeypatch.setenv("DEEPBENCH_YES", "1")
     forecast.demand_consent(*LONG)
+    assert [FORECAST] == logged
 
 
 @pytest.mark.parametrize("text", ["n\n", "\n", ""])
 def test_anything_but_yes_is_no(answers, text):
     """At a terminal the run begins after a yes alone."""
     answers(text)
-    with pytest.raises(UserError, match="nothing was measured"):
+    with pytest.raises(UserError) as refused:
         forecast.demand_consent(*LONG)
+    assert "nothing was measured" == str(refused.value)
 
 
-def test_yes_is_yes(answers):
-    """The answer y starts the run."""
+def test_yes_is_yes(answers, logged):
+    """The answer y, below the forecast, starts the run."""
     answers("y\n")
     forecast.demand_consent(*LONG)
+    assert [FORECAST] == logged

@@ -34,4 +34,6 @@ def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(way):
 @pytest.mark.slow
 def test_commands_that_write_at_once_lose_no_update():
     """Each ends well, or is refused by the lock."""
-    counted("writers.py", "--at-once", "5")
+    said = counted("writers.py", "--at-once", "5")
+    rows = [line.split() for line in said.rpartition("-\n")[2].splitlines()]
+    assert {("0", "0")} == {(lost, failed) for *_, lost, _, failed in rows}

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -29,6 +29,7 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.published import corrections, plausible, raw
 from deepbench_ops.published.filing import ENVIRONMENT, ListDays, entry_of, joined
+from deepbench_ops.published.merged_profile import merged
 from deepbench_ops.published.plausible import Point
 from deepbench_ops.published.sheets import LARGEST_BYTES
 from deepbench_ops.releases.table import Release, publication_of
@@ -176,7 +177,7 @@ def fitted(
         _same_place(release, result, _standing(results / machine, release, before))
     profile_here = before[-1].profile if before else profile.read(results, machine)
     sent = profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
-    return Fit(submission, found, _agreed(profile_here, sent))
+    return Fit(submission, found, merged(profile_here, sent))
 
 
 def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[str, Any]:
@@ -208,38 +209,6 @@ def _same_place(release: Release, result: dict[str, Any], standing: Mapping[str,
 
 def _conditions(variables: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(condition.of(variables) for condition in CONDITIONS)
-
-
-def _agreed(known: Profile | None, sent: Profile) -> Profile:
-    """Return what stands of two profiles of a machine."""
-    if known is None:
-        return sent
-    measured = [one for one in (known, sent) if one.yardsticks]
-    both: dict[tuple[str, str], tuple[str, Any]] = {}
-    for one in measured:
-        for count, figures in one.yardsticks.items():
-            for kind, figure in figures.items():
-                version = one.yardstick_version
-                if both.setdefault((count, kind), (version, figure)) != (version, figure):
-                    raise DeepbenchError(
-                        f"its yardsticks have other nominal readings than those of {known.machine}"
-                        " here: times that were divided by them do not compare"
-                    )
-    if len({one.yardstick_version for one in measured}) > 1:
-        raise DeepbenchError(f"its yardsticks are of another version than {known.machine}'s here")
-    yardsticks: dict[str, Any] = {}
-    for (count, kind), (_, figure) in sorted(both.items()):
-        yardsticks.setdefault(count, {})[kind] = figure
-    return replace(
-        max(known, sent, key=_rank),
-        yardstick_version=max(one.yardstick_version for one in measured or (known, sent)),
-        yardsticks=yardsticks,
-    )
-
-
-def _rank(one: Profile) -> tuple[str, str]:
-    plain = replace(one, yardstick_version="", yardsticks={})
-    return one.date, json.dumps(asdict(plain), sort_keys=True)
 
 
 def accept(results: Path, one: Fit, list_days: ListDays) -> int:
