@@ -61,14 +61,14 @@ ODD: list[Any] = [
     *(True, None, "x", "1.0", [], {}, -1, 0, 1e9, 1e308, 1e-320, float("nan"), float("inf")),
     *(10**30, "=1+1", "<b>"),
 ]
-"""What a value is replaced by; "deep" stands for a hundred thousand brackets."""
+"""Values that replace another; "deep" stands for a hundred thousand brackets."""
 
 Times = dict[tuple[Any, ...], float]
 
 
 @dataclass
 class Outcome:
-    """What the commands made of a case."""
+    """Outcome of the commands on a case."""
 
     traceback: str = ""
     hang: bool = False
@@ -187,7 +187,7 @@ SENT = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: where it lies, and what reads it ("results", "sent" or "config")."""
+    """A kind of file: its place, and its reader ("results", "sent" or "config")."""
 
     pattern: str
     reader: str
@@ -288,7 +288,7 @@ def _damaged_workbook(path: Path, draw: random.Random) -> str:
 DAMAGES = {each.__name__: each for each in (flipped, cut, replaced, swapped, nested, doubled)}
 
 
-# What reads them, and what is right.
+# The readers of files, and the judgement of their answers.
 
 
 def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outcome:
@@ -300,8 +300,8 @@ def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outc
             if kind.reader == "config":
                 found.refused = not _configured(path)
             elif kind.reader == "sent":
-                accepted, told = imported(world, path)
-                found.refused = bool(told)
+                accepted, errors = imported(world, path)
+                found.refused = bool(errors)
                 compare(found, accepted, sound, what)
             else:
                 _judge_results(found, world, what, sound)
@@ -322,14 +322,14 @@ def _configured(path: Path) -> bool:
 
 
 def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None:
-    told: list[str] = []
-    accepted = exported(world, told)
+    errors: list[str] = []
+    accepted = exported(world, errors)
     compare(found, accepted, sound, what)
     status, lines = publish(world)
-    found.refused = bool(told) or status != 0
-    if sound.keys() - accepted.keys() and not told:
+    found.refused = bool(errors) or status != 0
+    if sound.keys() - accepted.keys() and not errors:
         found.lost.append(f"{len(sound.keys() - accepted.keys())} times, by export")
-    if not told and status == 0 and what != "flipped":
+    if not errors and status == 0 and what != "flipped":
         run("submit", "again.json", "--machine", MEASURED, within=world)
     for graph in (world / "html" / "graphs").rglob("*.json"):
         for value in numbers(json.loads(graph.read_text()), graph.name == "summary.json"):
@@ -358,7 +358,7 @@ def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
 
 
 def imported(world: Path, path: Path) -> tuple[Times, str]:
-    """Take a file in, in an empty folder; return the times there and what was printed as error."""
+    """Take a file in, in an empty folder; return the times there and the printed errors."""
     given = ["--results", "there"]
     if path.suffix == ".log":
         given += ["--machine", MEASURED, "--date", "2026-11-21", "--cells"]
@@ -369,14 +369,14 @@ def imported(world: Path, path: Path) -> tuple[Times, str]:
     return accepted, err or "\n".join(unread)
 
 
-def exported(world: Path, told: list[str] | None = None, results: str = "results") -> Times:
-    """Return all times of a results folder, by what they are of."""
+def exported(world: Path, errors: list[str] | None = None, results: str = "results") -> Times:
+    """Return all times of a results folder in seconds, by machine, release and kernel."""
     found: Times = {}
     for machine in sorted({path.parent.name for path in (world / results).glob("*/*.json")}):
         given = ["--machine", machine, "--results", results, "--format", "json"]
         status, out, err = run("export", *given, within=world)
-        if told is not None and (status or err):
-            told.append(err)
+        if errors is not None and (status or err):
+            errors.append(err)
         for row in json.loads(out or "[]"):
             axes = ("machine", "release", "set", "problem", "precision", "pass", "ranks")
             found[tuple(row[axis] for axis in axes)] = row["seconds"]

@@ -4,7 +4,7 @@ A small suite with two releases, three problems and two rounds is run in a folde
 run kills itself before its n-th operation on files (opening to write, flushing, renaming, removing,
 making folders; at every other flush the end of the file is cut off first), or is killed after a
 random time. Then the same command runs again to its end. Every measurement notes its raw seconds in
-a log outside, by which it is told apart. Counted are:
+a log outside, which identify it. Counted are:
 
 - lost: a measurement that ended before the last one began, and is neither saved with its raw
   seconds nor in a journal after the kill; one of a journal that the second run does not save; a
@@ -130,7 +130,7 @@ WAYS = {
 }
 
 Seconds = tuple[float, ...]
-"""The raw seconds of one measurement, random numbers by which it is told apart."""
+"""The raw seconds of one measurement, random numbers that identify it."""
 
 
 class Suite:
@@ -279,8 +279,8 @@ def _result(path: Path) -> dict[str, list[float]]:
 
 def _raw(path: Path) -> dict[str, list[Seconds]]:
     found: dict[str, list[Seconds]] = {}
-    beside = path.with_name(path.name.replace(".json", ".measurements.jsonl"))
-    for line in beside.read_text().splitlines() if beside.exists() else []:
+    records = path.with_name(path.name.replace(".json", ".measurements.jsonl"))
+    for line in records.read_text().splitlines() if records.exists() else []:
         entry = json.loads(line)
         if "seconds" in entry:
             found.setdefault(entry["params"][0], []).append(tuple(entry["seconds"]))

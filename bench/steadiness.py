@@ -161,9 +161,9 @@ def by_machine(results: Path) -> list[list[object]]:
         measured = [point for point in every if point.release.measurable]
         if measured:
             kinds = Counter(kind(point.unsteady) for point in measured if point.unsteady)
-            told = ", ".join(f"{count} {name}" for name, count in kinds.most_common())
+            reasons = ", ".join(f"{count} {name}" for name, count in kinds.most_common())
             limit = Judge.of(results / machine).apart
-            rows.append([machine, limit, len(measured), kinds.total(), told])
+            rows.append([machine, limit, len(measured), kinds.total(), reasons])
     return rows
 
 

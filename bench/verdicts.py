@@ -110,7 +110,7 @@ def part(location: Location, which: slice) -> Location:
 
 
 def found_in(samples: np.ndarray) -> Found:
-    """Return what rounds of logarithms say: trial, round, sample."""
+    """Return the location of rounds of logarithms: trial, round, sample."""
     location = located(samples)
     return Found(location, location.median)
 
@@ -134,7 +134,7 @@ def apart(random: np.random.Generator, trials: int, count: int, kind: Rounds) ->
 
 
 def figures(found: Found, changes: Sequence[float]) -> Row:
-    """Return what a row says: the truth is no change."""
+    """Return the figures of a row, where the truth is no change."""
     low, high = part(found.location, slice(1000)).interval(ERROR)
     slower, faster = found.claims(0.0)
     holds = found.location.probability(0.0) >= ERROR
@@ -190,17 +190,17 @@ def looks_table(trials: int, seed: int, most: int = 20) -> Iterator[Row]:
         seen = [(look, found_in(samples[:, : look.rounds])) for look in planned]
         for change in (0.0, 0.01, 0.02, 0.05):
             open_, rounds = np.ones(trials, bool), np.zeros(trials)
-            told = {"slower": 0, "faster": 0, "within 2 %": 0}
+            counts = {"slower": 0, "faster": 0, "within 2 %": 0}
             for look, found in seen:
                 rounds[open_] = look.rounds
                 slower, faster = found.claims(change, look.share)
                 nothing = found.negligible(change, look.share) & ~slower & ~faster
-                for name, which in zip(told, (slower, faster, nothing), strict=True):
-                    told[name] += int((open_ & which).sum())
+                for name, which in zip(counts, (slower, faster, nothing), strict=True):
+                    counts[name] += int((open_ & which).sum())
                 open_ &= ~(slower | faster | nothing)
             yield (
                 {**kind.row(), "change": f"{change:.0%}"}
-                | {name: f"{100 * number / trials:.2f}" for name, number in told.items()}
+                | {name: f"{100 * number / trials:.2f}" for name, number in counts.items()}
                 | {"open": f"{100 * open_.mean():.2f}", "rounds": f"{rounds.mean():.1f}"}
             )
 

@@ -1,4 +1,4 @@
-"""The errors a user is meant to read: what is wrong, with which value, and the mend."""
+"""Errors for the user to read: the fault, the value at fault, and the remedy."""
 
 
 class DeepbenchError(Exception):
@@ -6,7 +6,7 @@ class DeepbenchError(Exception):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a command that has measured already. Its text says what is kept."""
+    """Ctrl-C in a command that has measured already. Its text names the work that is kept."""
 
 
 class Unsupported(NotImplementedError):

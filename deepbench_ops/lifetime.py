@@ -71,7 +71,7 @@ def bind_forks() -> None:
 
 @cache
 def _prctl() -> Callable[..., int] | None:
-    """The system call of Linux by which a process sets what happens to it; None elsewhere."""
+    """The function `prctl` of Linux, with which a process changes its own settings; else None."""
     if sys.platform != "linux":
         return None
     found: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)

@@ -5,7 +5,7 @@
 Until 24 November 2026 a fingerprint held the code path of numpy's OpenBLAS (`blas_core`), but not
 the variables that may have chosen it. Where the path is not the one that the release's own
 dispatch chooses on the processor of the fingerprint, the variable was set: the fingerprint gets
-`settings` and says under `settings_inferred` that nobody recorded it. Where both agree nothing is
+`settings` and says under `settings_inferred` that it was not recorded. Where both agree nothing is
 known, and nothing is written. CHOSEN is the table of docs/lab-notes/2026-11-24-openblas-core.md,
 made by bench/openblas_core.py. The yardstick of such a machine ran the same path: its compute
 reading is taken out of the profile, so that the next run there takes a new one, and the peaks of

@@ -137,13 +137,13 @@ def test_run_measures_every_release_of_a_range_in_its_own_environment(suite):
 def test_a_setting_from_outside_is_named_once_and_reaches_the_measured_process(suite):
     """One line, before anything is measured; without a setting there is none."""
     asked = ("run", "numpy-1.0.0..numpy-2.0.0", "--bench", "track_setting", "--dry-run")
-    told = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
-    assert 1 == told.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
-    assert told.index("settings from outside") < told.index("points to measure")
-    assert re.search(r"tiny.track_setting\s+2$", told, re.M), told
-    told = asv(suite, *asked)
-    assert "settings from outside" not in told
-    assert re.search(r"tiny.track_setting\s+1$", told, re.M), told
+    output = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
+    assert 1 == output.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
+    assert output.index("settings from outside") < output.index("points to measure")
+    assert re.search(r"tiny.track_setting\s+2$", output, re.M), output
+    output = asv(suite, *asked)
+    assert "settings from outside" not in output
+    assert re.search(r"tiny.track_setting\s+1$", output, re.M), output
 
 
 def test_environments_outlast_runs(suite):

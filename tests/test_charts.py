@@ -124,7 +124,7 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "place", "told"),
+    ("address", "place", "lines"),
     [
         (SIDES, "#bars", ["Wins and losses", "gemm", "lab-1@torch compared with lab-1@numpy"]),
         (SIDES, "#scatter", ["Seconds against seconds", "lab-1@torch", "lab-1@numpy"]),
@@ -136,7 +136,7 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
     ],
 )
 def test_a_picture_says_what_it_shows(
-    page: Any, site: str, html: Path, address: str, place: str, told: list[str]
+    page: Any, site: str, html: Path, address: str, place: str, lines: list[str]
 ) -> None:
     """Title, what is compared and the day of the results stand above the chart."""
     day = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["day"]
@@ -145,7 +145,7 @@ def test_a_picture_says_what_it_shows(
     with page.expect_download() as found:
         page.click(f"{place} button:text-is('Download SVG')")
     text = " ".join(Path(found.value.path()).read_text("utf-8").split())
-    for part in [*told, f"Results published {day}"]:
+    for part in [*lines, f"Results published {day}"]:
         assert part in text
 
 

@@ -401,15 +401,15 @@ def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
     none = Figure(None, "FLOP/s", "not measured: torch is missing")
     higher, lower = (Figure(value, "FLOP/s", "measured: x") for value in (10.0, 1.0))
     new = {"float32": higher, "int8": none, "float16": none, "bfloat16": lower, "tf32": lower}
-    told = []
+    lines = []
     kept = Figure(8.0, "FLOP/s", "measured: torch, kept from 2026-01-02")
     expected = {"float32": higher, "int8": sheet, "float16": kept, "bfloat16": kept, "tf32": lower}
-    assert expected == survey._kept(new, old, "cpu", told.append)
-    assert ["bfloat16"] == [line.split()[0] for line in told]
-    assert "--renew-peaks" in told[0]
+    assert expected == survey._kept(new, old, "cpu", lines.append)
+    assert ["bfloat16"] == [line.split()[0] for line in lines]
+    assert "--renew-peaks" in lines[0]
     again = Profile("box", "2026-02-03", peaks={"cpu": expected})
-    assert kept == survey._kept(new, again, "cpu", told.append)["float16"]
-    assert new == survey._kept(new, None, "cpu", told.append)
+    assert kept == survey._kept(new, again, "cpu", lines.append)["float16"]
+    assert new == survey._kept(new, None, "cpu", lines.append)
 
 
 @pytest.fixture
@@ -534,9 +534,9 @@ def test_a_real_neighbour_is_seen():
     spinning = "import time\nend = time.time() + 8\nwhile time.time() < end: pass"
     with subprocess.Popen([sys.executable, "-c", spinning]) as neighbour:
         time.sleep(6)
-        told = watch.found()
+        message = watch.found()
         neighbour.kill()
-    assert "other processes took" in told
+    assert "other processes took" in message
 
 
 @pytest.mark.parametrize(

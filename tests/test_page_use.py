@@ -170,9 +170,9 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
     page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "index.html")
     page.click("#latest summary:text-is('gemm, float32: 7 kernels')")
-    told = page.locator("#latest details li").all_inner_texts()
-    assert 7 == len(told)
-    assert told[0].endswith("4 times slower") and told[3].endswith("2 times faster")
+    rows = page.locator("#latest details li").all_inner_texts()
+    assert 7 == len(rows)
+    assert rows[0].endswith("4 times slower") and rows[3].endswith("2 times faster")
     page.click("#latest details a:text-is('kernel6')")
     page.wait_for_selector("#table table")
     assert "m7680_n64_k2560_NN" == page.input_value("#problem")
@@ -213,10 +213,10 @@ def test_a_search_looks_at_words(page: Any, site: str, words: str, found: int) -
     noun = "kernel" if found == 1 else "kernels"
     page.wait_for_selector(f"#found:has-text('{found} {noun} found')")
     sections = page.locator("details[data-key]:not([hidden])")
-    told = [
+    counts_shown = [
         text.split(": ")[1].split(" of ") for text in sections.locator("summary").all_inner_texts()
     ]
-    assert found == sum(int(counts[0].split()[0]) for counts in told)
+    assert found == sum(int(counts[0].split()[0]) for counts in counts_shown)
     assert (found == 0) == page.locator("#found a[href='timeline.html']").is_visible()
 
 
@@ -272,9 +272,9 @@ def test_the_console_has_no_warnings(browser: Any, site: str) -> None:
     in vain after some seconds."""
     context = browser.new_context(viewport={"width": 400, "height": 700})
     page = context.new_page()
-    told: list[str] = []
-    page.on("console", lambda message: told.append(message.text))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
     opened_page(page, site, "index.html")
     page.wait_for_timeout(5000)
     context.close()
-    assert [] == told
+    assert [] == messages

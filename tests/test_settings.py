@@ -188,8 +188,8 @@ def test_the_fastest_is_without_settings():
 def test_pages_show_the_setting_among_the_conditions_of_a_line():
     """And the command that they offer sets it."""
     (line,) = lines([point(settings=HASWELL)], [PLAIN["release"]], fewest=1)
-    told = site_data._line(line, 0, None, {PLAIN["release"]: 0})
-    assert "OPENBLAS_CORETYPE=Haswell" == told["settings"]
+    fields = site_data._line(line, 0, None, {PLAIN["release"]: 0})
+    assert "OPENBLAS_CORETYPE=Haswell" == fields["settings"]
 
 
 def test_a_profile_says_under_which_settings_its_peaks_were_reached(monkeypatch):
@@ -218,10 +218,10 @@ def test_what_was_measured_under_another_setting_is_not_confirmed_here(monkeypat
         )
         for each in (point(settings=HASWELL), point())
     )
-    told = confirm.confirm([slowed], 3, str)
+    found = confirm.confirm([slowed], 3, str)
     assert {
         ("numpy-2.0.0", "numpy-2.1.0"): "measured under OPENBLAS_CORETYPE=Haswell; here: none"
-    } == told.reasons
+    } == found.reasons
     assert 1 == len(confirm._most_changed(unknown))
 
 

@@ -242,8 +242,8 @@ def test_pages_hold_the_reason_of_each_point():
     """Lines without an unsteady point are as short as before."""
     for last, expected in (UNSTEADY, [""] * 7 + [UNSTEADY["unsteady"]]), ({}, None):
         (line,) = history.lines(points(**last), RELEASES)
-        told = site_data._line(line, 0, None, dict.fromkeys(RELEASES, 0))
-        assert expected == told.get("unsteady")
+        fields = site_data._line(line, 0, None, dict.fromkeys(RELEASES, 0))
+        assert expected == fields.get("unsteady")
 
 
 def test_an_export_has_the_reason_in_a_column():

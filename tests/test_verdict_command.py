@@ -132,8 +132,8 @@ def test_most_of_a_family_and_single_kernels():
 def test_a_cause_leads_to_the_line_that_shows_it():
     """That of as many ranks, not of the fewest."""
     (cause,) = judged(line(STEP, ranks=8) + line(FLAT, ranks=2))
-    told = _cause(cause, {release: place for place, release in enumerate(RELEASES)})
-    assert 8 == told["lines"][0]["at"]["ranks"]
+    content = _cause(cause, {release: place for place, release in enumerate(RELEASES)})
+    assert 8 == content["lines"][0]["at"]["ranks"]
 
 
 def test_the_same_elsewhere():
@@ -192,9 +192,9 @@ def test_the_table_names_release_and_kernel():
 def test_what_else_was_new_with_a_release_is_told():
     """Another BLAS came with numpy 2.4.6: below the table, and with each change in JSON."""
     asked = ("--machine", "epyc-7003-2core", "--release", "numpy-2.4.6")
-    told = "- new under numpy-2.4.6 since numpy-2.4.1: "
-    (line,) = [text for text in run(*asked).output.splitlines() if text.startswith(told)]
-    assert line.startswith(f"{told}blas scipy-openblas 0.3.31")
+    prefix = "- new under numpy-2.4.6 since numpy-2.4.1: "
+    (line,) = [text for text in run(*asked).output.splitlines() if text.startswith(prefix)]
+    assert line.startswith(f"{prefix}blas scipy-openblas 0.3.31")
     assert "numpy 2.4.6 (" not in line
     found = json.loads(run(*asked, "--format", "json").output)["changes"]
     assert found
@@ -251,10 +251,10 @@ def test_a_release_that_no_kernel_has_is_said():
 
 
 def test_json_holds_every_kernel():
-    told = json.loads(run("--machine", "epyc-9005-2core", "--format", "json").output)
-    assert told["judged"] == sum(line.judgeable for line in recorded("epyc-9005-2core"))
-    assert told["changes"]
-    for change in told["changes"]:
+    content = json.loads(run("--machine", "epyc-9005-2core", "--format", "json").output)
+    assert content["judged"] == sum(line.judgeable for line in recorded("epyc-9005-2core"))
+    assert content["changes"]
+    for change in content["changes"]:
         assert change["verdict"] == ("slower" if change["ratio"] > 1 else "faster")
         for kernel in change["kernels"]:
             assert kernel["low"] <= kernel["ratio"] <= kernel["high"]
@@ -375,9 +375,9 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
 
     monkeypatch.setattr(pairs, "run_round", run_round)
     found = confirm.confirm(causes, 10, str, same_release)
-    told = command._not_repeated(causes, found).splitlines()
-    assert (["", "2 of 3 did not repeat:"], 2) == (told[:2], len(told[2:]))
-    assert all("in pairs: same 1" in text for text in told[2:])
+    lines = command._not_repeated(causes, found).splitlines()
+    assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
+    assert all("in pairs: same 1" in text for text in lines[2:])
     left = [cause for cause in causes if found.repeats(cause)]
     content = json.loads(command._json([], left, found, {}, causes))
     assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))

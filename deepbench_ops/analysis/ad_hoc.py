@@ -1,4 +1,4 @@
-"""One problem that was timed outside of any run: what its processes found, together."""
+"""Timing of one problem outside of any run, from the records of its processes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Timing:
 
     @property
     def point(self) -> Point:
-        """The same as a point, for what is derived of points."""
+        """The timing as a point, for figures that are derived from points."""
         facts = self.records[-1]["fingerprint"]
         framework, _, version = facts["framework"].partition(" ")
         low, high = log_interval(self.samples) or (None, None)

@@ -140,8 +140,8 @@ def changes(first: Contender, other: Contender) -> list[Change]:
 
 
 def remarks(first: Contender, other: Contender) -> list[str]:
-    """Return what a reader has to know of settings from outside: which kernels are left out since
-    theirs do not agree, and how many times there are of which none were recorded."""
+    """Return remarks on settings from outside, a line each: kernels that are left out since their
+    settings do not agree, and the number of times whose settings were not recorded."""
     shared = _shared(first, other)
     apart = [change for change in shared if not agree(change.first, change.other)]
     both = [change for change in shared if agree(change.first, change.other)]

@@ -1,4 +1,4 @@
-"""Which splits of a series stand: not those that drift, or noise that remembers, explains too."""
+"""Test of the splits of a series: drift, or noise with a memory, must not explain them as well."""
 
 import math
 from functools import lru_cache

@@ -27,7 +27,7 @@ FEWEST_RELEASES = -(-FEWEST_PROCESSES // 2)
 class Line:
     """One kernel on one machine over the releases of a framework, oldest first.
 
-    What is derived of it is derived from its steady points.
+    Figures of a line are derived from its steady points.
     """
 
     points: tuple[Point, ...]

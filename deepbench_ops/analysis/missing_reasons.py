@@ -1,4 +1,4 @@
-"""Why a machine has no figure that was run as a published one was: what stands in the way."""
+"""Reasons why a machine has no figure that was run in the same way as a published one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -202,9 +202,9 @@ def load(
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
-    Published times that are slips are none: they never were anybody's speed. Unsteady points are
-    among them, with their reason. `rounds` asks for their rounds and notes too, `samples` for their
-    samples. `strange` counts what is left out, being no kernel of this suite. Damaged files and
+    Published times that are slips are left out. Unsteady points are included, with their reason.
+    `rounds` asks for their rounds and notes too, `samples` for their samples. `strange` counts the
+    results that are left out because they are no kernel of this suite. Damaged files and
     values that cannot be right are left out and reported, unless there is a `strange`: its owner
     names them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
@@ -265,8 +265,10 @@ def _points(
 ) -> Iterator[Point]:
     release = releases.get(result.commit_hash) or _unlisted(result)
     variables = result.env_vars
-    told = {condition.name: condition.of(variables) for condition in CONDITIONS}
-    odd = next((f"{v!r} is no condition" for v in told.values() if not CONDITION.fullmatch(v)), "")
+    conditions = {condition.name: condition.of(variables) for condition in CONDITIONS}
+    odd = next(
+        (f"{v!r} is no condition" for v in conditions.values() if not CONDITION.fullmatch(v)), ""
+    )
     file = judge.file(Path(result._filename))
     for name, key, value, stat, several in values.each(result):
         if (name, key) in slips:
@@ -289,7 +291,7 @@ def _points(
             problem_id=problem_id,
             precision=precision,
             ranks=int(ranks[0]) if ranks else None,
-            **told,
+            **conditions,
             seconds=value,
             low=low,
             high=high,
@@ -297,7 +299,7 @@ def _points(
             rounds=tuple(map(measurements.level, records)) if rounds else (),
             notes=_notes(records[-1]) if rounds and records else (),
             settings=file.settings((name, plain)),
-            unsteady=judge.reason(records, (name, plain), value, told[DEVICE.name]),
+            unsteady=judge.reason(records, (name, plain), value, conditions[DEVICE.name]),
             sample_seconds=tuple(several or ()) if samples else (),
         )
 

@@ -1,8 +1,8 @@
 """The same kernel in several published sets: one kernel, measured more often.
 
 A set says where a problem was published, not how it is measured: in results/ the times of a kernel
-in two sets differ by what processes of one set differ by (docs/measuring.md). Published figures are
-not pooled, since sheets of training and of inference may hold other passes.
+in two sets differ as those of two processes of one set do (docs/measuring.md). Published
+figures are not pooled, since sheets of training and of inference may hold other passes.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from deepbench_ops.analysis.points import Kernel, Point
 
 
 def same_kernel(point: Point) -> Kernel:
-    """Return what is timed, whatever the set: `Point.kernel` with an empty set."""
+    """Return the kernel without its set: `Point.kernel` with an empty set."""
     family, _, *rest = point.kernel
     return (family, "", *rest)  # type: ignore[return-value]
 

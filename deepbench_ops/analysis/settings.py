@@ -35,29 +35,29 @@ def alike(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
-    """Return what a reader has to know of the settings of measured points, a line each.
+    """Return remarks on the settings of measured points, a line each.
 
     apart: points that are left out of a comparison because of theirs.
     """
-    told = []
+    lines = []
     for found, count in Counter(point.settings for point in apart).items():
         if found:
-            told.append(
+            lines.append(
                 f"left out: {count} times measured under {settings.text(found)}, which others"
                 " were not"
             )
     measured = [point for point in points if point.release.measurable]
     for found, count in Counter(point.settings for point in measured).items():
         if found:
-            told.append(
+            lines.append(
                 f"{count} of {len(measured)} times were measured under {settings.text(found)}"
             )
     unknown = sum(point.settings is None for point in measured)
     if unknown and unknown < len(measured):
-        told.append(
+        lines.append(
             f"{unknown} of {len(measured)} times are from before settings from outside were"
             " recorded: theirs are unknown"
         )
     elif unknown:
-        told.append("settings from outside are unknown: they were not yet recorded")
-    return told
+        lines.append("settings from outside are unknown: they were not yet recorded")
+    return lines

@@ -1,4 +1,4 @@
-"""What stood under the times of a machine: library versions, threads, driver, release by release.
+"""Software that a machine's times were measured with: libraries, threads, driver, by release.
 
 A kernel that became slower may owe it to what came along with a release, such as another BLAS or
 another path through it, as well as to the release itself.

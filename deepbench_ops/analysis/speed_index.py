@@ -1,7 +1,7 @@
-"""One figure for a family's speed over the releases of a framework, as price indices are made.
+"""Index of a family's speed over the releases of a framework, made like a price index.
 
-From each release to the next stands the geometric mean, over the kernels that both measured, of
-how much less time they take; the steps are multiplied up. So kernels that come or go move
+The step from one release to the next is the geometric mean of the ratios of time, earlier to later,
+over the kernels that both measured; the steps are multiplied. So kernels that come or go change
 nothing, and none counts for more because it takes longer.
 """
 

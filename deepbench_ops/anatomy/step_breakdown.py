@@ -1,4 +1,4 @@
-"""A model's step beside its operations: the share of each, each alone, and what is left over."""
+"""Breakdown of a model's step: the share of each operation, its time alone, and the overhead."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -53,13 +53,13 @@ class Backend(ABC):
 
     @classmethod
     def builder(cls, family: str) -> Builder | None:
-        """Return what builds its kernels of a family; None where it has none."""
+        """Return the builder of its kernels of a family; None where it has none."""
         module = _module_of(cls, family)
         return None if module is None else cls.builder_in(module)
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return what builds kernels by a module of a family: its function `build`."""
+        """Return the builder of kernels in a module of a family: its function `build`."""
         build: Builder = module.build
         return build
 

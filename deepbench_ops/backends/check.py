@@ -41,7 +41,7 @@ class Check:
 
     @property
     def badness(self) -> float:
-        """The error as a part of what is allowed; infinite for one that is no number."""
+        """The error divided by the tolerance; infinite for an error that is no number."""
         if math.isnan(self.error):
             return math.inf
         if self.tolerance == 0:

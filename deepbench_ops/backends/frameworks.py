@@ -23,7 +23,7 @@ LAST = 100
 
 @dataclass(frozen=True)
 class Framework:
-    """A framework: its package, what else must be installed, its place in tables, its origin."""
+    """A framework: its package, other required packages, its place in tables, its origin."""
 
     name: str
     package: str

@@ -60,7 +60,7 @@ class CpuBackend(Backend):
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return what builds kernels by a module of a family."""
+        """Return the builder of kernels in a module of a family."""
         return builder_in(module)
 
     def build(
@@ -106,12 +106,12 @@ Maker = Callable[[Any, Any, Any, str, str], Function]
 
 
 def builder(make: Maker) -> Builder:
-    """Return what builds kernels out of the functions that `make` makes."""
+    """Return a builder of kernels from the functions that `make` makes."""
     return partial(_build, make)
 
 
 def builder_in(module: ModuleType) -> Builder:
-    """Return what builds kernels: a module's `build`, else what its `function` makes."""
+    """Return a module's builder of kernels: its `build`, else one from its `function`."""
     return module.build if hasattr(module, "build") else builder(module.function)
 
 

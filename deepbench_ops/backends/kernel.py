@@ -29,14 +29,14 @@ class Reference(Protocol):
 
 @dataclass(frozen=True)
 class Output:
-    """One output of an operation: how it is read, and what it must be."""
+    """One output of an operation: functions that read it, and its reference."""
 
     result: Callable[[], np.ndarray]
     """All of it, as float64 or int64; copies, and moves it off the device."""
     peek: Callable[[Index], np.ndarray]
     """A few of its entries, as float64 or int64, without moving all of it."""
     reference: Reference
-    """What it must be after `reset` and one `run`."""
+    """The true output after `reset` and one `run`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the last of several calls returned, for operations that make their output anew."""
+"""Output of the last of several calls, for operations that return a new output every time."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""What one process of a run has found out and the next need not: kept in the run's folder.
+"""Cache of values that a process of a run has found, in the run's folder, for the next processes.
 
 asv gives each point processes of its own, hundreds of them, whose checks on small twins and
-estimates are of a few kinds. Where nobody names a folder, answers last as long as the process.
+estimates are of a few kinds. Where no folder is named, answers last as long as the process.
 """
 
 import hashlib

@@ -108,7 +108,7 @@ def bisect(
 
 
 def _narrowed(problem: str, releases: "list[Release]", steps: "list[Step]") -> str:
-    """Return what an interrupted search has settled, and the command that goes on from there."""
+    """Return the span that an interrupted search has settled, and the command that continues it."""
     slow = [releases.index(step.release) for step in steps if step.slow]
     good = [releases.index(step.release) for step in steps if step.slow is False]
     if not slow:

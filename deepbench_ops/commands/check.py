@@ -1,4 +1,4 @@
-"""`deepbench check`: every kernel on small problems, its error next to what is allowed."""
+"""`deepbench check`: every kernel on small problems, its error next to its tolerance."""
 
 import csv
 import json
@@ -120,7 +120,7 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def tell(step: str) -> None:
-    """Say on a terminal what is being checked."""
+    """Show the step of the check on a terminal."""
     progress.show(f"checking: {step} ...")
 
 

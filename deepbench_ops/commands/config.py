@@ -26,7 +26,7 @@ def config(file: Path | None) -> None:
 
 
 def _machine(results: Path) -> str:
-    """Return what this machine's entry has otherwise than its results, "" for nothing."""
+    """Return the differences of this machine's entry from its results, "" for none."""
     from deepbench_ops.machine import entry
 
     name = entry.default_name()

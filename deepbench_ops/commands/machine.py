@@ -119,7 +119,7 @@ def tell(step: str) -> None:
 
 
 def note(doubt: str) -> None:
-    """Say what casts doubt on a figure."""
+    """Print a reason to doubt a figure."""
     click.echo(f"note: {doubt}", err=True)
 
 

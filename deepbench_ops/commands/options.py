@@ -13,7 +13,7 @@ from deepbench_ops.errors import DeepbenchError, Interrupted
 
 SELECTED = 'asv run --bench "$(deepbench select headline --precision float32)"'
 MEASURE = f"some with {SELECTED}"
-"""What a machine without results needs: a run of some minutes."""
+"""Advice for a machine without results: a run of some minutes."""
 
 
 def several(option: str, name: str, names: Sequence[str]) -> Callable[..., Any]:
@@ -70,7 +70,7 @@ wide_tables = click.option(
 
 
 def printed_as(*forms: str) -> Callable[..., Any]:
-    """Return the options --format, of which the first is the usual one, and --wide."""
+    """Return the options --format, with the first form as default, and --wide."""
     formats = click.option(
         "--format",
         "form",
@@ -121,7 +121,7 @@ def say_settings() -> None:
 
 @contextmanager
 def keeping(what: Callable[[], str]) -> Iterator[None]:
-    """Say what is kept when Ctrl-C ends the block."""
+    """Turn Ctrl-C in the block into Interrupted with the text of `what`, which names kept work."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""One line on a terminal that says what a long command is doing, and is gone when it is done."""
+"""Progress line of a long command on a terminal, removed when the command is done."""
 
 import shutil
 import sys

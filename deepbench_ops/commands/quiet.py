@@ -11,7 +11,7 @@ STDERR = 2
 
 @contextmanager
 def without(beginning: bytes) -> Iterator[None]:
-    """Hold back what is written to standard error meanwhile, and then print all other lines."""
+    """Hold back standard error during the block, then print the lines without this beginning."""
     sys.stderr.flush()
     kept = os.dup(STDERR)
     with tempfile.TemporaryFile() as held:

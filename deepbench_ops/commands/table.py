@@ -89,7 +89,7 @@ COLUMNS = (
 
 
 def _as_table(rows: Sequence[dict[str, object]], markdown: bool) -> str:
-    """The table for a reader, a column for each machine, and the reasons of what is missing."""
+    """The table for a reader, a column for each machine, and the reasons for missing figures."""
     lines, no_points = [], []
     reasons: dict[str, int] = {}
     names = list(rows[0]["here"])  # type: ignore[call-overload]

@@ -1,8 +1,8 @@
 """Tables for a reader: as wide as the terminal, or whole where the output is no terminal.
 
 On a narrow terminal titles are wrapped first, then the text of columns that may be, then columns
-are left out in the order that they declare, and named below the table. Only what is still too wide
-is broken within words.
+are left out in the order that they declare, and named below the table. Only text that is still too
+wide is broken within words.
 """
 
 import re
@@ -25,7 +25,7 @@ WIDE = "deepbench.wide"
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title and what may happen to it on a narrow terminal.
+    """A column's title, and whether it is wrapped or left out on a narrow terminal.
 
     drop: 0 for never left out, else the highest is left out first. wrap: the fewest characters to
     which its text may be wrapped, 0 for not at all.

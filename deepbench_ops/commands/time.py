@@ -279,7 +279,7 @@ def _of_peak(timing: "Timing", found: dict[str, Any]) -> str:
 
 
 def _disturbed(found: dict[str, Any]) -> str:
-    """Whether other work took processor time, as far as that can be told."""
+    """Whether other work took processor time, as far as the measurement shows it."""
     if found["disturbed"]:
         return (
             f"{found['disturbed']} of {len(found['samples'])} slices: other work took processor"

@@ -288,10 +288,10 @@ def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
     """Return how many of the causes that were measured again did not repeat, and which."""
     again = [cause for cause in suspects if confirmed.of(cause)]
     gone = [cause for cause in again if not confirmed.repeats(cause)]
-    told = f"\n{len(gone)} of {len(again)} did not repeat" + (":" if gone else "")
+    summary = f"\n{len(gone)} of {len(again)} did not repeat" + (":" if gone else "")
     return "\n".join(
         [
-            told,
+            summary,
             *(f"- {_what(cause)}; in pairs: {'; '.join(confirmed.told(cause))}" for cause in gone),
         ]
     )

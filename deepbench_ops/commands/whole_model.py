@@ -1,4 +1,4 @@
-"""What the commands that run a whole model share: torch, the model's problem, stored results."""
+"""Shared parts of the commands that run a whole model: torch, the model's problem, results."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

@@ -69,8 +69,8 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
 
 
 def _cell(sheet: Any, value: Any) -> Any:
-    """Return a cell with all digits of a float, of which openpyxl itself writes 16, and with text
-    that is no formula, whatever it begins with.
+    """Return a cell with all digits of a float (openpyxl itself writes 16), or with text that is
+    no formula, even where it begins like one.
 
     Raises DeepbenchError for text with a control character, which a workbook cannot hold.
     """

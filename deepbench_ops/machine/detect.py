@@ -33,8 +33,8 @@ def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
 
 
 def facts() -> dict[str, str]:
-    """What may change under the same name, as text: exact memory, caches, kernel, driver, settings
-    from outside."""
+    """Facts that may change while the machine keeps its name, as text: exact memory, caches,
+    kernel, driver, settings from outside."""
     from asv.util import get_memsize
 
     found = {

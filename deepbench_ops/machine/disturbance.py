@@ -44,9 +44,10 @@ def own_seconds() -> float:
 
 
 class Watch:
-    """What others take of the processors from its making on.
+    """Watch over the processor time of other processes, from its creation on.
 
-    read, own, clock: what tells usage, this process's own processor seconds and the time.
+    read, own, clock: functions that return the usage, this process's own processor seconds and the
+    time in seconds.
     """
 
     def __init__(
@@ -72,5 +73,5 @@ class Watch:
             "other processes": others / passed,
             "other systems of this host": (now.stolen - self._before.stolen) / passed,
         }
-        told = [f"{who} took {part:.0%}" for who, part in shares.items() if part > WORTH_A_WORD]
-        return f"{' and '.join(told)} of its processors' time" if told else ""
+        phrases = [f"{who} took {part:.0%}" for who, part in shares.items() if part > WORTH_A_WORD]
+        return f"{' and '.join(phrases)} of its processors' time" if phrases else ""

@@ -69,7 +69,7 @@ def of_results(results: Path, name: str) -> dict[str, str]:
 
 
 def differences(results: Path, values: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """What an entry has otherwise than its machine's results: (theirs, its) by key, "" for none.
+    """Differences of an entry from its machine's results: (theirs, its) by key, "" for none.
 
     {} where there are no results. Each key distinguishes lines, one that is missing as well.
     """

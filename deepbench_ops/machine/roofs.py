@@ -87,7 +87,7 @@ class Roofs:
 def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | None:
     """Return how many times the peak a kernel would need; `peaks` are FLOP/s by precision.
 
-    None without a peak of that precision, and for what counts no FLOPs.
+    None without a peak of that precision, and for kernels without FLOPs.
     """
     precision, flops = asked(key)
     peak = peaks.get(precision)

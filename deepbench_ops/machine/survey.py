@@ -126,7 +126,7 @@ def best_of(passes: list[dict[str, Figure]], warn: Tell) -> dict[str, Figure]:
 
 
 def _measured_by(figure: Figure) -> str:
-    """Return what measured a figure, such as "numpy 2.4.6"."""
+    """Return the framework that measured a figure, such as "numpy 2.4.6"."""
     return figure.how.split(", ")[1] if figure.value is not None else ""
 
 

@@ -1,4 +1,4 @@
-"""One side of a pair: a process of a release that is asked for slices, and stopped in between.
+"""Worker process of a release, one side of a pair: asked for slices, and stopped in between.
 
 Ctrl-C reaches the process that asks alone, which then ends its workers; they end with it as well
 when it is killed.

@@ -2,8 +2,8 @@
 
 `OPENBLAS_CORETYPE=Haswell`, which some hosts and images set, makes numpy's products half as long
 again on a processor with AVX-512. Two times are compared only where their settings agree, so each
-point records them. Left out are what this project sets itself (thread counts), the choice of a
-device, and names that only say where files lie or how much is logged.
+point records them. Left out are variables that this project sets itself (thread counts), the choice
+of a device, and names that only say where files lie or how much is logged.
 """
 
 import os
@@ -27,7 +27,7 @@ THREAD_VARIABLES = (
 sets them all."""
 
 BLAS = "OPENBLAS_"
-"""The prefix of what OpenBLAS reads."""
+"""The prefix of the variables that OpenBLAS reads."""
 
 PREFIXES = (
     # matrix products

@@ -21,7 +21,7 @@ from deepbench_ops.measure import kernel_run, record
 
 
 def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a process with these variables added measures.
+    """Measure a task in a process with these variables added; return its record.
 
     Raises DeepbenchError with the process's reason where the kernel cannot be had or is wrong.
     """
@@ -47,10 +47,10 @@ def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, A
 
 
 def main() -> None:
-    """Measure what the argument asks for."""
+    """Measure the task in the argument, as JSON; print the answer."""
     task = json.loads(sys.argv[1])
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a framework prints is no answer
+    os.dup2(2, 1)  # a framework's output is no answer
     try:
         answer = _measure(**task)
     except (DeepbenchError, Unsupported) as wrong:

@@ -1,4 +1,4 @@
-"""How long a run may wait for a disturbed machine to calm: a share of its time, and no more."""
+"""Budget of seconds that a run may wait for a disturbed machine to calm: a share of its time."""
 
 import time
 from collections.abc import Callable

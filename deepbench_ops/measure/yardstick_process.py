@@ -6,8 +6,8 @@ up to twice too much, more for one framework than for another. So it runs elsewh
 reading, the process stops the asker with all its threads, reads, and lets it go on.
 
 One such process serves all that are forked after it was started. Its program is
-``python -m deepbench_ops.measure.yardstick_process``: a reader and its guardian, either of which
-lets the asker go on when the other is killed.
+``python -m deepbench_ops.measure.yardstick_process``: a reader and its guardian. Each of them lets
+the asker go on when the other is killed.
 """
 
 import json

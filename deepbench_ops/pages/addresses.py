@@ -1,4 +1,4 @@
-"""What the addresses of our own pages hold behind #."""
+"""Fragments, the parts after #, in addresses of our own pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from deepbench_ops.analysis.points import Point
 
 
 def timeline(point: Point) -> dict[str, Any]:
-    """What timeline.html shows the line of a point by, on its machine, of its framework."""
+    """The values in the address of timeline.html that show the line of a point."""
     wanted = {
         "machine": point.machine,
         "framework": point.release.framework,

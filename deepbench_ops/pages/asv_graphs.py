@@ -215,7 +215,7 @@ class Fitted:
         self.path: Path | None = None
 
     def read(self) -> dict[str, list[Piece]]:
-        """Return what it holds; nothing where there is no such file, or it is damaged."""
+        """Return the pieces by digest; none where there is no such file, or it is damaged."""
         found = cache.read(self.path) if self.path else None
         try:
             return {

@@ -28,10 +28,12 @@ def publish(
         for graph in graphs.get_graph_group(name):
             lines = graph.get_steps()
             rows = files.setdefault(Graph.get_file_path(graph.params, "summary") + ".json", [])
-            for place, told in places:
+            for place, pretty_name in places:
                 steps = lines if place is None or not lines else lines[place]
                 if steps:
-                    rows.append({"name": name, "idx": place, "pretty_name": told} | _level(steps))
+                    rows.append(
+                        {"name": name, "idx": place, "pretty_name": pretty_name} | _level(steps)
+                    )
     for path, rows in files.items():
         util.write_json(f"{conf.html_dir}/{path}", rows, compact=True)
 

@@ -16,9 +16,9 @@ POLICY = (
     " img-src 'self' file: data: blob:; connect-src 'self'; font-src 'self' file:; base-uri 'none';"
     " form-action 'none'"
 )
-"""What browsers let a page do: no script runs but those of our files, nothing is fetched from
+"""Content security policy of a page: no script runs but those of our files, nothing is fetched from
 elsewhere. asv's and the charts' scripts write styles into elements. "file:" is for pages that are
-opened from a disk, where browsers do not agree on what "self" is."""
+opened from a disk, where browsers do not agree on the meaning of "self"."""
 
 POLICY_TAG = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
 

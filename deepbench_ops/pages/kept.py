@@ -29,7 +29,7 @@ class Kept(Generic[Computed]):
 
     of: everything that the values depend on besides the machine's files and the code.
     encoded, decoded: from a value to JSON's types and back. `decoded` raises LookupError, TypeError
-    or ValueError for what is no such value.
+    or ValueError for JSON that is no such value.
     """
 
     folder: Path
@@ -39,11 +39,11 @@ class Kept(Generic[Computed]):
     asked: set[str] = field(default_factory=set)
     """Names of the files of all machines that were asked for."""
     new: dict[str, tuple[str, Computed]] = field(default_factory=dict)
-    """By the name of its file: the digest of what a new value depends on, and the value."""
+    """New values by the name of their file: the digest of the inputs, and the value."""
 
     def made(self, machine: Path, make: Callable[[], Computed]) -> Computed:
-        """Return what `make` returns for a machine's folder of results, from its file if that is
-        valid."""
+        """Return the value of a machine's folder of results: from its file if that is valid, else
+        from `make`."""
         name = hashlib.blake2b(machine.name.encode(), digest_size=8).hexdigest()
         digest = _digest(machine, self.of)
         self.asked.add(name)

@@ -27,7 +27,7 @@ TITLES: Mapping[str, str] = {
 CHARTS = "plotly-cartesian.min.js"
 
 _AHEAD = Template('      <link id="charts" rel="prefetch" as="script" href="$file">\n')
-"""Not a preload, of which browsers warn where no chart is in view yet."""
+"""A prefetch, since browsers warn of a preload where no chart is in view yet."""
 
 
 def carry(html_dir: Path) -> None:

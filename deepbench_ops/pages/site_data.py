@@ -257,7 +257,7 @@ def _line(
 ) -> dict[str, Any]:
     point = line.points[-1]
     highest = roof(profile, point)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "problem": problem,
         "set": point.set,
         "operation": point.operation,
@@ -271,28 +271,28 @@ def _line(
     }
     intervals = [each.interval for each in line.points]
     if any(intervals):
-        told["low"] = [_short(each[0], 4) if each else None for each in intervals]
-        told["high"] = [_short(each[1], 4) if each else None for each in intervals]
+        fields["low"] = [_short(each[0], 4) if each else None for each in intervals]
+        fields["high"] = [_short(each[1], 4) if each else None for each in intervals]
     if line.measured and not all(intervals):
-        told["without"] = [each.without_interval for each in line.points]
+        fields["without"] = [each.without_interval for each in line.points]
     if any(each.unsteady for each in line.points):
-        told["unsteady"] = [each.unsteady for each in line.points]
-    told |= point.unusual
+        fields["unsteady"] = [each.unsteady for each in line.points]
+    fields |= point.unusual
     if not point.compared:
-        told["beside"] = True
+        fields["beside"] = True
     if point.ranks is not None:
-        told["ranks"] = point.ranks
+        fields["ranks"] = point.ranks
     if highest is not None:
-        told["roof"] = _short(highest, 5)
+        fields["roof"] = _short(highest, 5)
     if line.noise == line.noise:  # not NaN
-        told["noise"] = _short(line.noise, 2)
+        fields["noise"] = _short(line.noise, 2)
     if line.measured and line.judgeable:
-        told["judged"] = True
-        told["changes"] = [
+        fields["judged"] = True
+        fields["changes"] = [
             [places[shift.after.release], *(_short(x, 4) for x in _ratios(shift.change))]
             for shift in line.changes
         ]
-    return told
+    return fields
 
 
 def _ratios(change: Any) -> tuple[float, float, float]:

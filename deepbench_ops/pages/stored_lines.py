@@ -62,7 +62,7 @@ def _profile(known: Profile) -> dict[str, Any]:
 
 
 def _computed(line: Line) -> dict[str, Any]:
-    """Return what `Line` has computed and remembers."""
+    """Return the noise and the changes of a line, where they are computed already."""
     known = vars(line)
     found: dict[str, Any] = {"noise": known["noise"]} if "noise" in known else {}
     if "changes" in known:

@@ -1,6 +1,6 @@
-"""What a setting of OpenBLAS costs numpy here: three products with it and without, in pairs.
+"""Cost of a setting of OpenBLAS for numpy here: three products with it and without, in pairs.
 
-Where nothing is set, what the setting that hosts and images mostly have would cost.
+Where nothing is set, the cost of the setting that hosts and images have most often.
 """
 
 import os
@@ -46,7 +46,7 @@ class Cost:
 
     @property
     def lines(self) -> list[str]:
-        """What a reader is shown."""
+        """The report for the user: the setting, and numpy's relative time of each product."""
         text = settings.text(self.setting)
         if self.set_here:
             first = f"OpenBLAS runs {self.under} as {text} asks; by itself it chooses {self.chosen}"
@@ -65,7 +65,7 @@ class Cost:
 
 
 def cost(python: str = sys.executable) -> Cost | None:
-    """Measure what the setting costs the numpy of an interpreter; None where it has no OpenBLAS."""
+    """Measure the setting's cost for the numpy of an interpreter; None where it has no OpenBLAS."""
     own = tuple(pair for pair in settings.of_this_process() if pair[0].startswith(BLAS))
     setting = own or OFTEN_SET
     without, with_it = _launch(python, ()), _launch(python, setting)
@@ -84,7 +84,7 @@ def cost(python: str = sys.executable) -> Cost | None:
 
 
 def lines(python: str = sys.executable) -> list[str]:
-    """Return what a reader is shown; a reason where it cannot be measured."""
+    """Return the report for the user; the reason where the cost cannot be measured."""
     try:
         found = cost(python)
     except DeepbenchError as reason:

@@ -1,7 +1,7 @@
-"""Does it repeat? Suspects measured again, the release before against the one after, in pairs.
+"""Confirmation of changes: kernels measured again, the release before against the one after.
 
 Lines of releases were measured on different days. A pair is measured in the same milliseconds, so
-that what was the machine's does not repeat (see `measure.pairs`). Kernels that have answered after
+that a change of the machine does not repeat (see `measure.pairs`). Kernels that have answered after
 a few rounds are not measured further; looking several times finds no more in noise than looking
 once (`statistics.stopping`).
 """
@@ -30,7 +30,7 @@ EACH = 3
 
 
 Kernel = tuple[str, str, pairs.Task]
-"""The names of the releases before and after, and what is measured."""
+"""The names of the releases before and after, and the task that is measured."""
 
 
 @dataclass
@@ -109,7 +109,7 @@ def confirm(
 
 @dataclass
 class _Group:
-    """What is measured of two releases: the kernels that are open, and the rounds there are."""
+    """Measurement of two releases: the kernels without a verdict yet, and the stored rounds."""
 
     names: tuple[str, str]
     open: list[pairs.Task]

@@ -1,4 +1,4 @@
-"""Rounds of pairs on a disk until all are there, for whoever is interrupted and starts again."""
+"""Store of the rounds of pairs on disk until all are there, to go on from after an interruption."""
 
 import json
 import time

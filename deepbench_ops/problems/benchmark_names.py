@@ -1,4 +1,4 @@
-"""Whether a benchmark of a result and its parameters name a kernel: results may hold anything."""
+"""Check that a result's benchmark and its parameters name a kernel: results may hold anything."""
 
 import re
 from functools import cache

@@ -1,8 +1,8 @@
-"""What every problem has, whatever its family: an id, the work, the traffic, where it is from.
+"""Base class of the problems of all families: an id, the work, the traffic, the origin.
 
 A family is one dataclass derived from `Problem`. It adds its sizes and the formulas that follow
 from them, and declares how it is listed, timed and ranked. Nothing here knows of any framework: a
-problem is what is to be computed, never how.
+problem says what to compute, never how.
 """
 
 from abc import ABC, abstractmethod
@@ -85,7 +85,7 @@ class Problem(ABC):
     whole_models: ClassVar[bool] = False
     """Whether its problems are whole networks, which lists of kernels leave out."""
     operations: ClassVar[tuple[str, ...]] = ("forward",)
-    """Operations that are timed, each under its own name; the first is what `flops` counts."""
+    """Operations that are timed, each under its own name; `flops` counts the first."""
     uncompared: ClassVar[tuple[str, ...]] = (FIRST_CALL,)
     """Operations that are timed as well, and never compared with others: see `compared`."""
     totalled: ClassVar[tuple[str, ...]] = ("forward",)
@@ -101,12 +101,12 @@ class Problem(ABC):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Ids in the headline selection, by the set that lists them."""
     ranks: ClassVar[tuple[int, ...]] = ()
-    """Numbers of processes that it is timed on; () for what runs in one process."""
+    """Numbers of processes that it is timed on; () for problems that run in one process."""
     headline_ranks: ClassVar[tuple[int, ...]] = ()
     """Those of `ranks` that the headline selection times."""
     benchmark_version: ClassVar[str] = "1"
     """Version of its benchmarks under asv, of families of other distributions: raised by hand when
-    what is measured changes, which sets earlier results apart."""
+    the measured operation changes, which sets earlier results apart."""
     sheets: ClassVar[Sheets | None] = None
     """Its tables in DeepBench's workbooks; None where it has none."""
 

@@ -1,7 +1,7 @@
 """Selections: named parts of the lists, for runs that would take too long with all problems.
 
-`headline` holds what each family declares; of DeepBench's families the problems in the tables of
-its README. Each set of the lists is a selection too. Of whole models there is one batch of each
+`headline` holds the problems that each family declares; of DeepBench's families those in the tables
+of its README. Each set of the lists is a selection too. Of whole models there is one batch of each
 network, for training and for inference. A problem can be in two sets, and each is its own
 benchmark, so a selection holds pairs of set and problem.
 """

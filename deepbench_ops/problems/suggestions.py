@@ -1,4 +1,4 @@
-"""Unknown names get one line with the names that were probably meant."""
+"""Errors for unknown names, with the names that were probably meant."""
 
 import difflib
 from collections.abc import Iterable

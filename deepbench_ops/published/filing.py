@@ -85,7 +85,7 @@ def joined(one: Stack, other: Stack) -> Stack:
 def load(path: Path) -> tuple[Values, Stack]:
     """Return the values of a filed publication, and the stack that they were measured with.
 
-    Raises DeepbenchError for a file that is damaged, or holds what cannot be right.
+    Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
     """
     return taken_apart(stored.whole(path))
 
@@ -155,7 +155,7 @@ def _add(filed: Results, name: str, values: dict[tuple[str, ...], list[float]]) 
 
 
 def entry_of(described: Path) -> dict[str, str] | None:
-    """Return what a machine.json says, None where there is none.
+    """Return the entry in a machine.json, None where there is no such file.
 
     Raises DeepbenchError for one that is damaged.
     """

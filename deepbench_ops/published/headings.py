@@ -12,7 +12,7 @@ from typing import Any
 from deepbench_ops.problems.tables import TYPES, size_names
 
 SHEETS = {name: kind.sheets for name, kind in TYPES.items() if kind.sheets is not None}
-"""What each family that has tables in workbooks says of them."""
+"""Tables in workbooks by family, of the families that have some."""
 
 SIZES = {name: sheets.sizes for name, sheets in SHEETS.items()}
 TIMES = {name: sheets.times for name, sheets in SHEETS.items()}

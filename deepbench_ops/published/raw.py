@@ -1,7 +1,7 @@
-"""The raw seconds of a submission: the records of measurements beside a result's points.
+"""Raw seconds of a submission: the records of measurements next to a result's points.
 
-A point and its records are one thing: what stands after merging is a point with the records that
-came with it, never a mixture of two machines' days.
+A point and its records are one thing: after merging, a point has the records that came with it,
+never a mixture of two machines' days.
 """
 
 import json
@@ -61,7 +61,7 @@ def check(result: Mapping[str, Any]) -> None:
             raise DeepbenchError(f"{named}: a reading of the yardstick for each time is missing")
 
 
-def write(beside: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Ready) -> bool:
+def write(path: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Ready) -> bool:
     """Replace the records of some points, by time; return whether that changes the file.
 
     It is replaced with the other files of `ready`, as `atomic.together` gives it.
@@ -69,15 +69,15 @@ def write(beside: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Re
     What else the file holds stays, and without anything there is no file. A skip gives way to the
     records of its kernel.
     """
-    known, standing = load(beside)
+    known, standing = load(path)
     kept = [each for each in standing if plain(each["benchmark"], each["params"]) not in new]
     entries = sorted([*kept, *(each for several in new.values() for each in several)], key=_place)
     if text(standing) == text(entries):
         return False
     if entries:
-        measurements.write(ready(beside), {**known, **facts}, entries)
+        measurements.write(ready(path), {**known, **facts}, entries)
     else:
-        beside.unlink()
+        path.unlink()
     return True
 
 

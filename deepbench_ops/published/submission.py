@@ -129,8 +129,8 @@ def check(submission: Any) -> None:
 
 
 def check_result(result: Any, known: Profile) -> None:
-    """Raise DeepbenchError for conditions or times of a result that cannot be; `known` says what
-    its machine can do."""
+    """Raise DeepbenchError for conditions or times of a result that cannot be right; `known` has
+    the peaks of its machine."""
     plausible.check_conditions(result["variables"])
     plausible.check(result, known)
 
@@ -192,8 +192,8 @@ def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[st
 
 
 def _same_place(release: Release, result: dict[str, Any], standing: Mapping[str, Any]) -> None:
-    """Raise DeepbenchError where what stands would not be joined with a result but contradict it
-    or stand beside it as a second time of the same kernel."""
+    """Raise DeepbenchError where stored results would not be joined with a result but contradict
+    it, or give a second time of the same kernel."""
     for environment, variables in standing.items():
         if environment == result["environment"] and variables != result["variables"]:
             raise DeepbenchError(
@@ -269,10 +269,10 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
     """Merge a submitted result with what is there, `empty` where nothing is; return whether that
     changed anything."""
     path = results / str(empty._filename)
-    beside = measurements.beside(path)
+    records_path = measurements.beside(path)
     filed = stored.whole(path) if path.exists() else empty
     before = _points(filed)
-    had = raw.by_point(raw.load(beside)[1])
+    had = raw.by_point(raw.load(records_path)[1])
     sent = raw.by_point(result.get("measurements", ()))
     after, brought = dict(before), {}
     for point in map(_as_stored, result["points"]):
@@ -281,7 +281,7 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
         coming = sent.get(of, [])
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
-    renewed = raw.write(beside, result.get("conditions", {}), brought, ready)
+    renewed = raw.write(records_path, result.get("conditions", {}), brought, ready)
     libraries = joined(filed._requirements, result["libraries"])
     changed = after != before or libraries != filed._requirements
     if changed:

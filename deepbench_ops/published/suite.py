@@ -26,7 +26,7 @@ def install() -> None:
 
     def wrapped(cls: type[Benchmarks], conf: Any, regex: Any = None) -> Benchmarks:
         path = Path(cls.get_benchmark_file_path(conf.results_dir))
-        if path.exists():  # asv says what makes one
+        if path.exists():  # without one asv names the command that makes it
             try:
                 benchmark_list.demand_whole(path)
             except DeepbenchError as wrong:

@@ -1,8 +1,8 @@
 """The tables that `deepbench export` writes, read back: CSV, JSON, Parquet, and workbooks that hold
 one.
 
-A table says what a submission says of times, and is taken in like one, by machine; it has no raw
-seconds and no profile.
+A table has the times of a submission, and is taken in like one, by machine; it has no raw seconds
+and no profile.
 """
 
 import csv
@@ -140,7 +140,7 @@ def _workbook(path: Path) -> list[Row] | None:
 
 
 def _checked(rows: Any) -> list[Row]:
-    """Return rows with all columns. Raises ValueError, naming the row, for what is no time."""
+    """Return rows with all columns. Raises ValueError, naming the row, for one that is no time."""
     if not isinstance(rows, list):
         raise ValueError("it is no list of rows")
     seen = set()
@@ -159,7 +159,7 @@ def _checked(rows: Any) -> list[Row]:
 
 
 def _wrong(row: Any) -> str:
-    """Return what of a row cannot be right; "" where all can."""
+    """Return the reason why a row cannot be right; "" where it can."""
     if not isinstance(row, dict) or list(row) not in (list(COLUMNS), OLD_COLUMNS):
         return "its columns are not those of an export"
     for name, kind in COLUMNS.items():
@@ -194,7 +194,7 @@ def fits(
     releases: Mapping[str, Release],
     machine: str | None = None,
 ) -> list[Fit]:
-    """Return what the rows of each machine say, as it may be taken in.
+    """Return the rows of each machine as a submission that may be taken in.
 
     machine: its name here. Raises DeepbenchError as `submission.fit` does, and for a table of
     several machines, which no export is.

@@ -1,4 +1,4 @@
-"""Starts the ranks of a group: imports the library once, then forks a process for each.
+"""Server that starts the ranks of a group: imports the library once, then forks one process each.
 
 Importing torch takes seconds of processor time, thirty-two times that a minute on two cores. A
 fork right after the import is safe, as nothing has started a thread or touched a device by then;

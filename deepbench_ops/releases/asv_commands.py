@@ -1,4 +1,4 @@
-"""What is mended about asv's commands besides `asv run`: each mend is a function of its own.
+"""Corrections of asv's commands other than `asv run`, each a function of its own.
 
 asv reads its configuration before it loads plugins, and catches errors of its own kind alone. So a
 configuration that is no JSON ends in its traceback whatever a plugin does (`deepbench config` names
@@ -42,7 +42,7 @@ KEPT = {
     "--skip-existing it leaves the finished ones out",
     "publish": "html/ is incomplete: asv publish writes it again",
 }
-"""What an interrupted command leaves, by its name."""
+"""Message for an interrupted command, by its name: the work that is kept."""
 
 Method = Callable[..., Any]
 
@@ -68,7 +68,7 @@ def _wrap(command: type[Command], name: str, wrapper: Callable[[Method], Method]
 
 
 def in_one_line(run: Method) -> Method:
-    """Check what the command was given, and end it with one line where it fails."""
+    """Check the arguments of the command, and end it with one line where it fails."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any, **more: Any) -> Any:
         with _errors_as_lines(cls.__name__.lower()):
@@ -89,7 +89,7 @@ def _errors_as_lines(command: str) -> Iterator[None]:
     except KeyboardInterrupt:
         _end_interrupted(command)
     except UserError as error:
-        if str(error) != "Interrupted.":  # what asv makes of Ctrl-C in some places
+        if str(error) != "Interrupted.":  # asv turns Ctrl-C into this in some places
             raise
         _end_interrupted(command)
     except BrokenPipeError:
@@ -145,8 +145,8 @@ def _check_environments(conf: Config, specifications: Iterable[str]) -> None:
 def keeping_lines(run: Method) -> Method:
     """Have `asv machine` describe a machine as `deepbench machine` does, and split no line.
 
-    asv's own values of os and ram change with every kernel. What is stored already stays, but for
-    what is given, and an entry that differs from its results is refused.
+    asv's own values of os and ram change with every kernel. Stored values stay, unless the command
+    gives others, and an entry that differs from its results is refused.
     """
 
     def wrapped(cls: type[Command], conf: Config, args: Any) -> Any:
@@ -172,7 +172,7 @@ def keeping_lines(run: Method) -> Method:
 
 
 def _asked(values: dict[str, str]) -> dict[str, str]:
-    """Return what the user answers to asv's questions, `values` being the suggestions."""
+    """Return the user's answers to asv's questions, with `values` as suggestions."""
     suggests = asv_machine.Machine.get_defaults
     asv_machine.Machine.get_defaults = staticmethod(lambda: values)
     try:

@@ -1,6 +1,6 @@
-"""A CUDA build of torch on a machine without a GPU: what of its companions may stay away.
+"""Requirements of a CUDA build of torch that a machine without a GPU can do without.
 
-Such a build wants several GB of NVIDIA's libraries beside it. Most are linked to it, so that it
+Such a build wants several GB of NVIDIA's libraries next to it. Most are linked to it, so that it
 does not even import without them; these are not: compilers for kernels of a GPU, and a solver that
 is loaded at its first use.
 """

@@ -101,7 +101,7 @@ def _name_unsteady(results: Path) -> None:
 
 
 def _framework(conf: Config) -> Callable[[str], str]:
-    """Return what tells the framework of a commit, "" where commits are no releases."""
+    """Return a function from a commit to its framework, "" where commits are no releases."""
     if conf.dvcs != repo.ReleaseRepo.dvcs:
         return lambda commit: ""
     return lambda commit: get_repo(conf).release(commit).framework

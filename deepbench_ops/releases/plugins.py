@@ -28,7 +28,7 @@ def installed() -> dict[str, metadata.Distribution]:
 
 
 def pip_arguments(distribution: metadata.Distribution, folder: Path) -> tuple[str, ...]:
-    """Return what pip installs a distribution from: its checkout, or a wheel made in `folder`."""
+    """Return pip's arguments for a distribution: its checkout, or a wheel made in `folder`."""
     checkout = _checkout(distribution)
     if checkout is not None:
         return "--no-build-isolation", "--editable", str(checkout)

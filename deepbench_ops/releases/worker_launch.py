@@ -1,4 +1,4 @@
-"""A release as one side of a pair: its environment, made if need be, and how to start it."""
+"""Launch of a release's worker, one side of a pair: its environment, made if needed, and start."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `asv run` and `asv show` print of a benchmark: the points there are, not the gaps.
+"""Tables of a benchmark in `asv run` and `asv show`: the points there are, not the gaps.
 
 A run of twelve points out of eight hundred would print eight hundred lines of "n/a".
 """

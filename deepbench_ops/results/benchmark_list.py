@@ -38,7 +38,7 @@ def demand_whole(path: Path) -> None:
 
 
 def _check(name: str, benchmark: Any) -> None:
-    """Raise ValueError for what is no benchmark."""
+    """Raise ValueError for an entry that is no benchmark."""
     if not isinstance(benchmark, dict) or benchmark.get("name") != name:
         raise ValueError(f"{name!r} is no benchmark")
     if not NAME.fullmatch(name):
@@ -55,7 +55,7 @@ def _check(name: str, benchmark: Any) -> None:
 
 
 def without_markup(benchmark: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a benchmark with a question mark for what HTML would take for markup, in all texts
+    """Return a benchmark with a question mark for each character of HTML's markup, in all texts
     but its code and the values of its parameters, which pages show as text."""
     return {
         field: MARKUP.sub("?", value)

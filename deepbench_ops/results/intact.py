@@ -18,7 +18,7 @@ def broken(results: Path) -> list[str]:
 
 
 def _readings(results: Path) -> Iterator[Callable[[], object]]:
-    """Yield what reads each file, and returns a line where it leaves out values."""
+    """Yield a reader of each file, which returns a line where it leaves out values."""
     listed = results / benchmark_list.FILE
     if listed.exists():
         yield partial(benchmark_list.demand_whole, listed)

@@ -16,8 +16,8 @@ State = tuple[int, int, int]
 
 @contextmanager
 def once(results: Path) -> Iterator[None]:
-    """Read what is in `results`; within the block these files are not read again, unless they
-    change meanwhile.
+    """Read the files in `results`; within the block they are not read again, unless they change
+    meanwhile.
 
     Results are shared: a change is made to a copy. They lack the values that cannot be right. asv
     finds the files of results alone that can be read, so that it does not warn of the others: the
@@ -52,6 +52,7 @@ def once(results: Path) -> Iterator[None]:
 
 
 def state(path: Path) -> State:
-    """Return what changes when a file is written again. Raises OSError where there is none."""
+    """Return inode, bytes and nanoseconds of the last change of a file: they differ when it is
+    written again. Raises OSError where there is none."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -99,13 +99,13 @@ def facts(path: Path) -> dict[str, dict[str, str]]:
 
 
 def conditions(path: Path) -> dict[str, str]:
-    """Return what all measurements of a file were taken under; {} where it tells of none.
+    """Return the conditions that all measurements of a file share; {} where it has none.
 
     Ranks of an all-reduce, processes of their own that load other libraries, are asked where there
     is nothing else.
     """
-    told = list(facts(path).values())
-    return agreed([each for each in told if "ranks" not in each] or told)
+    found = list(facts(path).values())
+    return agreed([each for each in found if "ranks" not in each] or found)
 
 
 def agreed(told: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -72,8 +72,8 @@ def add(machine: Path, runs: Iterable[Run]) -> Path:
 
 
 def _wrong(run: Run) -> str:
-    """Return which field of a run cannot be right; "" where all can. Raises KeyError and TypeError
-    for what is no run."""
+    """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
+    TypeError for an entry that is no run."""
     hash(_key(run))
     for name, value in run.items():
         if name in TIMES:

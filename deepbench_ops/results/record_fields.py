@@ -1,4 +1,4 @@
-"""What a record of a measurement must be to be read."""
+"""Check of the fields of a record of a measurement."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ class NoRecord(ValueError):
 
 
 def check(record: Any) -> None:
-    """Raise NoRecord for what is no record of a measurement or of a skip."""
+    """Raise NoRecord for an entry that is no record of a measurement or of a skip."""
     if not isinstance(record, dict):
         raise NoRecord(f"it is {str(record)[:40]!r}")
     for name in ("benchmark", "params", *(() if "skipped" in record else MEASURED)):
@@ -29,7 +29,7 @@ MEASURED = ("seconds", "yardstick")
 
 
 def _times(least: float) -> Callable[[Any], bool]:
-    """Return what says whether a value is a list of seconds, none below `least`."""
+    """Return a check that a value is a list of seconds, none below `least`."""
 
     def right(found: Any) -> bool:
         return (
@@ -65,4 +65,4 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "notes": lambda found: isinstance(found, Mapping),
     **dict.fromkeys(("readings", "spent"), _figures),
 }
-"""By name of a field, what says whether a value can be right."""
+"""Checks by name of a field: whether a value can be right."""

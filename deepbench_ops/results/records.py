@@ -27,7 +27,7 @@ class File:
 
     @classmethod
     def read(cls, path: Path) -> "File":
-        """Return what a file holds, without skips and quick looks.
+        """Return the content of a file, without skips and quick looks.
 
         Raises DeepbenchError for a broken one.
         """
@@ -59,7 +59,7 @@ class File:
 
 
 NOTHING = File({}, {})
-"""What a result without a file of measurements has."""
+"""The records of a result without a file of measurements."""
 
 
 def _settings(facts: Mapping[str, str]) -> Settings | None:
@@ -71,7 +71,7 @@ def _settings(facts: Mapping[str, str]) -> Settings | None:
 
 
 def _together(one: Settings | None, other: Settings | None) -> Settings | None:
-    """Return the settings of two processes of a point: what either had."""
+    """Return the settings of two processes of a point: those that either had."""
     if one == other or one is None or other is None:
         return one if one == other else None
     return tuple(sorted({*one, *other}))

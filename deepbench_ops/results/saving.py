@@ -1,4 +1,4 @@
-"""The seam between asv and the disk: nothing measured is lost, nothing empty is written.
+"""Saving of asv's results: nothing measured is lost, nothing empty is written.
 
 asv rewrites a result file with whatever the last run produced. Installed by the asv plugin,
 this module wraps the places where asv takes in, writes and removes a result, so that
@@ -9,7 +9,7 @@ this module wraps the places where asv takes in, writes and removes a result, so
 - values that the run did not measure stay as they are on the disk, where other commands may have
   written since the run began;
 - files appear whole or not at all, one writer at a time;
-- raw seconds, yardstick readings and fingerprints are filed beside the result;
+- raw seconds, yardstick readings and fingerprints are filed next to the result;
 - the run's journal goes last: a save that fails, or is killed, leaves all points in it.
 
 asv offers no hook here, hence the wrapping; tests pin the asv version's behaviour.
@@ -49,7 +49,7 @@ COLUMNS = (
     "_profiles",
     "_benchmark_version",
 )
-"""What asv holds of each benchmark of a result."""
+"""Attributes of asv's results that hold a value for each benchmark."""
 
 # asv needs a finite interval of every value. Where samples are too few for one it reaches from this
 # part of the value to this multiple of it: beyond any difference between releases. asv weighs a
@@ -93,8 +93,8 @@ def install(run: Run) -> None:
 def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
     """Keep samples, and note in ``appends`` whether they join those of an earlier run.
 
-    From the second round on asv appends to its own first: what it does with a benchmark first
-    tells whether it was asked to.
+    From the second round on asv appends to its own samples, so that only its first call for a
+    benchmark shows whether it was asked to append.
     """
 
     def wrapped(self: Results, benchmark: dict[str, Any], *args: Any, **kwargs: Any) -> None:
@@ -131,7 +131,7 @@ def _note(
 def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         measured_now = hasattr(self, "appends")
-        if not measured_now:  # `asv rm` saves what it has thinned out
+        if not measured_now:  # `asv rm` saves a result without the removed values
             save(self, result_dir)
             return
         try:
@@ -152,7 +152,7 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None], 
     """Write result and records, and forget the journal last.
 
     After a kill in between the next run takes the points from the journal and writes the same
-    again: records are told apart by what they measured and when.
+    again: two records are the same if benchmark, parameters and start time are.
     """
     path, records = folder / str(results._filename), run.records()
     _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
@@ -258,8 +258,8 @@ def _looks(records: list[dict[str, Any]]) -> dict[Key, bool]:
 def _merge(new: Results, disk: Results | None, looks: Mapping[Key, bool]) -> None:
     """Put every value of the disk into ``new`` for which that holds less, or the same of old.
 
-    Less is a skip, a failure, or a quick look where there were several samples. What leaves no
-    record, as another type of benchmark, was a quick look if it is a single sample; of a kernel
+    Less is a skip, a failure, or a quick look where there were several samples. A value without a
+    record, of another type of benchmark, was a quick look if it is a single sample; of a kernel
     of long calls that is a whole measurement. Points that the run did not measure are as old as
     its beginning: the disk has them, or they have been removed from it meanwhile.
     """

@@ -1,4 +1,4 @@
-"""Which points are unsteady: not to be trusted, with the reason.
+"""Steadiness of points: those that are unsteady, not to be trusted, with the reason.
 
 A point is unsteady for one of three reasons, looked for in this order:
 
@@ -6,7 +6,7 @@ A point is unsteady for one of three reasons, looked for in this order:
   range in which kernels and yardstick were shown to scale together, and the others do not confirm
   its time;
 - *disagreement*: no majority of its processes agrees, with each other and with the point's time,
-  within what processes of the machine differ by by chance;
+  within the differences that chance makes between processes of the machine;
 - *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
 
 docs/measuring.md has the figures behind the limits; bench/steadiness.py prints them again.
@@ -55,7 +55,7 @@ MEDIAN_OF_A_NORMAL = 0.6745
 
 @dataclass(frozen=True)
 class Judge:
-    """A machine's measurements, by the name of their file, and what its points are judged by."""
+    """A machine's measurements, by the name of their file, and the profile to judge points by."""
 
     files: Mapping[str, File]
     profile: Profile | None = None

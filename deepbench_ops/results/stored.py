@@ -1,4 +1,4 @@
-"""asv's result files, read without what cannot be right.
+"""asv's result files, read without values that cannot be right.
 
 asv takes any JSON for a result: a number that is no time stops its search for steps for ever, and
 a file that it cannot take apart is left out with a warning. Here such a file is an error that names
@@ -28,13 +28,13 @@ NAME = re.compile(r"[\w.\- ]*")
 MEND = "restore it from git, or remove it"
 
 PREFIX = re.compile(r"^Error [a-zA-Z ]+ '.*?': ")
-"""What asv says before the reason."""
+"""The part of asv's message before the reason."""
 
 SHOWN = 3
 """Values of a file that are named; of more the number is."""
 
 DAMAGE = (UserError, ValueError, TypeError, AttributeError, LookupError, RecursionError)
-"""What asv raises for files that are not as it writes them."""
+"""Exceptions that asv raises for files that are not as it writes them."""
 
 LATEST = 4102444800000
 """Milliseconds of the year 2100, after which no release has appeared."""
@@ -108,7 +108,7 @@ def damaged(path: Path, wrong: Exception) -> DeepbenchError:
 
 
 VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.api_version}
-"""What asv reads, by file; all others are results."""
+"""Format versions that asv reads, by file; all other files are results."""
 
 
 def check(path: Path, stored: Results) -> None:
@@ -155,7 +155,7 @@ def _params(stored: Results, name: str, place: int) -> str:
 
 
 def _wrong(path: Path, stored: Results) -> str:
-    """Return what of a result is not as asv writes it; "" where all is."""
+    """Return the difference of a result from asv's format; "" where there is none."""
     texts = {
         "commit_hash": stored.commit_hash,
         "env_name": stored.env_name,

@@ -1,4 +1,4 @@
-"""How long an `asv run` will take, all releases that are asked for together, before it begins."""
+"""Forecast of the seconds that an `asv run` takes, over all its releases, before it begins."""
 
 import os
 import sys
@@ -25,10 +25,10 @@ LONG_SECONDS = 3600.0
 """A run that takes longer is asked about first."""
 
 POINT_SECONDS = 3.0
-"""Of a point, where no records tell."""
+"""Seconds of a point without records of its kind."""
 
 PROCESS_SECONDS = 0.5
-"""What a point takes beyond what its record accounts for: a process, its imports, its end."""
+"""Seconds of a point outside of its record: start, imports and end of a process."""
 
 Kind = tuple[str, ...]
 """A framework, a family and a precision, or the last two."""

@@ -102,7 +102,7 @@ class Journal:
         self._earlier = [self.path] if left else []
 
     def _read(self, folder: Path) -> None:
-        """Take in what journals of ended runs hold of these conditions; remove those of no use."""
+        """Take in the points of ended runs under these conditions; remove journals of no use."""
         oldest, stale = time.time() - LONGEST_SECONDS, 0
         seen = set()
         for path in sorted(folder.glob("*.jsonl")):

@@ -167,7 +167,7 @@ class Watch:
 
 
 def _variables() -> dict[str, str]:
-    """Return what the environment asks of measuring, and not of this run's process."""
+    """Return the environment's variables that steer measuring, without those of this run alone."""
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
     names -= {record.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
     return {name: os.environ[name] for name in sorted(names)}

@@ -1,4 +1,4 @@
-"""`python -m deepbench_ops.scaling`: what torchrun starts on every rank."""
+"""`python -m deepbench_ops.scaling`: the program that torchrun starts on every rank."""
 
 import os
 

@@ -13,13 +13,13 @@ from deepbench_ops.scaling.request import parsed
 
 
 def main() -> None:
-    """Take part in the training that the one argument asks for."""
+    """Take part in the training that the only argument describes."""
     try:
         request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
         if request.device == "cuda":  # before anything is put on a GPU
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         ranks = [int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE")]
-        memory.demand(request, *ranks)  # nobody takes any until all have joined
+        memory.demand(request, *ranks)  # no rank allocates until all have joined
         dist.init_process_group(worker.BACKENDS[request.device])
         steps = worker.run(request)
         if dist.get_rank() == 0:

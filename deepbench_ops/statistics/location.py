@@ -78,7 +78,7 @@ class Location:
         return np.asarray((self.weights * each).sum(axis=-1))
 
     def quantile(self, probability: float) -> np.ndarray:
-        """Return what the level is below with this probability."""
+        """Return the value that the level is below with this probability."""
         each = self.centres + self.errors * stdtrit(self.freedoms, probability)
         counts = self.weights > 0
         low = np.where(counts, each, np.inf).min(axis=-1)

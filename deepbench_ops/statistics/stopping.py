@@ -23,7 +23,7 @@ class Look:
 def looks(most: int, every: int = EVERY) -> list[Look]:
     """Return the looks at up to `most` rounds.
 
-    What is spent grows with the square of the rounds: later looks are the sharper ones.
+    The spent share grows with the square of the rounds: later looks are the sharper ones.
     """
     ends = [*range(every, most, every), most]
     return [

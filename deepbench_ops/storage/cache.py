@@ -1,6 +1,6 @@
-"""Values that are computed once and stored, as JSON below a checksum of what they were made of.
+"""Values that are computed once and stored, as JSON below a checksum of them and their inputs.
 
-A cache may be damaged, or written by anyone: it is data, never code, and whatever does not match
+A cache may be damaged, or written by anyone: it is data, never code, and a file that does not match
 its checksum counts as absent. Not for measured environments, which lack orjson.
 """
 

@@ -18,8 +18,8 @@ SMALL = 4_000_000
 def read_bytes(path: Path, largest: int) -> bytes:
     """Return the content of a file.
 
-    Raises DeepbenchError for more than `largest` bytes and for what is no file, such as a device or
-    a pipe; OSError where it cannot be opened.
+    Raises DeepbenchError for more than `largest` bytes and for a path that is no file, such as a
+    device or a pipe; OSError where it cannot be opened.
     """
     demand_file(path)
     with path.open("rb") as stream:
@@ -30,8 +30,8 @@ def read_bytes(path: Path, largest: int) -> bytes:
 
 
 def read_text(path: Path, largest: int) -> str:
-    """Return the content of a file in UTF-8. Raises what `read_bytes` raises, and DeepbenchError
-    for another encoding."""
+    """Return the content of a file in UTF-8. Raises as `read_bytes` does, and DeepbenchError for
+    another encoding."""
     try:
         return read_bytes(path, largest).decode("utf-8")
     except UnicodeDecodeError as wrong:
@@ -39,14 +39,14 @@ def read_text(path: Path, largest: int) -> str:
 
 
 def demand_file(path: Path) -> None:
-    """Raise DeepbenchError for what exists and is no regular file, OSError for what does not."""
+    """Raise DeepbenchError for a path that is no regular file, OSError where nothing is there."""
     if not stat.S_ISREG(path.stat().st_mode):
         kind = "a folder" if path.is_dir() else "a device or a pipe"
         raise DeepbenchError(f"{path}: {kind}: give a file")
 
 
 def demand_smaller(path: Path, largest: int) -> None:
-    """Raise DeepbenchError for what `read_bytes` would refuse, for readers of others' libraries."""
+    """Raise DeepbenchError as `read_bytes` does, before another library reads the file."""
     demand_file(path)
     if path.stat().st_size > largest:
         raise _too_large(path, largest)

@@ -149,7 +149,7 @@ def _describe(path: Path, doing: str) -> None:
 
 
 def _holder(path: Path) -> tuple[str, str]:
-    """Return the id of the process that holds a lock, and it with what it does since when."""
+    """Return the id of the process that holds a lock, and a phrase with its id, work and start."""
     try:
         about = json.loads(_description(path).read_text(encoding="utf-8"))
         pid = str(about["pid"])

@@ -6,14 +6,14 @@ family's dataclass), with the same slots:
 - ``SMALL`` and ``PROBE``: the most of each size that its small twin keeps, for the check and for
   an estimate of speed;
 - ``inputs(problem, precision, seed)``: the operands;
-- ``reference(problem, inputs, precision, operation)``: what the output must be, a
+- ``reference(problem, inputs, precision, operation)``: the true output, a
   `kernel.Reference`; of an operation with several outputs a mapping of references by the outputs'
   names, the first output's name being "".
 
 Whole models have neither of the last two: see `families.model`. A family may also have
 
 - ``probe(problem, times)``: the twin for an estimate, where sizes alone do not make it;
-- ``refuse(problem, precision, operation)``: raises Unsupported for what no framework is asked for;
+- ``refuse(problem, precision, operation)``: raises Unsupported where no framework is asked at all;
 - ``memory_needed(problem, operation, execution)``: bytes, where operands alone do not tell.
 """
 
@@ -62,7 +62,7 @@ def probe(problem: P, times: int = 1) -> P:
 def references(
     kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int
 ) -> Mapping[str, Reference]:
-    """Return what each output of the kernel of a small twin must be, the first under the name "".
+    """Return the reference of each output of a small twin's kernel, the first under the name "".
 
     From newly drawn inputs, not those that the kernel holds; a model's kernel brings its own,
     which holds the weights as they were at first.

@@ -49,7 +49,7 @@ class JaxDevice(Backend):
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return what builds kernels by a module of a family."""
+        """Return the builder of kernels in a module of a family."""
         return functional.builder_in(module)
 
     def build(

@@ -16,7 +16,7 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"
 
 
 class NumpyBackend(Backend):
-    """numpy, with scipy for what is sparse."""
+    """numpy, with scipy for sparse operations."""
 
     name = "numpy"
 
@@ -27,11 +27,11 @@ class NumpyBackend(Backend):
         self._blas = openblas.of_numpy()
 
     def memory_available(self) -> float:
-        """Return what the system says may be taken without swapping."""
+        """Return the bytes that can be allocated without swapping, as the system reports them."""
         return available()
 
     def threads(self) -> int | None:
-        """Return OpenBLAS's thread count; with another BLAS what the environment asks for."""
+        """Return OpenBLAS's thread count; with another BLAS that of the environment, else None."""
         if self._blas is not None:
             return self._blas.threads()
         asked = [os.environ.get(name, "") for name in THREAD_VARIABLES]

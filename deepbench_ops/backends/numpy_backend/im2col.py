@@ -1,8 +1,8 @@
-"""Tensors of images as matrices that BLAS can read, with a copy only where there must be one.
+"""Matrices of image patches that BLAS can read (im2col), copied only where that is necessary.
 
-A convolution is a product once what each filter sees stands in a column of its own. The blocks
-in which that is done bound the memory and keep a block in the cache between the copy and the
-product.
+A convolution is a matrix product once each patch that a filter is applied to stands in a column
+of its own. The patches are copied in blocks, which bounds the memory and keeps a block in the
+cache between the copy and the product.
 """
 
 from collections.abc import Iterator

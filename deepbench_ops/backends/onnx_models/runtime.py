@@ -22,7 +22,7 @@ class Runtime(CpuBackend):
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return what builds kernels: as ever, or out of a module's ONNX `model`."""
+        """Return a module's builder of kernels: from its ONNX `model` where it has one."""
         if hasattr(module, "model"):
             return builder(partial(function, module.model))
         return super().builder_in(module)

@@ -1,4 +1,4 @@
-"""Sparse products in ONNX Runtime: an operator of its own, and of the rest what ONNX has."""
+"""Sparse products in ONNX Runtime: its own operator forward, else the operators of ONNX."""
 
 from typing import Any
 

@@ -9,5 +9,5 @@ COMPANIONS = ("onnx",)
 """Packages that it cannot do without besides the framework."""
 
 # openvino reports its use to its makers when it is imported, from a process that it forks next to
-# what is measured. Where that package is missing, it does not.
+# the measured one. Where that package is missing, it does not.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a network should come to, and how far a precision may be off.
+"""Reference values of a network's outputs, and the error that each precision may have.
 
 The truth of an inference is the same network in float64, on the first and the last item. Of a
 training step it is, for the small twin, the loss and some gradients in float64; for the network

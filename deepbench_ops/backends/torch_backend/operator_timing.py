@@ -1,9 +1,9 @@
-"""What the operations of a step take when each is done alone: as a kernel, like the step itself.
+"""Kernel that runs each operation of a step alone, to be timed like the step itself.
 
 Its seconds are those of all calls that a step makes, each operation's one after the other with
-nothing between them; what the step takes beyond is the framework's overhead. What it does for a
-check is the whole step, by the very operations that are timed and by no others, so that the step's
-judge speaks for all of them.
+nothing between them; the rest of the step's time is the framework's overhead. For a check it runs
+the whole step, by the very operations that are timed and by no others, so that the check of the
+step covers all of them.
 """
 
 import time

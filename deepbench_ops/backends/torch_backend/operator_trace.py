@@ -1,4 +1,4 @@
-"""What a step calls: every operation below torch's gradients, with its shapes, FLOPs and bytes."""
+"""Trace of a step: every operation below torch's gradients, with its shapes, FLOPs and bytes."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence

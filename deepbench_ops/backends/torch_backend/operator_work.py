@@ -1,4 +1,4 @@
-"""The work of one call that torch hands over: its floating-point operations and its bytes.
+"""Work of one call of a torch operation: its floating-point operations and its bytes.
 
 Counted are products, convolutions, attention and recurrent layers, a multiply-add as two, as the
 FLOPs of a whole model are. Everything else counts 0: normalisation, pooling, lookups, losses,

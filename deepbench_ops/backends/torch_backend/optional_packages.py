@@ -1,4 +1,4 @@
-"""Packages beside torch that a way of running a network asks for."""
+"""Optional packages next to torch that a way of running a network needs."""
 
 import sys
 from contextlib import suppress

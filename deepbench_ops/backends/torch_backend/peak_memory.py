@@ -1,4 +1,4 @@
-"""How much memory the tensors of a call take at once: each counts from its making to its end.
+"""Peak memory of the tensors of a call: each counts from its creation to its end.
 
 On tensors of the meta device nothing is allocated or computed, so that any size can be asked for.
 """

@@ -101,7 +101,7 @@
         });
     }, {rootMargin: '300px'});
 
-    /* Fill `place` with a chart. `described` says in words what it shows; `title` and `sides` (what is compared) stand
+    /* Fill `place` with a chart. `described` says in words what it shows; `title` and `sides` (compared with each other) stand
        above it in pictures; `build()` gives Plotly's
        traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks; `room` is the
        least width and the height in pixels, for what does not fit into any: it is panned where a page is narrower. */

@@ -87,7 +87,7 @@
         others(catalogue, start, new Set(Object.values(groups).map(function (row) { return row.machine.name; })), wanted.kind, wanted.precision);
     }
 
-    /* What changed: a kernel, or a group of several, which opens to show them all. */
+    /* The changed kernel, or a group of several, which opens to show them all. */
     function what(row) {
         function link(line, text) { return el('a', {href: 'timeline.html' + d.address(line.at)}, text); }
         if (row.lines.length === 1) { return link(row.lines[0], row.what); }

@@ -101,9 +101,9 @@
 
     /* A time's interval, or why it has none, and why it is unsteady; nothing of what was published, which is one figure. */
     function told_interval(line, place) {
-        var told = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
+        var interval = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';
-        return [told, told_unsteady(line, place)].filter(Boolean).join('; ');
+        return [interval, told_unsteady(line, place)].filter(Boolean).join('; ');
     }
 
     /* Why a time is not to be trusted, '' where it is. */

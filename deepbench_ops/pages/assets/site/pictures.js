@@ -1,4 +1,4 @@
-/* Pictures of charts to take along. Above the chart stand its title, its sides (what is compared) and the day of
+/* Pictures of charts to take along. Above the chart stand its title, the compared sides and the day of
    the results, since a picture is looked at far from its page. */
 'use strict';
 

@@ -150,7 +150,7 @@
         offer(select, Array.from(select.options, function (option) { return [option.value, option.text]; }), null, asked);
     }
 
-    /* What the address asks for and the page does not have is told, until something else is chosen. */
+    /* Report names in the address that the page does not have, until something else is chosen. */
     function not_here(what, name, why) {
         document.getElementById('content').prepend(el('p', {class: 'torn missing', role: 'alert'},
             'The address asks for the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, ' +
@@ -236,7 +236,7 @@
         }));
     }
 
-    var SAID = 2000;  /* milliseconds that a button says what came of it */
+    var SAID = 2000;  /* milliseconds that a button shows its outcome */
 
     /* A button that copies `text()` and says so in the place of its label. */
     function copy_button(label, text) {
@@ -310,7 +310,7 @@
             catalogue.torn.forEach(function (text) {
                 document.getElementById('main').prepend(el('p', {class: 'torn', role: 'alert'}, text));
             });
-        }).catch(function () { /* told below */ });
+        }).catch(function () { /* reported below */ });
         follow(function () {
             var restore = first ? function () {} : restart(loaded);
             first = false;
@@ -330,7 +330,7 @@
         }
     }
 
-    /* Put the content as it was loaded in the place of what is shown. Returns what to do when it is drawn: until then
+    /* Replace the shown content by that as loaded. Returns a function to call when it is drawn: until then
        it keeps its height, so that the page stays where it is scrolled to; then the focus returns to its place. */
     function restart(loaded) {
         var before = document.getElementById('content'), content = loaded.cloneNode(true), focused = document.activeElement.id;

@@ -31,7 +31,7 @@
         fieldset.onchange = changed;
     }
 
-    /* Those of the names that are there; what else the address has asked for is reported. */
+    /* Those of the names that are there; other names in the address are reported. */
     function present(what, names, known, wanted) {
         return names.filter(function (name) {
             if (name && !known.includes(name) && wanted.has(what)) { d.not_here(what, name); }
