@@ -52,7 +52,7 @@ from deepbench_ops.results import times
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED, PUBLISHED = "epyc-9005-2core", "raspberry-pi-3"
 RELEASES = 2
-"""How many releases of the measured machine there are."""
+"""Number of releases of the measured machine."""
 
 LIMIT = 60
 """Seconds of a command."""
@@ -135,7 +135,7 @@ def tallied(found: Outcome) -> Counter[str]:
 
 
 def build(folder: Path) -> dict[str, Times]:
-    """Make the project; return the times of its results and of what it exports, by kind."""
+    """Make the project; return the times of its results and of its exports, by kind."""
     results = folder / "results"
     for machine in (MEASURED, PUBLISHED):
         shutil.copytree(ROOT / "results" / machine, results / machine)
@@ -216,7 +216,7 @@ KINDS = {
 
 
 def damage(path: Path, how: Callable[[bytes, random.Random], bytes], draw: random.Random) -> str:
-    """Damage a file; return what was done."""
+    """Damage a file; return the kind of damage."""
     before = path.read_bytes()
     name = how.__name__
     if path.suffix == ".xlsx" and name not in ("flipped", "cut"):
@@ -384,7 +384,7 @@ def exported(world: Path, errors: list[str] | None = None, results: str = "resul
 
 
 def run(*arguments: str, within: Path) -> tuple[int, str, str]:
-    """Run a command in a folder; return status, output and errors. Raises what it fails with."""
+    """Run a command in a folder; return status, output and errors. Raises its exception."""
     out, err = io.StringIO(), io.StringIO()
     argv = patch.object(sys, "argv", ["deepbench", *arguments])
     with argv, contextlib.chdir(within), quiet(out, err):

@@ -134,7 +134,7 @@ Seconds = tuple[float, ...]
 
 
 class Suite:
-    """A project with small releases in a folder of its own, and what was measured in it."""
+    """A project with small releases in a folder of its own, and its measurements."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -4,9 +4,9 @@ Prints, from the raw records of all machines:
 
 1. by the yardstick's reading over its nominal value, slice by slice: how far calibrated seconds lie
    from those of the point's other processes, which read 0.95 to 1.2 times nominal;
-2. by the share of a point's slices outside of the range, by what the other slices say, and by how
-   far two processes lie apart: how often a point lies off its line, the median of the six nearest
-   releases, by more than 15 %;
+2. by the share of a point's slices outside of the range, by the times of the other slices, and by
+   how far two processes lie apart: how often a point lies off its line, the median of the six
+   nearest releases, by more than 15 %;
 3. by machine, how many times as long as another process one may take by chance, and the unsteady
    points by reason;
 4. how often points of two processes with nothing but normal noise are called unsteady.

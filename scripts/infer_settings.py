@@ -9,7 +9,7 @@ dispatch chooses on the processor of the fingerprint, the variable was set: the 
 known, and nothing is written. CHOSEN is the table of docs/lab-notes/2026-11-24-openblas-core.md,
 made by bench/openblas_core.py. The yardstick of such a machine ran the same path: its compute
 reading is taken out of the profile, so that the next run there takes a new one, and the peaks of
-numpy say under what they were reached. A second call changes nothing.
+numpy name the setting under which they were reached. A second call changes nothing.
 """
 
 import json

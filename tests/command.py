@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 
 
 def make_project(folder: Path) -> None:
-    """Give a folder what makes it a project folder."""
+    """Write the configuration that makes a folder a project folder."""
     (folder / project.CONFIGURATION).write_text(f'{{"plugins": [".{project.PLUGIN}"]}}')
 
 

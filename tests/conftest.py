@@ -1,5 +1,5 @@
-"""What all tests share: no time limit on a single example, since machines are shared; all cores,
-which an earlier test may have given up; and an end of the time for slow tests."""
+"""Shared setup of all tests: no time limit on a single example, since machines are shared; all
+cores, which an earlier test may have given up; and an end of the time for slow tests."""
 
 import os
 import time

@@ -378,7 +378,7 @@ def test_a_mistake_in_table_or_configuration_is_one_line(suite):
     ],
 )
 def test_what_cannot_be_done_is_one_line(machines, arguments, expected):
-    """What asv answers with a traceback, or does without asking, is one line and status 1."""
+    """A command that asv ends with a traceback, or runs without asking: one line and status 1."""
     described(machines)
     said = asv(machines, *arguments, code=1)
     assert said.strip("\u00b7 \n").startswith(expected)
@@ -386,7 +386,7 @@ def test_what_cannot_be_done_is_one_line(machines, arguments, expected):
 
 
 def test_setup_prints_no_objects(suite):
-    """`asv setup` says what it does, and nothing of Python's."""
+    """`asv setup` prints its steps, and no objects of Python."""
     assert "object at" not in asv(suite, "setup")
 
 
@@ -425,7 +425,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(suite):
 
 
 def interrupted(suite, command, begun):
-    """Send what Ctrl-C sends to all processes of a terminal, once `begun` is in the output."""
+    """Send Ctrl-C's signal to all processes of the command, once `begun` is in the output."""
     heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         [sys.executable, "-u", "-m", "asv", *command],
@@ -453,7 +453,7 @@ def interrupted(suite, command, begun):
     ],
 )
 def test_an_interruption_is_one_line(suite, command, begun, kept):
-    """Ctrl-C ends a command with one line that says what is kept, and status 130."""
+    """Ctrl-C ends a command with one line that names the kept work, and status 130."""
     status, said = interrupted(suite, command, begun)
     assert "Traceback" not in said
     assert "Interrupted: " in said
@@ -462,7 +462,7 @@ def test_an_interruption_is_one_line(suite, command, begun, kept):
 
 
 def test_a_killed_publish_leaves_no_process(suite, monkeypatch):
-    """What writes our pages next to asv ends with it."""
+    """The process that writes our pages next to asv ends with it."""
     monkeypatch.setenv(processes.MARK, "publishing")
     with subprocess.Popen(
         [sys.executable, "-m", "asv", "publish"],
@@ -498,7 +498,7 @@ def described(suite, results=True, **other):
 
 @pytest.fixture
 def machines(suite):
-    """Puts back what asv knows of machines, and their results."""
+    """Restores asv's entries of machines, and their results."""
     before = (suite / ".asv-machine.json").read_text()
     yield suite
     (suite / ".asv-machine.json").write_text(before)
@@ -523,7 +523,7 @@ def test_asv_machine_describes_as_deepbench_does(machines):
 
 
 def test_a_run_under_another_entry_than_the_results_is_refused(machines):
-    """What asv itself wrote over the entry elsewhere is noticed before it starts new lines."""
+    """An entry that asv itself has overwritten elsewhere is refused before it starts new lines."""
     described(machines, os="Linux 6.1.0")
     said = asv(machines, "run", "--bench", "track", "numpy-1.0.0", code=1)
     assert "machine 'here' has results under os 'Linux' instead of 'Linux 6.1.0'" in said

@@ -1,4 +1,4 @@
-"""What a setting of OpenBLAS costs is measured with it and without, and named."""
+"""The cost of a setting of OpenBLAS is measured with it and without, and named."""
 
 import pytest
 

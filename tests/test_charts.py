@@ -138,7 +138,7 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
 def test_a_picture_says_what_it_shows(
     page: Any, site: str, html: Path, address: str, place: str, lines: list[str]
 ) -> None:
-    """Title, what is compared and the day of the results stand above the chart."""
+    """Title, compared sides and the day of the results stand above the chart."""
     day = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["day"]
     opened_page(page, site, address)
     traces(page, place)

@@ -1,4 +1,4 @@
-"""How commands end: one line and a status, whatever went wrong, and no traceback."""
+"""Endings of commands: one line and a status for every error, and no traceback."""
 
 import os
 import signal

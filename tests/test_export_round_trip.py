@@ -1,4 +1,4 @@
-"""What `deepbench export` writes, `deepbench import` takes in, to the same times again."""
+"""Round trip of exports: `deepbench import` reads files of `deepbench export` to the same times."""
 
 import csv
 import io
@@ -228,7 +228,7 @@ def test_numbers_and_plain_text_are_not_quoted(value: object) -> None:
 
 @given(st.text(max_size=8))
 def test_a_guarded_text_reads_back_to_itself(text: str) -> None:
-    """Whatever it begins with, quotes too; numbers stay as they are."""
+    """With any first character, quotes too; numbers stay as they are."""
     assert text == bare(str(guarded(text)))
 
 

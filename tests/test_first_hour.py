@@ -1,4 +1,4 @@
-"""What a new user sees in the first hour: the next commands, installs and rows as they come."""
+"""Output for a new user in the first hour: the next commands, installs and rows as they come."""
 
 import subprocess
 from datetime import date
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_the_dashboard_ends_with_the_next_commands():
-    """How to activate comes first, and what installs torch last."""
+    """The command that activates comes first, and the one that installs torch last."""
     shown = subprocess.run(
         ["make", "--dry-run", "dashboard"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

@@ -1,4 +1,4 @@
-"""How long a run will take, and the question before a long one."""
+"""Forecast of a run's seconds, and the question before a long run."""
 
 import io
 import sys

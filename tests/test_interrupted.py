@@ -1,4 +1,4 @@
-"""Commands that end early: each says in one line what is kept, and leaves no traceback."""
+"""Commands that end early: each names the kept work in one line, and leaves no traceback."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ SLOW = [[(1.0, 1.2 + 0.001 * number)] * 20 for number in range(5)]
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """Has Ctrl-C come after so many comparisons, each of which finds the later release slower."""
+    """Raises Ctrl-C after some comparisons, all of them with the later release slower."""
 
     def after(comparisons):
         left = [SLOW] * comparisons
@@ -55,7 +55,7 @@ def test_noise_says_that_nothing_is_kept(interrupted):
     ],
 )
 def test_bisect_says_where_it_goes_on(interrupted, comparisons, kept):
-    """What the comparisons so far have settled is the span that is named."""
+    """The message names the span that the comparisons so far have settled."""
     interrupted(comparisons)
     status, out, err = deepbench("bisect", KERNEL, "numpy-1.24.4..numpy-2.4.6")
     assert (130, "") == (status, out)

@@ -132,8 +132,8 @@ def test_a_killed_process_leaves_none(mark, program):
 
 @pytest.mark.parametrize("victim", ["guardian", "reader"])
 def test_a_kernel_goes_on_when_its_yardstick_is_killed(mark, victim):
-    """Whichever of its two processes is killed during a reading, the other wakes the asker, who
-    says what has happened."""
+    """When one of its two processes is killed during a reading, the other wakes the asker, which
+    reports it."""
     with running(YARDSTICK) as process:
         (guardian,) = children(process.pid, mark)
         (reader,) = children(guardian, mark)
@@ -156,7 +156,7 @@ def test_a_parent_that_has_ended_already_is_noticed():
 
 @pytest.mark.parametrize("pause", ["0", "60"])
 def test_asv_leaves_no_server(mark, monkeypatch, pause):
-    """asv's fork server, what it runs and the yardstick end with asv, which is killed while a
+    """asv's fork server, its children and the yardstick end with asv, which is killed while a
     kernel is measured, and between two of them."""
     monkeypatch.setenv("PAUSE", pause)
     with running(ASV) as asv:

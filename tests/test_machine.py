@@ -391,7 +391,7 @@ def test_a_yardstick_that_is_missing_says_why(monkeypatch):
 def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
     """A higher reading replaces a measured peak, a lower or missing one leaves it and its day.
 
-    The user is told of one that is much lower, and how to take it all the same.
+    A line reports a much lower one, and the option that takes it all the same.
     """
     sheet = Figure(9.0, "FLOP/s", "data sheet: vendor")
     past = Figure(8.0, "FLOP/s", "measured: torch")
@@ -462,7 +462,7 @@ def test_a_neighbour_of_one_pass_costs_nothing_and_is_named(simulated, read_yard
 
 
 def test_a_neighbour_that_stays_is_named(simulated, read_yardsticks):
-    """Both passes agree on half of the peak: what gives it away is the processors' time."""
+    """Both passes agree on half of the peak: only the processors' time shows the neighbour."""
     simulated.update(neighbour=iter([True] * 4), others="other processes took 50%")
     peak, _, doubts, _ = surveyed()
     assert 122 == peak

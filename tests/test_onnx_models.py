@@ -10,7 +10,7 @@ from deepbench_ops.backends.onnx_models import rnn
 
 @pytest.mark.parametrize("cell", ["vanilla", "lstm", "gru"])
 def test_every_node_of_a_recurrence_has_a_name_of_its_own(cell):
-    """onnxruntime 1.18.1 to 1.21.0 names what it fuses after the first node: without names, two
+    """onnxruntime 1.18.1 to 1.21.0 names a fused node after its first node: without names, two
     fused nodes of a step have the same, and it refuses the model."""
     problem = problems.Rnn(cell=cell, hidden=8, batch=2, timesteps=3)
     drawn = inputs(problem, "float32")

@@ -181,7 +181,7 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
 
 
 def test_a_change_opens_a_timeline_that_says_which_way_it_goes(page: Any, site: str) -> None:
-    """From the verdicts: a triangle upwards for what became slower."""
+    """From the verdicts: a triangle upwards for a kernel that became slower."""
     page.goto(f"{site}verdicts.html")
     page.locator("main tbody tr td a").first.click()
     page.wait_for_selector(READY)
@@ -268,8 +268,8 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
 
 
 def test_the_console_has_no_warnings(browser: Any, site: str) -> None:
-    """On a phone, where no chart of the first page is in view; browsers warn of what was preloaded
-    in vain after some seconds."""
+    """On a phone, where no chart of the first page is in view; browsers warn of unused preloads
+    after some seconds."""
     context = browser.new_context(viewport={"width": 400, "height": 700})
     page = context.new_page()
     messages: list[str] = []

@@ -1,4 +1,4 @@
-"""What browsers let the pages do: nothing that results could make them do."""
+"""Content security policy of the pages: nothing that results contain can run."""
 
 import json
 import re

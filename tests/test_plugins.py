@@ -37,7 +37,7 @@ def installed(tmp_path):
 
 
 def run(site, *command):
-    """Run a command that finds what is installed in `site`."""
+    """Run a command that finds the distributions installed in `site`."""
     environ = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     return subprocess.run(
         [sys.executable, *command], cwd=ROOT, env=environ, capture_output=True, text=True

@@ -1,4 +1,4 @@
-"""What libraries print that helps no one is held back, and nothing else."""
+"""Useless output of libraries is held back, and nothing else."""
 
 import logging
 import os

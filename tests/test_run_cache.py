@@ -1,4 +1,4 @@
-"""What a process finds out is there for the next one, and for nobody who asks something else."""
+"""Cache of a run: an answer of one process reaches the next one, for the same question only."""
 
 import pytest
 from hypothesis import given
@@ -40,11 +40,11 @@ def test_a_new_answer_takes_the_place_of_the_old(shared):
     assert [".json"] == [path.suffix for path in shared.iterdir()]
 
 
-@given(told=st.dictionaries(KEYS, st.integers()))
-def test_without_a_folder_a_process_keeps_its_own(told):
+@given(answers=st.dictionaries(KEYS, st.integers()))
+def test_without_a_folder_a_process_keeps_its_own(answers):
     """Every key has its own answer, and another object knows nothing of it."""
     own = RunCache("rate")
-    for key, answer in told.items():
+    for key, answer in answers.items():
         own.put(key, answer)
-    assert told == {key: own.get(key) for key in told}
-    assert all(RunCache("rate").get(key) is None for key in told)
+    assert answers == {key: own.get(key) for key in answers}
+    assert all(RunCache("rate").get(key) is None for key in answers)

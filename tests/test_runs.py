@@ -70,7 +70,7 @@ def test_a_saved_run_leaves_nothing_to_take_up(tmp_path):
 
 
 def test_points_that_a_run_does_not_ask_for_stay(tmp_path):
-    """A run of a few points does not throw away what a longer one has measured of the others."""
+    """A run of a few points keeps the other points that a longer one has measured."""
     long = Journal(tmp_path, {})
     long.add(POINT, ENTRY)
     long.add(OTHER, ENTRY)

@@ -322,7 +322,7 @@ def with_a_record(folder):
 
 
 def end_process():
-    """Forget which records this process has filed: what follows is another run."""
+    """Forget which records this process has filed, as at the end of a run."""
     measurements._filed.clear()
 
 
@@ -376,7 +376,7 @@ def test_records_are_collected_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("appending", [False, True])
 def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
-    """The next run files what an interrupted one had filed already, and its own second round."""
+    """The next run files the records of an interrupted one again, and its own second round."""
     path = tmp_path / ("x" + measurements.SUFFIX)
     measurements.add(path, [a_record("a", [1.0], 1.0)], appending)
     end_process()

@@ -1,4 +1,4 @@
-"""Settings from outside are recorded with every point, and decide what is compared."""
+"""Settings from outside are recorded with every point, and decide which points are compared."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_libraries_of_arm_are_steered_on_arm_alone():
 
 @given(st.dictionaries(st.from_regex("[A-Z_]{1,9}", fullmatch=True), st.text()))
 def test_settings_are_read_as_they_were_written(found):
-    """Whatever stands in a value: blanks, quotes, equals signs, lines."""
+    """With any text in a value: blanks, quotes, equals signs, lines."""
     known = tuple(sorted(found.items()))
     assert known == settings.parse(settings.text(known))
 
@@ -73,7 +73,7 @@ print(json.dumps(fingerprint.stable({}, 1)["settings"]))
 
 
 def test_the_measured_process_records_what_it_was_started_with():
-    """Not the thread counts that it fixes, nor what is set while frameworks are imported."""
+    """Not the thread counts that it fixes, nor variables set while frameworks are imported."""
     environ = {**os.environ, "OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "7"}
     done = subprocess.run(
         [sys.executable, "-c", IN_A_PROCESS], env=environ, capture_output=True, text=True
@@ -103,7 +103,7 @@ def test_a_setting_does_not_move_the_yardstick():
 
 
 def _stored(folder: Path, *facts: dict[str, str], params=(("a",),)) -> Path:
-    """Write records beside a result: one kernel for each of `params`, under each of `facts`."""
+    """Write records next to a result: one kernel for each of `params`, under each of `facts`."""
     path = folder / ("x" + measurements.SUFFIX)
     known = {fingerprint.digest(each): each for each in facts}
     entries = [
@@ -161,7 +161,7 @@ def test_a_point_under_a_setting_is_named_with_it_and_is_not_usual():
 
 
 def test_machines_are_compared_where_their_settings_agree():
-    """What is left out is named; two that were both measured under it are compared."""
+    """Points that are left out are named; two that were both measured under it are compared."""
     here = comparison.contender("box", [point(settings=())])
     there = comparison.contender("far", [point(machine="far", settings=HASWELL, seconds=2.0)])
     assert [] == comparison.changes(here, there)

@@ -1,4 +1,4 @@
-"""What stood under the times of a machine, release by release."""
+"""Software that a machine's times were measured with, release by release."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""Intervals of seconds, made of logarithms of enough samples; what looks at rounds may spend."""
+"""Intervals of seconds, made of logarithms of enough samples; error shares of looks at rounds."""
 
 import math
 import subprocess

@@ -1,4 +1,4 @@
-"""Which points are unsteady, for which reason, and which reasons a point must not have."""
+"""Steadiness of points: the reasons for unsteady ones, and points that must have none."""
 
 import json
 import math
@@ -96,7 +96,7 @@ def test_a_time_that_the_majority_does_not_share_is_unsteady():
 
 
 def test_a_noisy_machine_allows_more():
-    """What its processes differ by by chance is no disagreement."""
+    """Chance differences between its processes are no disagreement."""
     records = [process(5e-4), process(7e-4)]
     assert reason(records, GEMM, 6e-4, NO_ROOF) and not reason(records, GEMM, 6e-4, NO_ROOF, 1.5)
 
@@ -143,7 +143,7 @@ def test_a_time_beyond_the_peak_is_unsteady_without_any_record():
     ],
 )
 def test_fast_convolutions_may_beat_the_plain_count(sizes, factor):
-    """Winograd for filters larger than 1 x 1; zeros of a padding that nobody multiplies."""
+    """Winograd for filters larger than 1 x 1; zeros of a padding that are not multiplied."""
     assert factor == pytest.approx(fast_factor(conv(sizes)))
 
 

@@ -102,7 +102,7 @@ def test_markdown_is_whole(monkeypatch):
 
 
 def test_the_width_is_the_terminals(monkeypatch):
-    """COLUMNS comes before what the terminal says; a pipe has no width."""
+    """COLUMNS comes before the terminal's own width; a pipe has no width."""
     monkeypatch.setenv("COLUMNS", "93")
     assert tables.terminal_width() is None
     monkeypatch.setattr("sys.stdout", Terminal())

@@ -107,7 +107,7 @@ def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
     ],
 )
 def test_what_cannot_be_timed_is_one_line(arguments, expected):
-    """With the value and what to write instead, and exit status 2."""
+    """With the value and a valid one to write instead, and exit status 2."""
     status, out, err = deepbench("time", *arguments)
     assert (2, "") == (status, out)
     assert expected in err.splitlines()[-1]

@@ -29,7 +29,7 @@ KERNEL = "gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32")
 
 @pytest.fixture
 def results(tmp_path):
-    """A copy of a machine with one release, of which the headline kernel alone was disturbed."""
+    """A copy of a machine with one release, whose headline kernel alone was disturbed."""
     found = table.find(RELEASE, table.load())
     folder = tmp_path / MACHINE
     folder.mkdir()
@@ -118,7 +118,7 @@ def test_a_run_names_unsteady_points_at_its_end(results):
 
 
 def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
-    """Of what this process has saved; damaged results are named instead."""
+    """About the results that this process has saved; damaged results are named instead."""
     files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
     said = []
     monkeypatch.setattr(saving, "written", files)

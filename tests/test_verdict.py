@@ -108,7 +108,7 @@ def test_pairs_see_through_a_wandering_machine():
 
 
 def ruined(random, count, share, upward, change=0.0):
-    """Pairs of which some rounds are off by a factor of 1.2 to 3."""
+    """Pairs with some rounds that are off by a factor of 1.2 to 3."""
     found = pairs(random, count, 0.01, change)
     for number in np.flatnonzero(random.random(count) < share):
         factor = random.uniform(1.2, 3) ** (1 if upward else random.choice([-1, 1]))

@@ -218,7 +218,7 @@ def test_one_release_can_be_asked_for(monkeypatch):
 
 
 def test_suspicions_are_not_confirmed():
-    """What looks slower and nobody has measured again ends in status 2."""
+    """A slower kernel that no one has measured again ends in status 2."""
     assert 2 == run("--machine", "epyc-9005-2core").exit_code
 
 
@@ -364,7 +364,7 @@ def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
 
 
 def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
-    """Which causes, and what pairs said of them; JSON has them apart."""
+    """With the causes and the verdicts of their pairs; JSON has them apart."""
     names = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN", "m128_n8457_k1760_NN")
     causes = judged([one for name in names for one in line(STEP, problem=name)], each=True)
     after = dict(zip(names, (1.2, 1.0, 1.0), strict=True))

@@ -43,8 +43,9 @@ def test_machines_with_a_history_are_told(page):
 
 
 def test_a_kernel_has_ratio_interval_and_a_way_to_its_timeline(page):
-    """Its link names all that a line is told by; it leads to no graph of asv's, which would mark an
-    improvement as it marks a regression. Its text names the setting of one of the machines."""
+    """Its link names everything that identifies a line; it leads to no graph of asv's, which would
+    mark an improvement as it marks a regression. Its text names the setting of one of the
+    machines."""
     kernel = re.compile(
         r'<a href="timeline\.html#(?P<query>[^"]+)">(?P<text>[^<]+)</a>'
         r" <small>[^:]+: (?P<ratio>[\d.]+), (?P<low>[\d.e-]+) to (?P<high>[\d.e-]+)</small>"

@@ -67,7 +67,7 @@ class Timing:
 
     @property
     def apart(self) -> float:
-        """How far its processes lie apart: the largest median over the smallest, less 1."""
+        """Spread of its processes: the largest median over the smallest, less 1."""
         levels = [measurements.level(dict(record)) for record in self.records]
         return max(levels) / min(levels) - 1
 

@@ -1,4 +1,4 @@
-"""Reasons why a machine has no figure that was run in the same way as a published one."""
+"""Reasons why a machine has no figure that was run in the same way as a published figure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

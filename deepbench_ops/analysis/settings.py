@@ -1,4 +1,4 @@
-"""Which times may be compared: those whose settings from outside agree.
+"""Comparability of times: only those whose settings from outside agree are compared.
 
 Unknown settings (published figures, and times measured before settings were recorded) agree with
 any.

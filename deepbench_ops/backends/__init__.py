@@ -1,4 +1,4 @@
-"""How an operation is run: one package per framework behind one small interface.
+"""Frameworks that run operations: one package each behind one small interface.
 
 A framework is imported when its backend is loaded and never before, so that a process that
 measures one neither pays for nor is disturbed by the threads of another, and so that the list of

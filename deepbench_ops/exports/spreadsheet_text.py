@@ -5,7 +5,7 @@ the program that opens the file.
 """
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that spreadsheet programs compute."""
+"""First characters of a text that spreadsheet programs compute."""
 
 QUOTE = "'"
 

@@ -1,4 +1,4 @@
-"""Whether others used the processors while something was measured."""
+"""Detection of other processes that use the processors during a measurement."""
 
 import os
 import time

@@ -11,18 +11,18 @@ from deepbench_ops.problems.precision import TABLE, multiplied, stored
 from deepbench_ops.problems.problem import Problem
 
 BEYOND = 1.3
-"""How many times its peak a machine may seem to reach: cards clock above their data sheets, and a
+"""Factor over its peak that a machine may seem to reach: cards clock above their data sheets, and a
 peak was measured on a machine that was not quite free. Without fast algorithms the highest of
 results/ is 1.25 times (products on epyc-9005-2core)."""
 
 FAST_ALGORITHM = 4.0
-"""How many times fewer products a fast convolution makes than the direct method, at most: Winograd
+"""Products of the direct method over those of a fast convolution, at most: Winograd
 with tiles of 4 x 4 outputs and filters of 3 x 3. The highest of results/ is 2.5 times the peak
 (3 x 3 on the V100); 1 x 1 filters, which have no fast algorithm, stay below 1.25."""
 
 BEYOND_CACHES = 50.0
-"""How many times the memory's bandwidth is impossible for operands that fit in a cache. The highest
-of results/ is 6.8 times, of a product of 2.1 MB on xeon-avx512-2core."""
+"""Factor over the memory's bandwidth that is impossible for operands that fit in a cache. The
+highest of results/ is 6.8 times, of a product of 2.1 MB on xeon-avx512-2core."""
 
 BEYOND_MEMORY = 3.0
 """The same of operands that are LARGER times the last cache: reading is up to a third faster than

@@ -47,7 +47,7 @@ def ignore(_: str) -> None:
 
 @dataclass(frozen=True)
 class Renewed:
-    """Which figures of the old profile are replaced whatever they are."""
+    """Figures of the old profile that are replaced in any case."""
 
     peaks: bool = False
     yardsticks: bool = False

@@ -52,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheets:
-    """Tables of a family in workbooks. Headers are in lower case, without what is in brackets.
+    """Tables of a family in workbooks. Headers are in lower case, without text in brackets.
 
     sizes: fields of the problem by header. times: operations by header; where several headers mean
     one operation, exports write the last.

@@ -32,7 +32,7 @@ from deepbench_ops.storage import limited
 
 LARGEST = limited.RESULT
 MEASURED = "release-py3"
-"""How the name of an environment begins that asv has made for a release."""
+"""Beginning of the name of an environment that asv has made for a release."""
 
 OLD_COLUMNS = [name for name in COLUMNS if name not in (UNSTEADY, SAMPLES)]
 """Of tables that were exported without the last two."""

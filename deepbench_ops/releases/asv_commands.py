@@ -1,7 +1,7 @@
 """Corrections of asv's commands other than `asv run`, each a function of its own.
 
 asv reads its configuration before it loads plugins, and catches errors of its own kind alone. So a
-configuration that is no JSON ends in its traceback whatever a plugin does (`deepbench config` names
+configuration that is no JSON ends in its traceback before any plugin acts (`deepbench config` names
 the line), and everything after that is caught here.
 """
 

@@ -1,6 +1,6 @@
 """Saving of asv's results: nothing measured is lost, nothing empty is written.
 
-asv rewrites a result file with whatever the last run produced. Installed by the asv plugin,
+asv rewrites a result file with the values of the last run alone. Installed by the asv plugin,
 this module wraps the places where asv takes in, writes and removes a result, so that
 
 - a run in which nothing was measured (a failed install) leaves no file behind;

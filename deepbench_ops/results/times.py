@@ -1,4 +1,4 @@
-"""Which numbers can be a time: the limits that submissions have as well."""
+"""Limits of a number that can be a time, the same as for submissions."""
 
 import math
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ def _is_figure(figure: object) -> bool:
 
 
 def unbounded(stats: Mapping[str, Any]) -> bool:
-    """Whether statistics have an interval that says nothing."""
+    """Whether statistics have an interval with a bound beyond `WIDEST`."""
     return any(abs(stats.get(name) or 0.0) > WIDEST for name in ("ci_99_a", "ci_99_b"))
 
 

@@ -24,10 +24,10 @@ NAME = ".deepbench.lock"
 """The file that is locked. It stays when the lock is free: removing it would split the lock."""
 
 WAIT_SECONDS = 30.0
-"""How long a writer waits for another one: longer than any writes."""
+"""Seconds that a writer waits for another one: longer than any writes."""
 
 QUIET_SECONDS = 2.0
-"""How long it waits without saying so."""
+"""Seconds that it waits without a message."""
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import os
 
-# How much MindSpore says is read when it is imported; its warnings print whole tensors.
+# MindSpore reads its level of logging when it is imported; its warnings print whole tensors.
 os.environ.setdefault("GLOG_v", "4")
 
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice

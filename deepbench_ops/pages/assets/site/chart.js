@@ -70,7 +70,7 @@
     /* Do `step` when those before it are done and there is nothing else to do. */
     function later(step) {
         var done = steps.then(idle).then(step);
-        steps = done.catch(function () { /* told by whoever asked for it */ });
+        steps = done.catch(function () { /* reported by the caller */ });
         return done;
     }
 
@@ -101,7 +101,7 @@
         });
     }, {rootMargin: '300px'});
 
-    /* Fill `place` with a chart. `described` says in words what it shows; `title` and `sides` (compared with each other) stand
+    /* Fill `place` with a chart. `described` is its content in words; `title` and `sides` (compared with each other) stand
        above it in pictures; `build()` gives Plotly's
        traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks; `room` is the
        least width and the height in pixels, for what does not fit into any: it is panned where a page is narrower. */

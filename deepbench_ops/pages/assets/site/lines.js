@@ -99,7 +99,7 @@
         });
     }
 
-    /* A time's interval, or why it has none, and why it is unsteady; nothing of what was published, which is one figure. */
+    /* A time's interval, or why it has none, and why it is unsteady; nothing for published times, which are one figure. */
     function told_interval(line, place) {
         var interval = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';

@@ -105,7 +105,7 @@
 
     var drawing = false;  /* whether the page follows the address, and not the other way round */
 
-    /* Put what a user has chosen into the address, as a step that the browser's Back takes back. Letters that are
+    /* Put the user's choices into the address, as a step that the browser's Back takes back. Letters that are
        typed after each other (`typing`) are one step. */
     function remember(wanted, typing) {
         var next = address(wanted);

@@ -249,7 +249,7 @@
             return chosen(wanted);
         }
 
-        /* Lines of the machines that are ticked, of all where none is that has any; then what there is to choose from
+        /* Lines of the machines that are ticked, of all where none is that has any; then the choices that there are
            among them. */
         function chosen(wanted) {
             var names = ticked(at('machines')), own = having().filter(function (machine) { return names.includes(machine.name); });
