@@ -133,7 +133,7 @@ def main() -> None:
     that is damaged.
     2: no answer, for bad input or for want of anything that matches. 130: interrupted.
     """
-    left_out.lines.clear()
+    left_out.forget()
     try:
         status = cli.main(prog_name="deepbench", standalone_mode=False)
     except SystemExit as end:

@@ -20,7 +20,11 @@ ROOT = Path(__file__).resolve().parents[1]
 def test_the_dashboard_ends_with_the_next_commands():
     """The command that activates comes first, and the one that installs torch last."""
     shown = subprocess.run(
-        ["make", "--dry-run", "dashboard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "--dry-run", "dashboard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     *_, last = shown.splitlines()
     assert "make models installs" in last

@@ -235,6 +235,8 @@ def test_an_interval_of_seconds_turns_into_one_of_items():
 
 def test_operations_of_a_model_are_its_products():
     pytest.importorskip("torch")
+    from deepbench_ops.anatomy.step_breakdown import LONGEST_ALONE
+
     said = deepbench("ops", "mmoe", "--batch", 64, "--format", "json")
     assert said.exit_code == 0, said.output
     found = json.loads(said.output)
@@ -245,21 +247,28 @@ def test_operations_of_a_model_are_its_products():
     assert found["step_seconds"] > 0
     for op in found["operations"]:
         assert op["seconds_in_step"] == pytest.approx(op["share"] * found["step_seconds"])
-    assert 1 - found["operations_alone_seconds"] / found["step_seconds"] == pytest.approx(
-        found["overhead"]
-    )
+    longer = found["operations_alone_seconds"] / found["step_seconds"]
+    if longer > LONGEST_ALONE:  # a neighbour took a core meanwhile
+        assert found["overhead"] is None
+    else:
+        assert 1 - longer == pytest.approx(found["overhead"])
 
 
 def test_every_line_of_operations_as_csv_tells_the_whole_step():
     """So that files of several models can be put below each other; with the fewest lines too."""
     pytest.importorskip("torch")
+    from deepbench_ops.anatomy.step_breakdown import LONGEST_ALONE
+
     said = deepbench("ops", "mmoe", "--batch", 64, "--format", "csv", "--top", 3)
     lines = list(csv.DictReader(io.StringIO(said.output)))
     assert 3 == len(lines)
     for line in lines:
         whole, alone = float(line["step_seconds"]), float(line["operations_alone_seconds"])
         assert ("mmoe", "64", "forward") == (line["model"], line["batch"], line["pass"])
-        assert 1 - alone / whole == pytest.approx(float(line["overhead"]))
+        if alone / whole > LONGEST_ALONE:  # a neighbour took a core meanwhile
+            assert line["overhead"] == ""
+        else:
+            assert 1 - alone / whole == pytest.approx(float(line["overhead"]))
         assert float(line["seconds_in_step"]) / whole == pytest.approx(float(line["share"]))
 
 

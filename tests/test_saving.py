@@ -30,9 +30,9 @@ BENCHMARK = {
 @pytest.fixture(autouse=True)
 def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
-    saving = [(Results, name) for name in ("save", "add_result", "remove_samples", "rm")]
+    results = [(Results, name) for name in ("save", "add_result", "remove_samples", "rm")]
     others = [(saving.Machine, "save"), (saving.MachineCollection, "save"), (saving.Rm, "run")]
-    for owner, name in [*saving, *others, (util, "write_json")]:
+    for owner, name in [*results, *others, (util, "write_json")]:
         monkeypatch.setattr(owner, name, owner.__dict__[name])
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")

@@ -304,7 +304,7 @@ def test_a_torn_file_of_samples_is_named(tmp_path):
 def same_release(monkeypatch, tmp_path):
     """Whatever releases a pair is of, both sides are this interpreter's numpy; a new folder."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
-    monkeypatch.setattr(confirm.side, "launch", lambda *_: here)
+    monkeypatch.setattr(confirm.worker_launch, "launch", lambda *_: here)
     return tmp_path / "env"
 
 
@@ -466,7 +466,7 @@ def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
     def fails(*_):
         raise DeepbenchError("no network")
 
-    monkeypatch.setattr(confirm.side, "launch", fails)
+    monkeypatch.setattr(confirm.worker_launch, "launch", fails)
     found = confirm.confirm([cause], 3, str, tmp_path / "env")
     assert (["no network"], True) == (found.told(cause), found.repeats(cause))
     found = confirm.confirm([ranks], 3, str)

@@ -21,7 +21,7 @@ from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.settings import Settings
-from deepbench_ops.problems.benchmark_names import BENCHMARK, SETS, why_not
+from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SETS, why_not
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
@@ -232,7 +232,8 @@ def load(
         ]
     if report is left_out.report:
         for reason, count in strange.items():
-            report(f"{machine}: {count} times are left out: {reason}")
+            line = f"{machine}: {count} times are left out: {reason}"
+            left_out.report(line, damaged=not reason.endswith(FOREIGN))
     return sorted(found, key=lambda point: point.release.date)
 
 

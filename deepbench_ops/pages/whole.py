@@ -18,6 +18,7 @@ from deepbench_ops.pages import (
 from deepbench_ops.pages.kept import Kept
 from deepbench_ops.pages.stored_lines import Found
 from deepbench_ops.pages.written import Written
+from deepbench_ops.problems.benchmark_names import FOREIGN
 from deepbench_ops.releases.table import Release
 from deepbench_ops.results import intact
 
@@ -33,7 +34,9 @@ def write(
     kept = Kept(keeping, repr(timeline), stored_lines.encoded, stored_lines.decoded)
     found, machines, torn = lines.read(results, timeline, kept)
     broken = intact.broken(results)
-    strange = [line for line in torn if f" {lines.STRANGE}: " in line]
+    strange = [
+        line for line in torn if f" {lines.STRANGE}: " in line and not line.endswith(FOREIGN)
+    ]
     torn += [line for line in broken if not any(line in told for told in torn)]
     measured = [line for line in found if line.measured]
     several = [line for line in measured if len(line.points) > 1]

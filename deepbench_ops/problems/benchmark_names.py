@@ -14,6 +14,10 @@ BENCHMARK = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z_
 """Family, class and operation."""
 
 
+FOREIGN = "is a benchmark of another suite"
+"""End of the reason for benchmarks whose name begins with no family, such as a user's own."""
+
+
 @cache
 def why_not(benchmark: str, params: tuple[str, ...]) -> str:
     """Return why they name no kernel of this suite; "" where they do.
@@ -21,6 +25,8 @@ def why_not(benchmark: str, params: tuple[str, ...]) -> str:
     params: without the quotes that asv puts around texts.
     """
     named = BENCHMARK.fullmatch(benchmark)
+    if named is None and benchmark.partition(".")[0] not in TYPES:
+        return f"{benchmark} {FOREIGN}"
     if named is None:
         return f"no benchmark is called {benchmark}"
     family, ranks = named[1], params[2:]
