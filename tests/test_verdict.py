@@ -243,8 +243,8 @@ def verdict_on(rounds, unit=0.0):
 
 
 def close(one, other):
-    """Whether two verdicts say the same but for rounding, and for the least probable windows, of which
-    equally probable ones are left out by chance."""
+    """Whether two verdicts say the same but for rounding, and for the least probable windows: of
+    those that are equally probable chance leaves some out."""
     bounds = [(v.low, v.ratio, v.high, v.detectable) for v in (one, other)]
     return one.rounds == other.rounds and bounds[0] == pytest.approx(
         bounds[1], rel=1e-4, abs=1e-4, nan_ok=True
