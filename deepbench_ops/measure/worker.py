@@ -61,7 +61,10 @@ def main() -> None:
             answer = worker.prepare(**command) if do == "prepare" else worker.slice(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers)
+        try:
+            print(json.dumps(answer), file=answers)
+        except BrokenPipeError:
+            os._exit(1)  # the process that asked has ended, and will end this one
 
 
 if __name__ == "__main__":
