@@ -25,7 +25,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from deepbench_ops.releases import table
-from deepbench_ops.results import measurements
+from deepbench_ops.storage import measurements
 
 ROUNDS = 3
 """Fewer say nothing of a spread."""

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from deepbench_ops.published import filing, publication
+from deepbench_ops.exchange import filing, publication
 
 
 def seconds(paths: list[Path], results: Path) -> float:

@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 TOO_LONG = 1800
 
-PLAIN = "deepbench_ops.releases.repo"
-WHOLE = "deepbench_ops.releases.plugin"
+PLAIN = "deepbench_ops.asv_adapter.repo"
+WHOLE = "deepbench_ops.asv_adapter.plugin"
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from tabulate import tabulate
 
 from deepbench_ops.measure.sampling import relative_half_width
-from deepbench_ops.results import measurements, unsteady
+from deepbench_ops.storage import measurements
 
 FEWEST = 6
 NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -51,9 +51,18 @@ def within(entry: Entry, target: float) -> Entry:
     return first(entry, number)
 
 
+def spread(entries: list[Entry]) -> list[float]:
+    """Return of each point with several processes how much the slowest takes beyond the fastest."""
+    levels: dict[tuple[str, ...], list[float]] = {}
+    for entry in entries:
+        key = (entry["benchmark"], *entry["params"])
+        levels.setdefault(key, []).append(measurements.level(entry))
+    return [max(of) / min(of) - 1 for of in levels.values() if len(of) > 1]
+
+
 def row(releases: list[list[Entry]]) -> list[object]:
     """Return how many points there are, and how far apart the two processes of each lie."""
-    spreads = [unsteady.spread(entries).values() for entries in releases]
+    spreads = [spread(entries) for entries in releases]
     apart = [100 * math.log1p(share) for shares in spreads for share in shares]
     cuts = quantiles(apart, n=20)
     return [len(apart), *(round(cuts[at], 1) for at in (9, 14, 17))]

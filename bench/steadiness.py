@@ -1,4 +1,4 @@
-"""The evidence behind the limits of `deepbench_ops/results/steadiness.py`, from results/.
+"""The evidence behind the limits of `deepbench_ops/analysis/steadiness.py`, from results/.
 
 Prints, from the raw records of all machines:
 
@@ -27,10 +27,10 @@ import numpy as np
 from tabulate import tabulate
 
 from deepbench_ops.analysis import points
+from deepbench_ops.analysis.steadiness import SCALING, Judge, agreement, kind, reason
 from deepbench_ops.machine.roofs import Roofs
 from deepbench_ops.releases import results_table
-from deepbench_ops.results.measurements import Record, level
-from deepbench_ops.results.steadiness import SCALING, Judge, agreement, kind, reason
+from deepbench_ops.storage.measurements import Record, level
 
 READINGS = (0, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.5, 2, 3, math.inf)
 CALM = 0.95, 1.2

@@ -23,12 +23,16 @@ from pathlib import Path
 from tabulate import tabulate
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import workbooks  # noqa: E402
 
 HEADER = "framework,version,date,pins,on_request,index\n"
-CONF = {"dvcs": "releases", "repo": "releases.csv", "plugins": [".deepbench_ops.releases.plugin"]}
+CONF = {
+    "dvcs": "releases",
+    "repo": "releases.csv",
+    "plugins": [".deepbench_ops.asv_adapter.plugin"],
+}
 PUBLISHED = "published,2017.7.14,2017-07-14,,no,\n"
 
 
@@ -79,7 +83,7 @@ def _row_added(folder: Path, number: int) -> bool:
 
 def _save_runs(folder: Path, number: int) -> list[str]:
     program = (
-        "import sys; from pathlib import Path; from deepbench_ops.results import model_runs\n"
+        "import sys; from pathlib import Path; from deepbench_ops.storage import model_runs\n"
         "run = {'kind': 'scaling', 'model': 'bert', 'batch': 1, 'ranks': int(sys.argv[1]),"
         " 'precision': 'float32', 'split': 'weak', 'device': 'cpu', 'release': 'torch-2.13.0',"
         " 'step_seconds': 1.0}\n"

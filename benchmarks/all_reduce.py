@@ -1,8 +1,8 @@
 """Sums of a vector over processes: each rank ends with the sum of all ranks' vectors."""
 
 from deepbench_ops import problems
+from deepbench_ops.distributed import prepared
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.ranks import prepared
 
 
 class Training:

@@ -10,7 +10,7 @@ from pathlib import Path
 from deepbench_ops.errors import DeepbenchError
 
 CONFIGURATION = "asv.conf.json"
-PLUGIN = "deepbench_ops.releases.plugin"
+PLUGIN = "deepbench_ops.asv_adapter.plugin"
 
 
 def find(start: Path) -> Path | None:

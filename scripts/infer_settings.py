@@ -20,7 +20,7 @@ from pathlib import Path
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import fingerprint, settings
-from deepbench_ops.results import measurements
+from deepbench_ops.storage import measurements
 
 NOTE = "docs/lab-notes/2026-11-24-openblas-core.md"
 VARIABLE = "OPENBLAS_CORETYPE"

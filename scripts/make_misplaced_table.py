@@ -2,7 +2,7 @@
 
     python scripts/make_misplaced_table.py WORKBOOK.xlsx ...
 
-Given all of DeepBench's workbooks it writes deepbench_ops/published/misplaced.csv.
+Given all of DeepBench's workbooks it writes deepbench_ops/exchange/misplaced.csv.
 """
 
 import argparse
@@ -10,8 +10,8 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
-from deepbench_ops.published import publication
-from deepbench_ops.published.misplaced import COLUMNS, TABLE
+from deepbench_ops.exchange import publication
+from deepbench_ops.exchange.misplaced import COLUMNS, TABLE
 
 
 def rows(publications: Iterable[publication.Publication]) -> list[tuple[str, ...]]:

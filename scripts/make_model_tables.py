@@ -23,12 +23,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
+from deepbench_ops.exchange import filing
+from deepbench_ops.exchange.models import SOURCES, SPLIT, TABLES, load, publications
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
 from deepbench_ops.problems.model import Model
-from deepbench_ops.published import filing
-from deepbench_ops.published.models import SOURCES, SPLIT, TABLES, load, publications
 from deepbench_ops.releases.table import TABLE, append
 
 PACKAGE = Path(__file__).parents[1] / "deepbench_ops"

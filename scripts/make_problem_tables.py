@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from re import fullmatch
 
+from deepbench_ops.exchange import sheets, timings
+from deepbench_ops.exchange.headings import SIZES, Section, required, section, words_and_unit
 from deepbench_ops.problems import FAMILIES, SETS, Problem
 from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.published import sheets, timings
-from deepbench_ops.published.headings import SIZES, Section, required, section, words_and_unit
 
 LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
 WORKBOOK_SOURCE = "baidu-research/DeepBench result workbooks"

@@ -6,7 +6,7 @@ from deepbench_ops.analysis.missing_reasons import Machine, obstacles, several_d
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.published.models import LAYOUTS, Figure
+from deepbench_ops.exchange.models import LAYOUTS, Figure
 
 PER_SECOND = "/sec"
 FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}

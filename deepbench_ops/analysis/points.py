@@ -17,7 +17,11 @@ from typing import NamedTuple
 from asv.results import Results
 
 from deepbench_ops import left_out
+from deepbench_ops.analysis.steadiness import Judge
+from deepbench_ops.asv_adapter import stored, values
 from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.exchange import corrections
+from deepbench_ops.exchange.publication import Key
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.settings import Settings
@@ -26,13 +30,10 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.published import corrections
-from deepbench_ops.published.publication import Key
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import measurements, stored, values
-from deepbench_ops.results.measurements import Record
-from deepbench_ops.results.steadiness import Judge
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
+from deepbench_ops.storage import measurements
+from deepbench_ops.storage.measurements import Record
 
 CONDITION = re.compile("[a-z_]+")
 """A value of any; what else stands there would come into commands that pages offer."""

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deepbench_ops.asv_adapter import stored
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import measurements, stored
+from deepbench_ops.storage import measurements
 
 Facts = Mapping[str, str]
 FRAMEWORK = "framework"

@@ -4,9 +4,9 @@ import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import say_settings
+from deepbench_ops.distributed import launch, launcher, report, request, transport
+from deepbench_ops.distributed.group import TIMEOUT_SECONDS, Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.ranks import launch, launcher, report, request, transport
-from deepbench_ops.ranks.group import TIMEOUT_SECONDS, Group
 
 ALGORITHMS = "; ".join(
     f"{name}: {', '.join([launch.DEFAULT_ALGORITHM, *choices])}"
@@ -64,7 +64,7 @@ def allreduce(
     Every process holds a vector of float32 and ends with the sum of all. Without --problem and
     --elements the seven published sizes are taken. Before and after it is timed, every entry on
     every process is compared with the exact sum. docs/all_reduce.md derives each figure; between
-    machines, run "python -m deepbench_ops.ranks" under torchrun or mpirun.
+    machines, run "python -m deepbench_ops.distributed" under torchrun or mpirun.
 
     \b
       median ms       the slowest rank's time for one all-reduce, in place
@@ -77,7 +77,8 @@ def allreduce(
     count = request.ranks(ranks)
     if launcher.found() is not None:
         raise DeepbenchError(
-            f"this was started by {launcher.found()}: start python -m deepbench_ops.ranks with it"
+            f"this was started by {launcher.found()}: start"
+            " python -m deepbench_ops.distributed with it"
         )
     say_settings()
     try:

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from deepbench_ops.exports.spreadsheet_text import guarded
+from deepbench_ops.exchange.spreadsheet_text import guarded
 
 
 def as_csv(lines: Sequence[Mapping[str, object]]) -> str:

@@ -50,7 +50,7 @@ def backends(
 
     count = threads.fix()
     from deepbench_ops.backends import sweep
-    from deepbench_ops.ranks import sweep as between_processes
+    from deepbench_ops.distributed import sweep as between_processes
 
     in_one = [family for family in chosen if family != AllReduce.family]
     found = list(sweep.rows(names, (place,), in_one, PRECISIONS, threads=count, kinds=KINDS))

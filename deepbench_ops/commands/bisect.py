@@ -13,7 +13,7 @@ from deepbench_ops.problems.precision import precision as precision_named
 from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
-    from deepbench_ops.paired.bisect import Step
+    from deepbench_ops.analysis.bisect import Step
     from deepbench_ops.releases.table import Release
 
 NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
@@ -64,8 +64,8 @@ def bisect(
     that stays uncertain.
     """
     from deepbench_ops import project
+    from deepbench_ops.analysis.bisect import bisect as search
     from deepbench_ops.measure import pairs
-    from deepbench_ops.paired.bisect import bisect as search
     from deepbench_ops.releases import worker_launch
 
     folder = project.environments()

@@ -83,7 +83,7 @@ def check(
     count = threads.fix()
     # The frameworks are only imported now, after their thread counts were settled.
     from deepbench_ops.backends import sweep
-    from deepbench_ops.ranks import sweep as between_processes
+    from deepbench_ops.distributed import sweep as between_processes
 
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
 

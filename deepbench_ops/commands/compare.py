@@ -13,7 +13,7 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exports.spreadsheet_text import guarded
+from deepbench_ops.exchange.spreadsheet_text import guarded
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group

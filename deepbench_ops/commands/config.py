@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from deepbench_ops import project
-from deepbench_ops.releases.config import load
+from deepbench_ops.asv_adapter.config import load
 
 
 @click.command()
@@ -27,11 +27,11 @@ def config(file: Path | None) -> None:
 
 def _machine(results: Path) -> str:
     """Return the differences of this machine's entry from its results, "" for none."""
-    from deepbench_ops.machine import entry
+    from deepbench_ops.asv_adapter import machine_entry
 
-    name = entry.default_name()
-    now = entry.stored().get(name)
-    found = entry.differences(results, now) if now else {}
+    name = machine_entry.default_name()
+    now = machine_entry.stored().get(name)
+    found = machine_entry.differences(results, now) if now else {}
     if not found:
         return ""
     listed = ", ".join(f"{key} {new!r} instead of {old!r}" for key, (old, new) in found.items())

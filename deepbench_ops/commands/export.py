@@ -53,12 +53,12 @@ def export(
         deepbench export all.csv --machine our-card
     """
     from deepbench_ops.analysis import points
-    from deepbench_ops.exports import tidy
+    from deepbench_ops.exchange import table_writer
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.problems.tables import set_name
     from deepbench_ops.releases import results_table
 
-    texts = {"csv": tidy.as_csv, "json": tidy.as_json}
+    texts = {"csv": table_writer.as_csv, "json": table_writer.as_json}
     form = form or (output.suffix.removeprefix(".") if output is not None else "")
     if form not in (*texts, "xlsx", "parquet"):
         raise DeepbenchError(
@@ -82,22 +82,21 @@ def export(
         _workbooks(results, machine, output, found)
     elif form == "parquet":
         path = output or Path(f"{machine}.parquet")
-        tidy.write_parquet(path, list(map(tidy.row, found)))
+        table_writer.write_parquet(path, list(map(table_writer.row, found)))
         click.echo(f"{len(found)} times of {machine} in {path}")
     elif output is None:
-        click.echo(texts[form](list(map(tidy.row, found))), nl=False)
+        click.echo(texts[form](list(map(table_writer.row, found))), nl=False)
     else:
-        atomic.write_text(output, texts[form](list(map(tidy.row, found))))
+        atomic.write_text(output, texts[form](list(map(table_writer.row, found))))
         click.echo(f"{len(found)} times of {machine} in {output}")
 
 
 def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
     """Write what workbooks have sheets for: to `output`, or each set to a file of its own."""
-    from deepbench_ops.exports import workbook
+    from deepbench_ops.exchange import filing, workbook_writer
     from deepbench_ops.machine import profile
-    from deepbench_ops.published import filing
 
-    found = [point for point in found if point.usual_run and workbook.has_column(point)]
+    found = [point for point in found if point.usual_run and workbook_writer.has_column(point)]
     if not found:
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release
@@ -110,5 +109,5 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     for point in found if output is None else ():
         sets.setdefault(Path(f"{machine}-{release.name}-{point.set}.xlsx"), []).append(point)
     for path, of_set in sets.items():
-        workbook.write(path, of_set, facts)
+        workbook_writer.write(path, of_set, facts)
         click.echo(f"{len(of_set)} times of {machine} with {release.name} in {path}")

@@ -11,8 +11,8 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, results_folder
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.published import publication, submission, tidy
-from deepbench_ops.published.publication import Publication
+from deepbench_ops.exchange import publication, submission, table_reader
+from deepbench_ops.exchange.publication import Publication
 from deepbench_ops.releases.table import Release
 
 COLUMNS = (
@@ -69,7 +69,7 @@ def import_(
         deepbench import ours.xlsx --machine our-card --date 2026-11-21
         deepbench import gemm.log --machine our-card --date 2026-11-21 --device cuda
     """
-    from deepbench_ops.published import filing
+    from deepbench_ops.exchange import filing
     from deepbench_ops.releases import results_table
     from deepbench_ops.storage import locks
 
@@ -77,7 +77,7 @@ def import_(
     tables_of = {
         path: rows
         for path in files
-        if path not in sent and not day and (rows := tidy.read(path)) is not None
+        if path not in sent and not day and (rows := table_reader.read(path)) is not None
     }
     found = [
         one
@@ -121,13 +121,13 @@ def import_(
 def _fits(
     path: Path,
     results: Path,
-    rows: Sequence[tidy.Row],
+    rows: Sequence[table_reader.Row],
     known: Mapping[str, Release],
     machine: str | None,
 ) -> list[submission.Fit]:
     """Return an exported table as it may be taken in. Raises DeepbenchError naming the file."""
     try:
-        return tidy.fits(results, rows, known, machine)
+        return table_reader.fits(results, rows, known, machine)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
 
@@ -160,7 +160,7 @@ def _row(one: Publication) -> dict[str, object]:
 
 def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for what else is odd."""
-    from deepbench_ops.published import corrections, filing
+    from deepbench_ops.exchange import corrections, filing
 
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"

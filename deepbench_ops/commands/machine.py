@@ -58,26 +58,29 @@ def machine(
     Peaks and bandwidth are measured in two passes. Where these disagree, or other processes used
     the processors meanwhile, a note says so. A higher figure of an earlier profile stays.
     """
-    from deepbench_ops.machine import detect, entry, profile
+    from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.machine import detect, profile
     from deepbench_ops.measure import fingerprint, threads
     from deepbench_ops.storage import locks
 
     count = threads.fix()
-    identity = detect.identity(entry.check_name(name or entry.default_name()), accelerator)
+    identity = detect.identity(
+        machine_entry.check_name(name or machine_entry.default_name()), accelerator
+    )
     # Before anything is written: neither a broken profile nor another machine's is replaced.
     old = profile.read(results, identity["machine"])
     profile.refuse_another(old, fingerprint.silicon())
-    filed = entry.of_results(results, identity["machine"])
-    earlier = filed or entry.stored().get(identity["machine"], {})
-    show_identity(identity, entry.changes(earlier, identity))
+    filed = machine_entry.of_results(results, identity["machine"])
+    earlier = filed or machine_entry.stored().get(identity["machine"], {})
+    show_identity(identity, machine_entry.changes(earlier, identity))
     confirm(yes)
-    click.echo(f"written: {entry.save(identity)}")
-    entry.take_over(results, identity["machine"])
+    click.echo(f"written: {machine_entry.save(identity)}")
+    machine_entry.take_over(results, identity["machine"])
     if no_measure:
         return
     say_settings()
     tell("what a setting of OpenBLAS costs numpy here")
-    from deepbench_ops.paired import blas_cost
+    from deepbench_ops.measure import blas_cost
 
     costs = blas_cost.lines()  # first: frameworks do not like the forks
     # The frameworks are only imported now, after their thread counts were settled.

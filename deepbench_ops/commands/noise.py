@@ -62,8 +62,7 @@ def noise(
     from deepbench_ops import project
     from deepbench_ops.analysis.verdict import compare_pairs
     from deepbench_ops.machine import advice
-    from deepbench_ops.measure import fingerprint, pairs
-    from deepbench_ops.paired import blas_cost
+    from deepbench_ops.measure import blas_cost, fingerprint, pairs
     from deepbench_ops.releases import worker_launch
 
     wanted = precision_named(precision).name

@@ -15,7 +15,7 @@ from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import APART
 
 if TYPE_CHECKING:
-    from deepbench_ops.anatomy.step_breakdown import Anatomy, Part
+    from deepbench_ops.measure.step_breakdown import Anatomy, Part
 
 PROFILER_MARK = b"USDT:"
 """Begins the lines that torch's profiler writes where it starts and stops, at any log level."""
@@ -50,8 +50,8 @@ def ops(
     """
     demand("--batch", batch)
     backend, problem = ready(name, batch, precision, operation + APART, device)
-    from deepbench_ops.anatomy.step_breakdown import apart
     from deepbench_ops.backends import check
+    from deepbench_ops.measure.step_breakdown import apart
 
     check.verify(backend, problem, precision, operation)
     with quiet.without(PROFILER_MARK):

@@ -89,13 +89,13 @@ def machine_with_results(results: Path, name: str | None, wanted: str = MEASURE)
     where it has none.
     """
     from deepbench_ops.analysis import points
-    from deepbench_ops.machine import entry
+    from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.problems.suggestions import unknown
 
     known = points.machines(results)
     if not known:
         raise DeepbenchError(f"{results} holds no results of any machine: measure {wanted}")
-    whose = name or entry.default_name()
+    whose = name or machine_entry.default_name()
     if whose in known:
         return whose
     if name is not None:

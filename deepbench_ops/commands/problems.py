@@ -15,13 +15,7 @@ from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.selections import select
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import (
-    TYPES,
-    family_name,
-    named,
-    published_only,
-    set_name,
-)
+from deepbench_ops.problems.tables import TYPES, family_name, named, published_only, set_name
 
 SHORT = {"training": "train", "inference_server": "server", "inference_device": "device"}
 

@@ -44,12 +44,13 @@ def scaling(
     On the cpu every rank has an equal share of the processors, the same however many run, as if
     each were a device. Efficiency is the throughput of a rank over that of one of the fewest ranks
     asked for, the first line. The memory of all ranks here is estimated before any of them starts.
-    Several machines: torchrun --nnodes ... -m deepbench_ops.scaling '{"network": ..., ...}'
+    Several machines: torchrun --nnodes ... -m deepbench_ops.distributed.training
+    '{"network": ..., ...}'
     """
     counts = _counts(ranks)
+    from deepbench_ops.distributed.training import launch, memory
+    from deepbench_ops.distributed.training.request import Request
     from deepbench_ops.measure import threads
-    from deepbench_ops.scaling import launch, memory
-    from deepbench_ops.scaling.request import Request
 
     each = threads.wanted() // max(counts)
     if device == "cpu" and each < 1:

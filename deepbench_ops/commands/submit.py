@@ -21,12 +21,12 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
 
     Without FILE it is called after the machine, such as our-card.json.
 
-    The file is JSON after deepbench_ops/published/submission.schema.json, with a digest over all of
+    The file is JSON after deepbench_ops/exchange/submission.schema.json, with a digest over all of
     it. "deepbench import FILE" reads it elsewhere, and refuses files that were changed afterwards,
     times that the machine's peak does not allow, and kernels that are in it twice.
     Unsteady times stay here: "deepbench unsteady RELEASE" lists them.
     """
-    from deepbench_ops.published import submission
+    from deepbench_ops.exchange import submission
     from deepbench_ops.releases import results_table
 
     unsteady: Counter[str] = Counter()

@@ -9,7 +9,7 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
-from deepbench_ops.published.models import load
+from deepbench_ops.exchange.models import load
 
 
 @click.command()
@@ -32,13 +32,14 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     Below are also the day of publication and its source, and which figures the timeline lacks.
     """
     from deepbench_ops.analysis import missing_reasons, model_tables, points
-    from deepbench_ops.machine import entry, profile
-    from deepbench_ops.published import filing
+    from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.exchange import filing
+    from deepbench_ops.machine import profile
     from deepbench_ops.releases import results_table
 
     figures = load(name)
     releases = {release.hash: release for release in results_table.load(results)}
-    here = entry.default_name()
+    here = machine_entry.default_name()
     if not machines and here not in points.machines(results):
         click.echo(f"this machine, {here}, has no results to show next to it", err=True)
     else:

@@ -213,12 +213,13 @@ def _time(
 
 def _profile(results: "Path | None") -> "Profile | None":
     """Return this machine's profile; None where it has none, or that is of another processor."""
-    from deepbench_ops.machine import entry, profile
+    from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.machine import profile
     from deepbench_ops.measure import fingerprint
 
     if results is None:
         return None
-    known = profile.read(results, entry.default_name())
+    known = profile.read(results, machine_entry.default_name())
     try:
         profile.refuse_another(known, fingerprint.silicon())
     except DeepbenchError as another:

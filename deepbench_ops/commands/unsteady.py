@@ -40,12 +40,12 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     command go to standard error.
     """
     from deepbench_ops.analysis import unsteady as points
-    from deepbench_ops.machine import entry
+    from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.releases import results_table
 
     if limit is not None and not (math.isfinite(limit) and limit > 0):
         raise DeepbenchError(f"a spread of {limit:g} is no share above 0: give 0.2 for 20 %")
-    here = entry.default_name()
+    here = machine_entry.default_name()
     whose = machine_with_results(results, machine)
     releases = {each.hash: each for each in results_table.load(results)}
     found = points.of_release(results, whose, release, releases)

@@ -25,8 +25,8 @@ from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
+    from deepbench_ops.analysis.confirm import Confirmed
     from deepbench_ops.analysis.history import Line
-    from deepbench_ops.paired.confirm import Confirmed
     from deepbench_ops.releases.table import Release
 
 COLUMNS = (
@@ -210,10 +210,10 @@ def _between(cause: "Cause") -> Between:
 
 
 def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":
-    from deepbench_ops.machine import entry
-    from deepbench_ops.paired.confirm import confirm
+    from deepbench_ops.analysis.confirm import confirm
+    from deepbench_ops.asv_adapter import machine_entry
 
-    here = entry.default_name()
+    here = machine_entry.default_name()
     if machine not in (None, here):
         raise DeepbenchError(f"{machine} is not this machine, which is {here}: confirm there")
     say_settings()

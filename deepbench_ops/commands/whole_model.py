@@ -69,13 +69,14 @@ def keeper(
     versions: of torch and what else computes, by name. Asked for before anything is measured:
     raises DeepbenchError where this machine has no name, or another's.
     """
-    from deepbench_ops.machine import entry, profile
+    from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.machine import profile
     from deepbench_ops.measure import fingerprint
-    from deepbench_ops.results import model_runs
+    from deepbench_ops.storage import model_runs
 
     results = project.results() if results is None else results
-    machine = entry.default_name()
-    if machine not in entry.stored():
+    machine = machine_entry.default_name()
+    if machine not in machine_entry.stored():
         raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
     profile.refuse_another(profile.read(results, machine), fingerprint.silicon())
     known = {

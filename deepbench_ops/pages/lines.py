@@ -11,13 +11,14 @@ from typing import Any
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.software_versions import stacks
+from deepbench_ops.asv_adapter import stored
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
-from deepbench_ops.pages.kept import Kept
+from deepbench_ops.pages.machine_cache import Kept
 from deepbench_ops.pages.site_data import Machine
 from deepbench_ops.pages.stored_lines import Found
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import model_runs, stored
+from deepbench_ops.storage import model_runs
 
 STRANGE = "times are left out"
 """Said of times whose benchmark or parameters name no kernel."""

@@ -39,16 +39,15 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.analysis.software_versions import Stack
 from deepbench_ops.analysis.speed_index import speeds
+from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import entry
+from deepbench_ops.exchange.models import TABLES, load
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.addresses import timeline
 from deepbench_ops.pages.local_data import packed
 from deepbench_ops.problems.selections import select
-from deepbench_ops.published.models import TABLES, load
 from deepbench_ops.releases.table import Release
-from deepbench_ops.results import model_runs
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic, model_runs
 
 FOLDER = "data"
 Notes = tuple[tuple[str, str], ...]
@@ -165,7 +164,7 @@ def _catalogue(
 def _here(machines: Sequence[Machine]) -> str:
     """The name of the machine that publishes, "" where it is none of those."""
     try:
-        name = entry.default_name()
+        name = machine_entry.default_name()
     except DeepbenchError:
         return ""
     return name if any(machine.name == name for machine in machines) else ""

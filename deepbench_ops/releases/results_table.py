@@ -8,8 +8,9 @@ for the days on which its results were published.
 from collections.abc import Iterable
 from pathlib import Path
 
+from deepbench_ops.asv_adapter import config
 from deepbench_ops.project import CONFIGURATION
-from deepbench_ops.releases import config, table
+from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
 RELEASES = "releases"

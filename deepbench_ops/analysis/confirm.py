@@ -1,0 +1,173 @@
+"""Confirmation of changes: kernels measured again, the release before against the one after.
+
+Lines of releases were measured on different days. A pair is measured in the same milliseconds, so
+that a change of the machine does not repeat (see `measure.pairs`). Kernels that have answered after
+a few rounds are not measured further; looking several times finds no more in noise than looking
+once (`statistics.stopping`).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+
+from deepbench_ops import project
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.history import Shift
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected, settled
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import pairs, settings
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.releases import worker_launch
+from deepbench_ops.statistics.stopping import Look, looks
+
+EACH = 3
+"""Kernels of a cause that are measured: those that changed most."""
+
+
+Kernel = tuple[str, str, pairs.Task]
+"""The names of the releases before and after, and the task that is measured."""
+
+
+@dataclass
+class Confirmed:
+    """Verdicts in pairs on kernels of causes, and why others have none."""
+
+    verdicts: dict[Kernel, Verdict] = field(default_factory=dict)
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def of(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
+        """Return the kernels of a cause that were measured again, in every set that lists them."""
+        found = ((shift, self.verdicts.get(_key(shift))) for shift in _measurable(cause))
+        return [(shift, verdict) for shift, verdict in found if verdict is not None]
+
+    def repeats(self, cause: Cause) -> bool:
+        """Whether one of its kernels changed again, or none could be measured."""
+        again = self.of(cause)
+        kind = "slower" if cause.slower else "faster"
+        return not again or any(verdict.kind == kind for _, verdict in again)
+
+    def told(self, cause: Cause) -> list[str]:
+        """Return what pairs said of each kernel, or why they said nothing."""
+        again = self.of(cause)
+        if not again:
+            return [self.reasons.get((cause.before.name, cause.after.name), "not measured here")]
+        return [
+            f"{verdict.kind} {verdict.ratio:.3g} ({verdict.low:.3g} .. {verdict.high:.3g})"
+            for verdict in {_key(shift): verdict for shift, verdict in again}.values()
+        ]
+
+
+def confirm(
+    causes: Sequence[Cause],
+    rounds: int,
+    say: Callable[[str], object],
+    folder: Path | None = None,
+) -> Confirmed:
+    """Measure the kernels that changed most of each cause, and return what pairs say of them.
+
+    folder: of the releases' environments, which are made where they are missing; the project's
+    unless given. Rounds that are done are kept next to it for a day, so that the same question
+    goes on after an interruption.
+    """
+    folder = project.environments() if folder is None else folder
+    together: dict[tuple[str, str], list[Cause]] = {}
+    for cause in causes:
+        together.setdefault((cause.before.name, cause.after.name), []).append(cause)
+    confirmed, groups = Confirmed(), []
+    for names, members in together.items():
+        tasks = list(dict.fromkeys(t for cause in members for t in _most_changed(cause)))
+        if not tasks:
+            confirmed.reasons[names] = _why_not(members)
+            continue
+        say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, up to {rounds} rounds")
+        kept = RoundStore(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
+        launches = cache(partial(_launches, members[0], folder, say))
+        groups.append(_Group(names, tasks, kept, launches))
+    alone: dict[Kernel, Verdict] = {}
+    for look in looks(rounds):
+        for group in groups:
+            try:
+                alone |= group.verdicts(look)
+            except DeepbenchError as reason:
+                confirmed.reasons[group.names] = str(reason)
+                say(str(reason))
+                group.open = []
+        judged = corrected(list(alone.values()))
+        confirmed.verdicts = dict(zip(alone, judged, strict=True))
+        for group in groups:
+            group.leave(confirmed.verdicts)
+    for group in groups:
+        if group.names not in confirmed.reasons:
+            group.kept.forget()
+    return confirmed
+
+
+@dataclass
+class _Group:
+    """Measurement of two releases: the kernels without a verdict yet, and the stored rounds."""
+
+    names: tuple[str, str]
+    open: list[pairs.Task]
+    kept: RoundStore
+    launches: Callable[[], tuple[Launch, Launch]]
+
+    def verdicts(self, look: Look) -> dict[Kernel, Verdict]:
+        """Measure up to a look, and return the verdicts on the kernels that are open."""
+        found = self.kept.measure(self.launches, self.open, look.rounds)
+        return {
+            (*self.names, task): compare_pairs(rounds, look.share) for task, rounds in found.items()
+        }
+
+    def leave(self, verdicts: dict[Kernel, Verdict]) -> None:
+        """Measure no more of the kernels that have answered."""
+        self.open = [task for task in self.open if not settled(verdicts[*self.names, task])]
+
+
+def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> tuple[Launch, Launch]:
+    return worker_launch.launch(cause.before, folder, say), worker_launch.launch(
+        cause.after, folder, say
+    )
+
+
+def _key(shift: Shift) -> Kernel:
+    return shift.before.release.name, shift.after.release.name, _task(shift.after)
+
+
+def _measurable(cause: Cause) -> list[Shift]:
+    """Return the kernels of a cause that pairs can tell of, what changed most first: those in one
+    process, under the usual conditions, on the processor, and under the settings from outside that
+    hold here."""
+    fit = [s for s in cause.shifts if _plain(s.after) and _under_settings_of_here(s.after)]
+    return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))
+
+
+def _plain(point: Point) -> bool:
+    return point.ranks is None and not point.unusual.keys() - {SETTINGS}
+
+
+def _under_settings_of_here(point: Point) -> bool:
+    return point.settings is None or point.settings == settings.of_this_process()
+
+
+def _why_not(causes: Sequence[Cause]) -> str:
+    """Return why none of the kernels of some causes is measured again."""
+    points = [shift.after for cause in causes for shift in cause.shifts if _plain(shift.after)]
+    if not points:
+        return "cannot be measured in pairs"
+    under = settings.text(points[0].settings or ()) or "no settings from outside"
+    here = settings.text(settings.of_this_process()) or "none"
+    return f"measured under {under}; here: {here}"
+
+
+def _most_changed(cause: Cause) -> list[pairs.Task]:
+    """Return the kernels of a cause to measure; two sets may list one of them."""
+    return list(dict.fromkeys(_task(shift.after) for shift in _measurable(cause)))[:EACH]
+
+
+def _task(point: Point) -> pairs.Task:
+    return pairs.Task(point.family, point.problem_id, point.precision, point.operation)

@@ -1,0 +1,77 @@
+"""The measurements that belong to one result file, by the point that they are of."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from pathlib import Path
+
+from deepbench_ops.machine.roofs import Key
+from deepbench_ops.measure import settings
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.settings import Settings
+from deepbench_ops.storage import measurements
+from deepbench_ops.storage.measurements import Record
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of measurements.
+
+    records: by benchmark and plain parameters, one a process. facts: the conditions that records
+    name, by their digest.
+    """
+
+    records: Mapping[Key, Sequence[Record]]
+    facts: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def read(cls, path: Path) -> "File":
+        """Return the content of a file, without skips and quick looks.
+
+        Raises DeepbenchError for a broken one.
+        """
+        facts, entries = measurements.load(path)
+        found: dict[Key, list[Record]] = defaultdict(list)
+        for entry in entries:
+            if not measurements.is_less(entry):
+                found[entry["benchmark"], tuple(map(str, entry["params"]))].append(entry)
+        return cls(dict(found), facts)
+
+    def of(self, key: Key) -> Sequence[Record]:
+        """Return the records of a point."""
+        return self.records.get(key, ())
+
+    def settings(self, key: Key) -> Settings | None:
+        """Return the settings of a point's processes; without any, those that all of the file
+        agree on."""
+        records = self.of(key)
+        if records:
+            return reduce(
+                _together, {self._settings.get(each.get("fingerprint", "")) for each in records}
+            )
+        several = set(self._settings.values())
+        return several.pop() if len(several) == 1 else None
+
+    @cached_property
+    def _settings(self) -> Mapping[str, Settings | None]:
+        return {digest: _settings(facts) for digest, facts in self.facts.items()}
+
+
+NOTHING = File({}, {})
+"""The records of a result without a file of measurements."""
+
+
+def _settings(facts: Mapping[str, str]) -> Settings | None:
+    written = facts.get(SETTINGS)
+    try:
+        return None if written is None else settings.parse(written)
+    except ValueError:  # a quote that nothing closes
+        return None
+
+
+def _together(one: Settings | None, other: Settings | None) -> Settings | None:
+    """Return the settings of two processes of a point: those that either had."""
+    if one == other or one is None or other is None:
+        return one if one == other else None
+    return tuple(sorted({*one, *other}))

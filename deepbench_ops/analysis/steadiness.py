@@ -1,0 +1,174 @@
+"""Steadiness of points: those that are unsteady, not to be trusted, with the reason.
+
+A point is unsteady for one of three reasons, looked for in this order:
+
+- *correction*: half or more of its slices were taken while the yardstick's reading lay outside the
+  range in which kernels and yardstick were shown to scale together, and the others do not confirm
+  its time;
+- *disagreement*: no majority of its processes agrees, with each other and with the point's time,
+  within the differences that chance makes between processes of the machine;
+- *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
+
+docs/measuring.md has the figures behind the limits; bench/steadiness.py prints them again.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from deepbench_ops.analysis.point_records import NOTHING, File
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.roofs import Key, Roofs
+from deepbench_ops.storage import measurements
+from deepbench_ops.storage.measurements import Record, level
+
+SCALING = 0.8, 1.25
+"""The yardstick's readings over the nominal one between which kernels scale with it. Of the records
+in results/ calibrated seconds are the same there to 2 % (compute) and 8 % (memory), and beyond off
+by 7 to 20 % and up to a factor of two."""
+
+OUTSIDE = 0.5
+"""Share of a point's slices outside of that range from which its median may be one of them."""
+
+CONFIRMED = 1.05
+"""Within this factor the median of the other slices confirms the point's time all the same."""
+
+LEAST_APART = 1.3
+"""Processes that differ by less agree on any machine."""
+
+DEVIATIONS = 3.0
+"""Processes that differ by more standard deviations of such differences disagree."""
+
+FEWEST_POINTS = 20
+"""Points of several processes from which a machine's own deviation is known."""
+
+MEDIAN_OF_A_NORMAL = 0.6745
+"""The median of |x| of a standard normal x."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A machine's measurements, by the name of their file, and the profile to judge points by."""
+
+    files: Mapping[str, File]
+    profile: Profile | None = None
+
+    @classmethod
+    def of(cls, folder: Path) -> "Judge":
+        """Return the judge of a machine from its folder in results/.
+
+        A profile that cannot be read gives no roofs. Raises DeepbenchError for a broken file of
+        measurements.
+        """
+        paths = folder.glob("*" + measurements.SUFFIX)
+        known = None
+        with suppress(DeepbenchError):
+            known = profile.read(folder.parent, folder.name)
+        return cls({path.name: File.read(path) for path in paths}, known)
+
+    def file(self, result: Path) -> File:
+        """Return the measurements of an asv result file; nothing where it has none."""
+        return self.files.get(measurements.beside(result).name, NOTHING)
+
+    def reason(self, records: Sequence[Record], key: Key, seconds: float, device: str) -> str:
+        """Return why a point of this machine is unsteady; see the function."""
+        if device not in self._roofs:
+            self._roofs[device] = Roofs.of(self.profile, device)
+        return reason(records, key, seconds, self._roofs[device], self.apart)
+
+    def of_point(self, result: Path, key: Key, seconds: float, device: str) -> str:
+        """The same of a point by its asv result file."""
+        return self.reason(self.file(result).of(key), key, seconds, device)
+
+    @cached_property
+    def apart(self) -> float:
+        """See `agreement`."""
+        found = (records for file in self.files.values() for records in file.records.values())
+        return agreement([level(entry) for entry in records] for records in found)
+
+    @cached_property
+    def _roofs(self) -> dict[str, Roofs]:
+        return {}
+
+
+def reason(
+    records: Sequence[Record], key: Key, seconds: float, roofs: Roofs, apart: float = LEAST_APART
+) -> str:
+    """Return why a point is unsteady, in a few words; "" where it is steady.
+
+    records: its measurements, one a process; without any, only the roof is looked at. seconds: the
+    point's time. apart: how many times as long as another a process of the machine may take by
+    chance, from `agreement`.
+    """
+    beaten = roofs.beaten(key, seconds)
+    return (
+        _correction(records, seconds)
+        or _disagreement(records, seconds, apart)
+        or (f"beyond the roof: {beaten}" if beaten else "")
+    )
+
+
+def kind(text: str) -> str:
+    """Return which of the reasons a text gives: "yardstick off", "processes disagree" or "beyond
+    the roof"."""
+    return text.partition(":")[0]
+
+
+def agreement(levels: Iterable[Sequence[float]]) -> float:
+    """Return how many times as long as another process one may take by chance on a machine.
+
+    levels: of each of its points the level of every process. From the median of how far two
+    processes of a point lie apart, which disturbed ones do not move.
+    """
+    differences = [
+        abs(math.log(one / other)) for several in levels for one, other in pairwise(several)
+    ]
+    if len(differences) < FEWEST_POINTS:
+        return LEAST_APART
+    deviation = median(differences) / MEDIAN_OF_A_NORMAL
+    return max(LEAST_APART, math.exp(DEVIATIONS * deviation))
+
+
+def _correction(records: Sequence[Record], seconds: float) -> str:
+    low, high = SCALING
+    outside: list[float] = []
+    inside: list[float] = []
+    for entry in records:
+        nominal, readings = entry.get("nominal"), entry["yardstick"]
+        if not nominal or not readings:
+            continue
+        for raw, reading in zip(entry["seconds"], readings, strict=False):
+            ratio = reading / nominal
+            if low <= ratio <= high:
+                inside.append(raw / ratio)
+            else:
+                outside.append(ratio)
+    taken = len(inside) + len(outside)
+    if not outside or len(outside) < OUTSIDE * taken:
+        return ""
+    if inside and abs(math.log(median(inside) / seconds)) <= math.log(CONFIRMED):
+        return ""
+    return (
+        f"yardstick off: {median(outside):.3g} times its nominal reading"
+        f" in {len(outside)} of {taken} slices"
+    )
+
+
+def _disagreement(records: Sequence[Record], seconds: float, apart: float) -> str:
+    if len(records) < 2:
+        return ""
+    levels = sorted(level(entry) for entry in records)
+    majority = len(levels) // 2 + 1
+    groups = zip(levels, levels[majority - 1 :], strict=False)
+    nearest = min(max(most, seconds) / min(least, seconds) for least, most in groups)
+    if nearest <= apart:
+        return ""
+    apart_by = levels[-1] / levels[0]
+    return f"processes disagree: {len(levels)} of them lie {apart_by:.3g} times apart"

@@ -1,0 +1,1 @@
+"""Everything that knows asv's insides: repository, environments, saving, runs, publishing."""

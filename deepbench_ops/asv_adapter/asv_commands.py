@@ -1,0 +1,269 @@
+"""Corrections of asv's commands other than `asv run`, each a function of its own.
+
+asv reads its configuration before it loads plugins, and catches errors of its own kind alone. So a
+configuration that is no JSON ends in its traceback before any plugin acts (`deepbench config` names
+the line), and everything after that is caught here.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn
+
+from asv import environment, util
+from asv import machine as asv_machine
+from asv.commands import Command
+from asv.commands.compare import Compare
+from asv.commands.machine import Machine
+from asv.commands.setup import Setup
+from asv.config import Config
+from asv.console import log
+from asv.plugins.github import GithubPages
+from asv.repo import get_repo
+from asv.util import ProcessError, UserError, iter_subclasses
+
+from deepbench_ops import lifetime
+from deepbench_ops.asv_adapter import config, machine_entry
+from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.machine import detect
+
+INTERRUPTED, CLOSED_PIPE = 130, 141
+"""Exit statuses, as shells report a process that SIGINT or SIGPIPE has ended."""
+
+PUSH = "DEEPBENCH_PUSH"
+
+KEPT = {
+    "run": "finished releases are saved, and the same command goes on in an unfinished one; with "
+    "--skip-existing it leaves the finished ones out",
+    "publish": "html/ is incomplete: asv publish writes it again",
+}
+"""Message for an interrupted command, by its name: the work that is kept."""
+
+Method = Callable[..., Any]
+
+
+def install() -> None:
+    """Wrap asv's commands, once however often this is called."""
+    if getattr(Command, "is_mended", False):
+        return
+    Command.is_mended = True
+    _wrap(Machine, "run_from_conf_args", keeping_lines)
+    _wrap(GithubPages, "run_from_conf_args", asking_before_push)
+    _wrap(Compare, "run", on_this_machine)
+    _wrap(Setup, "run_from_conf_args", without_result)
+    for command in iter_subclasses(Command):
+        if "run_from_conf_args" in vars(command):
+            _wrap(command, "run_from_conf_args", in_one_line)
+    util.get_multiprocessing_pool = deaf_pool(util.get_multiprocessing_pool)
+
+
+def _wrap(command: type[Command], name: str, wrapper: Callable[[Method], Method]) -> None:
+    method = getattr(command, name).__func__
+    setattr(command, name, classmethod(wraps(method)(wrapper(method))))
+
+
+def in_one_line(run: Method) -> Method:
+    """Check the arguments of the command, and end it with one line where it fails."""
+
+    def wrapped(cls: type[Command], conf: Config, args: Any, **more: Any) -> Any:
+        with _errors_as_lines(cls.__name__.lower()):
+            config.check(vars(conf))
+            _check_patterns(getattr(args, "bench", None) or ())
+            _check_environments(conf, getattr(args, "env_spec", None) or ())
+            outcome = run(cls, conf, args, **more)
+            sys.stdout.flush()
+            return outcome
+
+    return wrapped
+
+
+@contextmanager
+def _errors_as_lines(command: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        _end_interrupted(command)
+    except UserError as error:
+        if str(error) != "Interrupted.":  # asv turns Ctrl-C into this in some places
+            raise
+        _end_interrupted(command)
+    except BrokenPipeError:
+        # Python's own last flush must find something that takes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(CLOSED_PIPE)
+    except (DeepbenchError, Unsupported) as error:
+        raise UserError(str(error)) from None
+    except ProcessError as error:
+        said = (error.stderr or error.stdout or "").strip().splitlines()
+        raise UserError(": ".join([str(error).splitlines()[0], *said[-1:]])) from None
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        raise UserError(f"{what}{error.strerror or error}") from None
+
+
+def _end_interrupted(command: str) -> NoReturn:
+    log.error(f"Interrupted: {KEPT[command]}" if command in KEPT else "Interrupted")
+    log.flush()
+    sys.exit(INTERRUPTED)
+
+
+def _check_patterns(patterns: Iterable[str]) -> None:
+    for pattern in patterns:
+        if not pattern:
+            raise UserError(
+                "--bench '' would measure everything: if it came from $(deepbench ...), that"
+                " command failed; to measure everything leave --bench out"
+            )
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise UserError(
+                f"--bench {pattern!r} is no regular expression ({error}): write a backslash before "
+                "characters that stand for themselves"
+            ) from None
+
+
+def _check_environments(conf: Config, specifications: Iterable[str]) -> None:
+    """Refuse environments that cannot hold a release."""
+    if conf.dvcs != ReleaseRepo.dvcs:
+        return
+    others = {kind.tool_name for kind in iter_subclasses(environment.Environment)}
+    others -= {conf.environment_type, environment.ExistingEnvironment.tool_name}
+    for text in specifications:
+        if text.partition(":")[0] in others:
+            raise UserError(
+                f"-E {text}: releases have environments of type {conf.environment_type!r}, made by "
+                "asv run: leave -E out"
+            )
+
+
+def keeping_lines(run: Method) -> Method:
+    """Have `asv machine` describe a machine as `deepbench machine` does, and split no line.
+
+    asv's own values of os and ram change with every kernel. Stored values stay, unless the command
+    gives others, and an entry that differs from its results is refused.
+    """
+
+    def wrapped(cls: type[Command], conf: Config, args: Any) -> Any:
+        asvs_own = asv_machine.Machine.get_defaults()
+        given = {key: getattr(args, key) for key in asvs_own}
+        given = {key: value for key, value in given.items() if value != asvs_own[key]}
+        name = machine_entry.check_name(given.get("machine") or machine_entry.default_name())
+        known = machine_entry.stored().get(name)
+        new = {**(known or detect.identity(name)), **given}
+        if not given and not args.yes:
+            new |= _asked(new)
+        if split := machine_entry.differences(Path(conf.results_dir), new):
+            raise UserError(
+                f"machine {new['machine']!r} has results under {_listed(split)}, and later ones "
+                "would start new lines: nothing was written; name a changed machine with --machine"
+            )
+        if new == known:
+            log.info(f"machine {name!r} is described already, and stays as it is")
+            return
+        log.info(f"written: {machine_entry.save(new)}")
+
+    return wrapped
+
+
+def _asked(values: dict[str, str]) -> dict[str, str]:
+    """Return the user's answers to asv's questions, with `values` as suggestions."""
+    suggests = asv_machine.Machine.get_defaults
+    asv_machine.Machine.get_defaults = staticmethod(lambda: values)
+    try:
+        answers: dict[str, str] = asv_machine.Machine.generate_machine_file()
+    finally:
+        asv_machine.Machine.get_defaults = staticmethod(suggests)
+    return answers
+
+
+def _listed(split: dict[str, tuple[str, str]]) -> str:
+    return ", ".join(f"{key} {old!r} instead of {new!r}" for key, (old, new) in split.items())
+
+
+def demand_same_machine(conf: Config, name: str | None) -> None:
+    """Refuse to measure where asv's entry of the machine differs from that of its results.
+
+    asv would file results under the new values, which start new lines. Raises UserError.
+    """
+    now = machine_entry.stored().get(name or machine_entry.default_name())
+    if now and (split := machine_entry.differences(Path(conf.results_dir), now)):
+        raise UserError(
+            f"machine {now['machine']!r} has results under {_listed(split)}, and this run's would "
+            "start new lines: deepbench machine --yes --no-measure describes it again, a changed "
+            "machine with --name and a new name"
+        )
+
+
+def asking_before_push(run: Method) -> Method:
+    """Have `asv gh-pages` push to origin only where it is asked to."""
+
+    def wrapped(cls: type[Command], conf: Config, args: Any) -> Any:
+        if not args.no_push and os.environ.get(PUSH) != "1":
+            raise UserError(
+                "asv gh-pages would push the branch gh-pages to origin, for all to see: give "
+                f"--no-push, or set {PUSH}=1 to push"
+            )
+        return run(cls, conf, args)
+
+    return wrapped
+
+
+def on_this_machine(run: Method) -> Method:
+    """Have `asv compare` take this machine, or the only one that has both releases."""
+
+    def wrapped(
+        cls: type[Command], conf: Config, hash_1: str, hash_2: str, machine: Any = None, **more: Any
+    ) -> Any:
+        if machine is None and conf.dvcs == ReleaseRepo.dvcs:
+            machine = _with_both(conf, [hash_1, hash_2])
+            log.info(f"On {machine}")
+            log.flush()
+        return run(cls, conf, hash_1, hash_2, machine=machine, **more)
+
+    return wrapped
+
+
+def _with_both(conf: Config, names: list[str]) -> str:
+    hashes = [get_repo(conf).get_hash_from_name(name) for name in names]
+    folders = [path.parent for path in Path(conf.results_dir).glob("*/machine.json")]
+    found = sorted(
+        folder.name
+        for folder in folders
+        if all(any(folder.glob(f"{each[: conf.hash_length]}-*.json")) for each in hashes)
+    )
+    here = machine_entry.default_name()
+    if here in found:
+        return here
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UserError("no machine has results of both releases: measure them with asv run")
+    raise UserError(
+        f"this machine, {here!r}, has no results of both releases: name one that has, "
+        f"--machine {' or '.join(found)}"
+    )
+
+
+def without_result(run: Method) -> Method:
+    """Keep asv from printing the environments that `asv setup` returns, as objects."""
+
+    def wrapped(cls: type[Command], conf: Config, args: Any) -> None:
+        run(cls, conf, args)
+
+    return wrapped
+
+
+def deaf_pool(pool: Method) -> Method:
+    """Leave Ctrl-C to asv, which ends its pool, instead of a traceback from each process there."""
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with lifetime.deaf_children():
+            return pool(*args, **kwargs)
+
+    return wrapped

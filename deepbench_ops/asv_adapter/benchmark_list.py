@@ -1,0 +1,67 @@
+"""results/benchmarks.json, asv's list of the suite: whether it is whole, and fit for asv's pages.
+
+asv's scripts write names from it into HTML as they stand, and its Python takes its structure on
+trust.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from asv.benchmarks import Benchmarks
+from asv.util import load_json
+
+from deepbench_ops.asv_adapter import stored
+from deepbench_ops.storage import limited
+
+FILE = "benchmarks.json"
+
+NAME = re.compile(r"[\w.\-]+")
+"""Of a benchmark: it is part of addresses and of file names."""
+
+MARKUP = re.compile(r"[<>&\"'`]")
+AS_TEXT = ("code", "name")
+"""Fields that pages show as text (`assets/deepbench.js`), or that `NAME` has checked."""
+
+
+def demand_whole(path: Path) -> None:
+    """Raise DeepbenchError for a list that asv cannot take apart."""
+    try:
+        limited.demand_smaller(path, limited.RESULT)
+        found = load_json(str(path), Benchmarks.api_version)
+        for name, benchmark in found.items():
+            if name != "version":
+                _check(name, benchmark)
+    except stored.DAMAGE as wrong:
+        raise stored.damaged(path, wrong) from None
+
+
+def _check(name: str, benchmark: Any) -> None:
+    """Raise ValueError for an entry that is no benchmark."""
+    if not isinstance(benchmark, dict) or benchmark.get("name") != name:
+        raise ValueError(f"{name!r} is no benchmark")
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a benchmark")
+    for field in ("code", "type", "unit", "version", "pretty_name"):
+        text = benchmark.get(field, "" if field == "pretty_name" else None)
+        if not isinstance(text, str | None if field == "pretty_name" else str):
+            raise ValueError(f"{name} has the {field} {text!r}")
+    names, axes = benchmark.get("param_names") or [], benchmark.get("params") or []
+    if not (stored.is_list_of_texts(axes) and stored.is_list_of_texts([names] if names else [])):
+        raise ValueError(f"{name} has parameters that are no texts")
+    if len(names) != len(axes):
+        raise ValueError(f"{name} has {len(axes)} parameters and {len(names)} names")
+
+
+def without_markup(benchmark: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a benchmark with a question mark for each character of HTML's markup, in all texts
+    but its code and the values of its parameters, which pages show as text."""
+    return {
+        field: MARKUP.sub("?", value)
+        if isinstance(value, str) and field not in AS_TEXT
+        else [MARKUP.sub("?", name) for name in value]
+        if field == "param_names"
+        else value
+        for field, value in benchmark.items()
+    }

@@ -1,0 +1,148 @@
+"""Environments of asv in which the release, not a build of this project, is what changes.
+
+asv reinstalls its project into one environment per configuration. Here every release keeps an
+environment of its own, and "installing" one that exists only switches to it. Rounds of old and
+new releases can therefore alternate, which is what cancels a drifting machine.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+from asv.config import Config
+from asv.console import log
+from asv.environment import Environment, EnvironmentUnavailable
+from asv.repo import Repo
+from asv.util import UserError
+
+from deepbench_ops.asv_adapter import config
+from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases.install import Installation, InstallError, project_root
+from deepbench_ops.releases.table import Release
+
+# asv makes the Python version part of every graph's identity, so an upgrade would start all
+# lines anew. The fingerprint of each result holds the true version.
+PYTHON = "3"
+
+
+class ReleaseEnvironment(Environment):
+    """Runs benchmarks in the environment of whichever release was installed last."""
+
+    tool_name = "release"
+    matches_python_fallback = False
+
+    _failures: ClassVar[dict[Path, str]] = {}
+    """Installs that failed in this process: not worth another try in its next round."""
+
+    def __init__(
+        self,
+        conf: Config,
+        python: str,
+        requirements: dict[str, str],
+        tagged_env_vars: dict[tuple[str, str], str],
+    ) -> None:
+        try:
+            config.check(vars(conf))
+        except DeepbenchError as error:
+            raise UserError(str(error)) from None
+        if python != PYTHON:
+            raise EnvironmentUnavailable(
+                f"environment type 'release' has no Python {python!r}: releases are measured "
+                f"with the Python that runs asv, and it is written {PYTHON!r}"
+            )
+        _refuse_hidden_axes(tagged_env_vars)
+        self._release: Release | None = None
+        self._project_root = project_root()
+        self._requirements: dict[str, str] = {}
+        super().__init__(conf, PYTHON, self._requirements, tagged_env_vars)
+
+    @classmethod
+    def matches(cls, python: str) -> bool:
+        return python == PYTHON
+
+    @property
+    def release(self) -> Release | None:
+        """The release that benchmarks run with now; None before the first install."""
+        return self._release
+
+    def create(self) -> None:
+        """Nothing yet: an environment is made when its release's turn comes."""
+
+    def check_presence(self) -> bool:
+        return True
+
+    def install_project(self, conf: Config, repo: Repo, commit_hash: str) -> None:
+        """Switch to a release, making its environment first where there is none.
+
+        Raises
+        ------
+        InstallError
+            The release cannot be installed. It is logged once, and known from then on.
+        """
+        if not isinstance(repo, ReleaseRepo):
+            raise UserError(
+                f'environment type \'release\' needs "dvcs": "{ReleaseRepo.dvcs}" in the '
+                "configuration"
+            )
+        self._leave()
+        release = repo.release(commit_hash)
+        if not release.measurable:
+            raise UserError(
+                f"{release.name} stands for figures that others have published: it can be shown"
+                " and compared, but not measured"
+            )
+        installation = self._installation(release)
+        if installation.path in self._failures:
+            raise InstallError(self._failures[installation.path])
+        if not installation.is_complete():
+            log.info(f"Installing {installation.release.name}")
+        try:
+            installation.ensure()
+        except InstallError as error:
+            self._failures[installation.path] = str(error)
+            log.error(str(error))
+            raise
+        self._enter(installation)
+
+    def run(self, args: list[str], **kwargs: Any) -> Any:
+        """Run the release's Python; what asv does not pass on itself is in its environment."""
+        if self._release is None:
+            raise UserError("no release is installed: name one, such as `asv run numpy-2.2.6`")
+        env = dict(kwargs.pop("env", os.environ))
+        env["DEEPBENCH_FRAMEWORK"] = self._release.framework
+        env["DEEPBENCH_RELEASE"] = self._release.name
+        env.setdefault("DEEPBENCH_SPOOL", str(Path(self._path, "spool")))
+        return self.run_executable("python", args, env=env, **kwargs)
+
+    def _installation(self, release: Release) -> Installation:
+        folder = Path(self._env_dir).resolve()
+        return Installation(release, folder, self._project_root, self._install_timeout)
+
+    def _enter(self, installation: Installation) -> None:
+        self._release = installation.release
+        self._path = str(installation.path)
+        self._global_env_vars["ASV_ENV_DIR"] = self._path
+        self._set_commit_hash(installation.release.hash)
+
+    def _leave(self) -> None:
+        self._release = None
+        self._set_commit_hash(None)
+
+    def _get_installed_commit_hash(self) -> str | None:
+        return self._release.hash if self._release else None
+
+
+def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
+    """Refuse what the shell sets and the configuration leaves out: results would be filed as if
+    nobody had set it."""
+    axes = {name for _, name in tagged_env_vars}
+    for condition in CONDITIONS:
+        name = condition.variable
+        if condition.on_request and name in os.environ and name not in axes:
+            raise UserError(
+                f"{name} is set to {os.environ[name]!r} in the environment, and its results would "
+                f"be filed under the usual {condition.name}, {condition.usual}: unset it, and add "
+                f"{name} to matrix in asv.conf.json, whose comments show how"
+            )

@@ -1,0 +1,160 @@
+"""Forecast of the seconds that an `asv run` takes, over all its releases, before it begins."""
+
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import orjson
+from asv.benchmarks import Benchmarks
+from asv.config import Config
+from asv.console import log
+from asv.results import iter_results_for_machine_and_hash
+from asv.util import UserError
+
+from deepbench_ops.asv_adapter import machine_entry, watch
+from deepbench_ops.asv_adapter.journal import Point
+from deepbench_ops.asv_adapter.progress import spoken
+
+LONG_SECONDS = 3600.0
+"""A run that takes longer is asked about first."""
+
+POINT_SECONDS = 3.0
+"""Seconds of a point without records of its kind."""
+
+PROCESS_SECONDS = 0.5
+"""Seconds of a point outside of its record: start, imports and end of a process."""
+
+Kind = tuple[str, ...]
+"""A framework, a family and a precision, or the last two."""
+
+
+@contextmanager
+def asking(framework: Callable[[str], str], options: Mapping[str, Any]) -> Iterator[None]:
+    """Ask before a long run: in the block, asv's search for benchmarks ends with the question.
+
+    framework: of a release, by its hash. options: those of `asv run`.
+    Raises UserError where the run is not wanted, or no one is there to be asked.
+    """
+    discover = Benchmarks.discover.__func__
+
+    def wrapped(
+        cls: type, conf: Config, repo: Any, environments: Any, hashes: list[str], **more: Any
+    ) -> Any:
+        found = discover(cls, conf, repo, environments, hashes, **more)
+        left = {each: _left(conf, found, each, options) for each in hashes}
+        known = costs(_records(conf), bool(options.get("quick")))
+        seconds = sum(forecast(points, framework(each), known) for each, points in left.items())
+        points = sum(each.total() for each in left.values())
+        if len(environments) * seconds > LONG_SECONDS:
+            demand_consent(len(environments) * points, len(hashes), len(environments) * seconds)
+        return found
+
+    Benchmarks.discover = classmethod(wrapped)
+    try:
+        yield
+    finally:
+        Benchmarks.discover = classmethod(discover)
+
+
+def demand_consent(points: int, releases: int, seconds: float) -> None:
+    """Ask whether to measure so much; UserError where the answer is no, or there is none."""
+    of = "1 release" if releases == 1 else f"{releases} releases"
+    line = (
+        f"{points} points of {of} take about {spoken(seconds)}. A selection takes less: "
+        '--bench "$(deepbench select headline --precision float32)"'
+    )
+    if os.environ.get(watch.YES_VARIABLE) == "1":
+        log.info(line)
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError(f"{line}. Nothing was measured; {watch.YES_VARIABLE}=1 measures them all")
+    log.info(line)
+    log.flush()
+    try:
+        answer = input("Measure them all? [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
+        raise UserError("nothing was measured")
+
+
+def forecast(points: Counter[Point], framework: str, costs: Mapping[Kind, float]) -> float:
+    """Return about how many seconds the points of a release take, by how often each is measured."""
+    return sum(times * _cost(point, framework, costs) for point, times in points.items())
+
+
+def costs(records: Iterable[Mapping[str, Any]], quick: bool = False) -> dict[Kind, float]:
+    """Return the mean seconds of a point of each kind, those that were skipped among them.
+
+    quick: without the seconds of measuring, which a quick run spends on a single call.
+    """
+    parts = ("preparing", "checking") if quick else ("preparing", "measuring", "checking")
+    found: dict[Kind, list[float]] = defaultdict(list)
+    for record in records:
+        spent = record.get("spent", {})
+        seconds = PROCESS_SECONDS + sum(spent.get(part, 0.0) for part in parts)
+        kind = _kind(record["benchmark"], record["params"])
+        found[kind].append(seconds)
+        found[record["release"].partition("-")[0], *kind].append(seconds)
+    return {kind: fmean(each) for kind, each in found.items()}
+
+
+def _cost(point: Point, framework: str, costs: Mapping[Kind, float]) -> float:
+    name, *params = point
+    kind = _kind(name, params)
+    return costs.get((framework, *kind), costs.get(kind, POINT_SECONDS))
+
+
+def _kind(name: str, params: list[Any]) -> Kind:
+    return name.partition(".")[0], str(params[1]) if len(params) > 1 else ""
+
+
+def _left(conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any]) -> Counter[Point]:
+    """Return how often each point of a release is to be measured."""
+    there = _there(conf, found, hash, options)
+    extra = {**(options.get("attribute") or {}), **({"rounds": 1} if options.get("quick") else {})}
+    left: Counter[Point] = Counter()
+    for name, benchmark in found.items():
+        if name in there:
+            continue
+        for point in watch.selected(benchmark, found.benchmark_selection.get(name)):
+            left[point] += watch.rounds(benchmark, None, extra)
+    return left
+
+
+def _there(conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any]) -> set[str]:
+    """Return the benchmarks that the run leaves out since they have results."""
+    wanted = ("skip_existing_commits", "skip_successful", "skip_failed")
+    all_of_it, successful, failed = (bool(options.get(name)) for name in wanted)
+    if not (all_of_it or successful or failed):
+        return set()
+    there: set[str] = set()
+    machine = options.get("machine") or machine_entry.default_name()
+    try:
+        for result in iter_results_for_machine_and_hash(conf.results_dir, machine, hash):
+            for name in result.get_result_keys(found):
+                values = result.get_result_value(name, found[name]["params"])
+                if all_of_it or (failed if None in values else successful):
+                    there.add(name)
+    except OSError:
+        return set()
+    return set(found) if there and all_of_it else there
+
+
+def _records(conf: Config) -> Iterator[dict[str, Any]]:
+    """Yield the records of this machine's points; where it has none, those of all machines."""
+    results = Path(conf.results_dir)
+    files = sorted((results / machine_entry.default_name()).glob("*.measurements.jsonl"))
+    for path in files or sorted(results.glob("*/*.measurements.jsonl")):
+        for line in path.read_bytes().splitlines():
+            try:
+                record = orjson.loads(line)
+            except ValueError:
+                continue  # publishing and importing name damaged lines
+            if isinstance(record, dict) and {"benchmark", "params", "release"} <= record.keys():
+                yield record

@@ -1,0 +1,50 @@
+"""Finds the files below results/ that are damaged, and the values that cannot be right.
+
+asv leaves such files out with a warning and exit status 0, or ends in a traceback.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from deepbench_ops.asv_adapter import benchmark_list, stored
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.storage import measurements, model_runs
+
+
+def broken(results: Path) -> list[str]:
+    """Return a line for every damaged file below ``results``, naming the mend."""
+    return [line for reading in _readings(results) if (line := _reason(reading))]
+
+
+def _readings(results: Path) -> Iterator[Callable[[], object]]:
+    """Yield a reader of each file, which returns a line where it leaves out values."""
+    listed = results / benchmark_list.FILE
+    if listed.exists():
+        yield partial(benchmark_list.demand_whole, listed)
+    for folder in sorted(path for path in results.glob("*") if path.is_dir()):
+        described = folder / "machine.json"
+        if described.exists():
+            yield partial(stored.entry, described)
+        yield from (partial(_refused, path) for path in stored.paths(folder))
+        for path in sorted(folder.glob(f"*{measurements.SUFFIX}")):
+            yield partial(measurements.demand_whole, path)
+        yield partial(profile.read, results, folder.name)
+        yield partial(model_runs.load, folder)
+
+
+def _refused(path: Path) -> str:
+    refused: str = stored.read(path).refused
+    return refused
+
+
+def _reason(reading: Callable[[], object]) -> str:
+    """Return the line about a file; "" where all of it is read."""
+    try:
+        found = reading()
+    except DeepbenchError as wrong:
+        return str(wrong)
+    except OSError as wrong:
+        return f"{wrong.filename}: {wrong.strerror}"
+    return found if isinstance(found, str) else ""

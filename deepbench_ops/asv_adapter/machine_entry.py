@@ -1,0 +1,114 @@
+"""asv's own list of machines, ~/.asv-machine.json: reading and writing one entry."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from asv.machine import Machine, MachineCollection
+from asv.util import UserError, load_json
+
+from deepbench_ops.asv_adapter import asv_files
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import limited, locks
+
+LONGEST_NAME = 100
+"""How many letters a machine's name may have: file systems allow a folder's 255 bytes."""
+
+
+def default_name() -> str:
+    """The name under which asv would look this machine up: the only entry's, or the host's."""
+    host: str = Machine.get_unique_machine_name()
+    entries = stored()
+    return next(iter(entries)) if len(entries) == 1 else host
+
+
+def check_name(name: str) -> str:
+    """The name, when it can be a folder of results; DeepbenchError otherwise."""
+    if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|') or name != name.strip():
+        raise DeepbenchError(f"machine name {name!r}: give one that can name a folder")
+    if len(name) > LONGEST_NAME:
+        raise DeepbenchError(
+            f"machine name {name[:20]!r}...: {len(name)} letters, at most {LONGEST_NAME} can name a"
+            " folder"
+        )
+    return name
+
+
+def stored() -> dict[str, dict[str, str]]:
+    """Every entry by name, {} when there is no file; DeepbenchError when it is broken."""
+    path = MachineCollection.get_machine_file_path()
+    try:
+        limited.demand_smaller(Path(path), limited.SMALL)
+        entries: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
+        for name, entry in entries.items():
+            if not all(isinstance(text, str | int) for text in entry.values()):
+                raise ValueError(f"{name} is described by what is no text")
+    except FileNotFoundError:
+        return {}
+    except (UserError, ValueError, TypeError, AttributeError, RecursionError) as problem:
+        raise DeepbenchError(
+            f"cannot read {path} ({' '.join(str(problem).split())}); mend it or move it away"
+        ) from None
+    return entries
+
+
+def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """The keys that an entry had with another value: (old, new) by key."""
+    return {key: (old[key], new[key]) for key in new if key in old and old[key] != new[key]}
+
+
+def of_results(results: Path, name: str) -> dict[str, str]:
+    """The entry that a machine's results were filed under; {} where there is none to be read."""
+    try:
+        values = json.loads((results / name / "machine.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return {key: str(value) for key, value in values.items() if key != "version"}
+
+
+def differences(results: Path, values: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Differences of an entry from its machine's results: (theirs, its) by key, "" for none.
+
+    {} where there are no results. Each key distinguishes lines, one that is missing as well.
+    """
+    theirs = of_results(results, values["machine"])
+    if not theirs:
+        return {}
+    pairs = {key: (theirs.get(key, ""), str(values.get(key, ""))) for key in {**theirs, **values}}
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and key != "version"}
+
+
+def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
+    """Wrap asv's writing of an entry, which every run does: only changes, one writer at a time."""
+
+    def wrapped(cls: type, name: str, values: dict[str, Any], _path: str | None = None) -> None:
+        path = Path(_path or MachineCollection.get_machine_file_path())
+        try:
+            with locks.writing(path.parent, doing=f"asv, writing {path.name},"):
+                if not path.exists() or load_json(str(path)).get(name) != values:
+                    save(cls, name, values, _path=_path)
+        except DeepbenchError as error:
+            raise UserError(str(error)) from None
+
+    return wrapped
+
+
+def save(identity: dict[str, str]) -> str:
+    """Store an entry under its own name, keeping foreign keys, and return the file's path."""
+    name = identity["machine"]
+    path: str = MachineCollection.get_machine_file_path()
+    asv_files.install()
+    with locks.writing(Path(path).parent, doing="deepbench machine"):
+        MachineCollection.save(name, {**stored().get(name, {}), **identity})
+    return path
+
+
+def take_over(results: Path, name: str) -> None:
+    """File a machine's results under its stored entry from now on, where there are results."""
+    path = results / name / "machine.json"
+    if path.exists():
+        with locks.results(results, doing="deepbench machine"):
+            asv_files.write_machine(path, stored()[name])

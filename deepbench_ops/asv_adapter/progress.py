@@ -1,0 +1,133 @@
+"""How far a run is and when it will end, on a line now and then; at its end, where time went."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from asv.console import log
+
+from deepbench_ops.asv_adapter.journal import Point
+
+BETWEEN_LINES = 15.0
+"""Seconds; a point that takes longer gets a line of its own."""
+
+Clock = Callable[[], float]
+
+
+@dataclass
+class Progress:
+    """Counts the points of a run; each counts once for every process that measures it.
+
+    left: how often each has still to be measured.
+    """
+
+    left: Counter[Point]
+    clock: Clock = time.monotonic
+    say: Callable[[str], object] = log.info
+    done: int = 0
+    measured: int = 0
+    """Of those that are done: not taken up from an interrupted run."""
+    records: list[Mapping[str, Any]] = field(default_factory=list)
+    """Of the points measured now, which say where their time went."""
+    _took: dict[Point, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._started = self._said = self.clock()
+        self.points = self.left.total()
+
+    def begin(self, point: Point) -> None:
+        """Say what is measured now, unless something was said a moment ago."""
+        now = self.clock()
+        if now - self._said < BETWEEN_LINES:
+            return
+        self._said = now
+        left = f", about {spoken(self.remaining())} left" if self._took else ""
+        self.say(f"{self.done} of {self.points} points{left}: now {' '.join(point)}")
+
+    def end(self, point: Point, seconds: float, records: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Count a point that took so long and left these records."""
+        self._count(point, seconds)
+        self.measured += 1
+        self.records.extend(records)
+
+    def skip(self, point: Point, seconds: float) -> None:
+        """Count a point taken up from an interrupted run, which it had cost so long."""
+        self._count(point, seconds)
+
+    def remaining(self) -> float:
+        """Return about how many seconds the rest takes.
+
+        A point that another process has measured takes as long again; of the others, the mean
+        of their benchmark's points is expected, or of all while it has none.
+        """
+        by_benchmark: dict[str, list[float]] = {}
+        for point, seconds in self._took.items():
+            by_benchmark.setdefault(point[0], []).append(seconds)
+        means = {name: fmean(found) for name, found in by_benchmark.items()}
+        overall = fmean(self._took.values())
+        return sum(
+            times * self._took.get(point, means.get(point[0], overall))
+            for point, times in self.left.items()
+        )
+
+    def _count(self, point: Point, seconds: float) -> None:
+        self.done += 1
+        self.left[point] -= 1
+        self._took[point] = seconds
+
+    def summary(self) -> str:
+        """Return how far it came, what a point cost, and where the time went."""
+        elapsed = self.elapsed()
+        where = shares(self.records, elapsed)
+        cost = f", {elapsed / self.measured:.1f} s each" if self.measured else ""
+        return (
+            f"{self.done} of {self.points} points in {spoken(elapsed)}{cost}{where and ': '}{where}"
+        )
+
+    def elapsed(self) -> float:
+        """Return seconds since the run began."""
+        return self.clock() - self._started
+
+
+def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
+    """Return what part of `elapsed` seconds was spent in timed kernels, beside them and outside.
+
+    From the ``spent`` of each record: ``measuring`` seconds in all, of which ``kernel`` in the
+    kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a
+    disturbed machine. ``preparing`` is the inputs and the first check, ``checking`` the last one.
+    What no record accounts for goes to starting processes, imports and kernels that were skipped.
+    """
+    spent = [record["spent"] for record in records if "spent" in record]
+    if not spent or elapsed <= 0:
+        return ""
+    kernel, measuring, preparing, checking = (
+        sum(part.get(name, 0.0) for part in spent)
+        for name in ("kernel", "measuring", "preparing", "checking")
+    )
+    outside = max(0.0, elapsed - measuring)
+    rest = max(0.0, outside - preparing - checking)
+
+    def part(seconds: float) -> str:
+        return f"{seconds / elapsed:.0%}"
+
+    return (
+        f"{part(kernel)} in the kernels, {part(measuring - kernel)} in yardsticks and waiting, "
+        f"{part(outside)} outside ({part(preparing)} preparing, {part(checking)} checking outputs, "
+        f"{part(rest)} processes and skips)"
+    )
+
+
+def spoken(seconds: float) -> str:
+    """Return a duration in the one or two units a person would use."""
+    whole = max(1, round(seconds))
+    if whole < 90:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 10:
+        return f"{minutes} min {rest} s"
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,77 @@
+"""Published results next to the suite: benchmarks and parameters that it does not measure.
+
+`asv run` writes down what it finds in benchmarks/. A published pass that nothing here measures, or
+a size that no program list has, would then be in no page: whatever published results hold is
+added when asv reads its benchmarks.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from asv.benchmarks import Benchmarks
+from asv.util import UserError
+
+from deepbench_ops.asv_adapter import benchmark_list, stored
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.filing import ENVIRONMENT
+
+_AXES = ("problem", "precision", "ranks")
+
+
+def install() -> None:
+    """Wrap asv's reading of the benchmarks, once per process."""
+    load = Benchmarks.load.__func__  # type: ignore[attr-defined]
+    if getattr(load, "extends", False):
+        return
+
+    def wrapped(cls: type[Benchmarks], conf: Any, regex: Any = None) -> Benchmarks:
+        path = Path(cls.get_benchmark_file_path(conf.results_dir))
+        if path.exists():  # without one asv names the command that makes it
+            try:
+                benchmark_list.demand_whole(path)
+            except DeepbenchError as wrong:
+                raise UserError(str(wrong)) from None
+        return extended(load(cls, conf), conf, regex)
+
+    wrapped.extends = True  # type: ignore[attr-defined]
+    Benchmarks.load = classmethod(wrapped)  # type: ignore[method-assign]
+
+
+def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
+    """Return the benchmarks with all that published results hold, those that `regex` picks."""
+    found = {name: benchmark_list.without_markup(each) for name, each in benchmarks.items()}
+    for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}*.json")):
+        try:
+            published = stored.read(path)
+        except DeepbenchError:
+            continue  # publishing names it
+        for name in published.get_all_result_keys():
+            _add(found, name, published.get_result_params(name) or [])
+    return Benchmarks(conf, found.values(), regex)
+
+
+def _add(found: dict[str, Any], name: str, params: list[list[str]]) -> None:
+    if not benchmark_list.NAME.fullmatch(name):
+        return
+    known = found.get(name) or _published_only(name, len(params))
+    if len(known["params"]) != len(params):
+        return  # no kernel of this suite: the pages tell of it
+    axes = [
+        [*old, *(value for value in new if value not in old)]
+        for old, new in zip(known["params"], params, strict=True)
+    ]
+    if axes != known["params"]:
+        found[name] = {**known, "params": axes}
+
+
+def _published_only(name: str, axes: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "code": f"{name}: published figures, which nothing here measures",
+        "param_names": list(_AXES[:axes]),
+        "params": [[] for _ in range(axes)],
+        "type": "time",
+        "unit": "seconds",
+        "timeout": 0,
+        "version": "published",
+    }

@@ -1,0 +1,1 @@
+"""What `asv publish` is made to do otherwise: faster, self-contained, escaped."""

@@ -1,0 +1,316 @@
+"""Saving of asv's results: nothing measured is lost, nothing empty is written.
+
+asv rewrites a result file with the values of the last run alone. Installed by the asv plugin,
+this module wraps the places where asv takes in, writes and removes a result, so that
+
+- a run in which nothing was measured (a failed install) leaves no file behind;
+- a value once measured is not replaced by a skip, a failure or a quick look of a later run;
+- samples are kept, and intervals are of log seconds: above zero, and finite as JSON demands;
+- values that the run did not measure stay as they are on the disk, where other commands may have
+  written since the run began;
+- files appear whole or not at all, one writer at a time;
+- raw seconds, yardstick readings and fingerprints are filed next to the result;
+- the run's journal goes last: a save that fails, or is killed, leaves all points in it.
+
+asv offers no hook here, hence the wrapping; tests pin the asv version's behaviour.
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from itertools import product, zip_longest
+from pathlib import Path
+from typing import Any, Protocol
+
+import asv
+from asv.commands.rm import Rm
+from asv.console import log
+from asv.machine import Machine, MachineCollection
+from asv.results import Results
+from asv.util import UserError
+
+from deepbench_ops.asv_adapter import asv_files, machine_entry
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile, survey
+from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
+from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.storage import atomic, locks, measurements
+
+INTERVALS = ("ci_99_a", "ci_99_b")
+COLUMNS = (
+    "_results",
+    "_samples",
+    "_stats",
+    "_benchmark_params",
+    "_started_at",
+    "_duration",
+    "_profiles",
+    "_benchmark_version",
+)
+"""Attributes of asv's results that hold a value for each benchmark."""
+
+# asv needs a finite interval of every value. Where samples are too few for one it reaches from this
+# part of the value to this multiple of it: beyond any difference between releases. asv weighs a
+# point by the width of its interval, and its search for steps does not end where the weights of one
+# series lie hundreds of orders of magnitude apart.
+WIDEST = 1e6
+
+written: list[Path] = []
+"""The result files that this process has saved measurements in."""
+
+
+class Run(Protocol):
+    """The run whose results are saved."""
+
+    @property
+    def kept(self) -> Path | None:
+        """The file that its points are kept in until they are saved."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return its raw records."""
+
+    def saved(self) -> None:
+        """Forget it, now that its results are on the disk."""
+
+
+def install(run: Run) -> None:
+    """Wrap asv's saving, once per process."""
+    if getattr(Results.save, "keeps", False):
+        return
+    asv_files.install()
+    Results.add_result = _keeping_samples(Results.add_result)
+    Results.remove_samples = _noting_removal(Results.remove_samples)
+    Results.save = _keeping(Results.save, run)
+    Results.rm = _with_measurements(Results.rm)
+    Rm.run = classmethod(_alone(Rm.run.__func__))
+    Machine.save = _with_nominal(Machine.save)
+    save = MachineCollection.save.__func__
+    MachineCollection.save = classmethod(machine_entry.saving_changes(save))
+
+
+def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
+    """Keep samples, and note in ``appends`` whether they join those of an earlier run.
+
+    From the second round on asv appends to its own samples, so that only its first call for a
+    benchmark shows whether it was asked to append.
+    """
+
+    def wrapped(self: Results, benchmark: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        kwargs["record_samples"] = True
+        added = getattr(self, "added", {})
+        added.setdefault(benchmark["name"], kwargs.get("append_samples", False))
+        self.added, self.appends = added, any(added.values())
+        _note(self, benchmark["name"], benchmark["params"], kwargs.get("selected_idx"))
+        add_result(self, benchmark, *args, **kwargs)
+
+    return wrapped
+
+
+def _noting_removal(remove: Callable[..., None]) -> Callable[..., None]:
+    """Count points whose samples a run removes, to begin afresh, among those it changes."""
+
+    def wrapped(self: Results, name: str, selected: Collection[int] | None = None) -> None:
+        _note(self, name, self.get_result_params(name), selected)
+        remove(self, name, selected)
+
+    return wrapped
+
+
+def _note(
+    results: Results, name: str, params: list[list[str]], selected: Collection[int] | None
+) -> None:
+    """Note in ``changed`` which points of a benchmark a run changes; None stands for all."""
+    keys = list(product(*params))
+    chosen = range(len(keys)) if selected is None else selected
+    changed = results.__dict__.setdefault("changed", set())
+    changed.update((name, keys[index]) for index in chosen)
+
+
+def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Results, str], None]:
+    def wrapped(self: Results, result_dir: str) -> None:
+        measured_now = hasattr(self, "appends")
+        if not measured_now:  # `asv rm` saves a result without the removed values
+            save(self, result_dir)
+            return
+        try:
+            with locks.results(Path(result_dir), doing="asv run"):
+                _save(self, Path(result_dir), save, run)
+        except (OSError, DeepbenchError, UserError) as error:
+            kept = f"its points are kept in {run.kept}: " if run.kept else ""
+            raise UserError(
+                f"{self._filename} is not saved ({_reason(error)}); {kept}mend that, and the same"
+                " command goes on from there"
+            ) from None
+
+    wrapped.keeps = True  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _save(results: Results, folder: Path, save: Callable[[Results, str], None], run: Run) -> None:
+    """Write result and records, and forget the journal last.
+
+    After a kill in between the next run takes the points from the journal and writes the same
+    again: two records are the same if benchmark, parameters and start time are.
+    """
+    path, records = folder / str(results._filename), run.records()
+    _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
+    if any(_measured(values) for values in results._results.values()):
+        _set_intervals(results)
+        for one in records:
+            if "fingerprint" in one:
+                one["fingerprint"]["asv"] = asv.__version__
+        with atomic.together() as ready:
+            asv_files.write_result(ready(path), results, save)
+            measurements.add(measurements.beside(path), records, results.appends, ready)
+        written.append(path)
+    else:
+        log.warning(f"nothing was measured: {path.name} is not written")
+    run.saved()
+
+
+def _reason(error: Exception) -> str:
+    """Return an error as a part of a line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
+    def wrapped(self: Results, result_dir: str) -> None:
+        rm(self, result_dir)
+        measurements.beside(Path(result_dir) / self._filename).unlink(missing_ok=True)
+
+    return wrapped
+
+
+def _alone(remove: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `asv rm` be the only writer from its reading to its writing."""
+
+    def wrapped(cls: type, conf: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            with locks.results(Path(conf.results_dir), doing="asv rm"):
+                return remove(cls, conf, *args, **kwargs)
+        except (OSError, DeepbenchError) as error:
+            raise UserError(_reason(error)) from None
+
+    return wrapped
+
+
+def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, str], None]:
+    """Hand the machine's nominal yardstick readings down to the processes that measure.
+
+    asv saves the machine once, as a run begins: the one moment at which its name is known and
+    nothing has been measured. Readings that the profile lacks are taken then, and kept.
+    """
+
+    def wrapped(self: Machine, result_dir: str) -> None:
+        results, count = Path(result_dir), threads.wanted()
+        try:
+            with locks.results(results, doing="asv run"):
+                known = _profile_of(results, self.machine)
+                save(self, result_dir)
+                if set(known.nominal(count, yardstick.VERSION)) != set(yardstick.KINDS):
+                    log.info(f"Reading the yardsticks of this machine, {count} threads")
+                    readings = survey.yardsticks(count, known, renew=False, warn=log.warning)
+                    known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
+                    profile.write(results, known)
+        except (OSError, DeepbenchError) as error:
+            raise UserError(_reason(error)) from None
+        nominal = {
+            threads_text: known.nominal(int(threads_text), yardstick.VERSION)
+            for threads_text in known.yardsticks
+        }
+        os.environ[kernel_run.NOMINAL_VARIABLE] = json.dumps(nominal)
+
+    return wrapped
+
+
+def _profile_of(results: Path, machine: str) -> profile.Profile:
+    """Return the machine's profile, a new one where it has none.
+
+    Raises DeepbenchError where it is of another processor.
+    """
+    new = profile.Profile(machine, facts={"processor": fingerprint.silicon()})
+    known = profile.read(results, machine) or new
+    profile.refuse_another(known, fingerprint.silicon())
+    return known
+
+
+def _measured(values: list[float | None] | None) -> bool:
+    return any(value is not None and not math.isnan(value) for value in values or [])
+
+
+Key = tuple[str, tuple[str, ...]]
+"""A benchmark, and its parameters as asv writes them."""
+
+
+def _looks(records: list[dict[str, Any]]) -> dict[Key, bool]:
+    """Return of each kernel that was measured whether that was a quick look."""
+    return {
+        (entry["benchmark"], tuple(map(repr, entry["params"]))): "quick" in entry
+        for entry in records
+        if "skipped" not in entry
+    }
+
+
+def _merge(new: Results, disk: Results | None, looks: Mapping[Key, bool]) -> None:
+    """Put every value of the disk into ``new`` for which that holds less, or the same of old.
+
+    Less is a skip, a failure, or a quick look where there were several samples. A value without a
+    record, of another type of benchmark, was a quick look if it is a single sample; of a kernel
+    of long calls that is a whole measurement. Points that the run did not measure are as old as
+    its beginning: the disk has them, or they have been removed from it meanwhile.
+    """
+    ran = {name for name, _ in new.changed}
+    for name in {*new._results, *(disk._results if disk else ())} - ran:
+        for kind in COLUMNS:
+            getattr(new, kind).pop(name, None)
+            if disk and name in getattr(disk, kind):
+                getattr(new, kind)[name] = getattr(disk, kind)[name]
+    for name in ran & new._results.keys():
+        known = disk._benchmark_version.get(name) if disk and name in disk._results else None
+        _restore(new, disk if known == new._benchmark_version[name] else None, name, looks)
+
+
+def _restore(new: Results, disk: Results | None, name: str, looks: Mapping[Key, bool]) -> None:
+    """Put back values of one benchmark; ``disk``: None where it has none of this version."""
+    places = enumerate(product(*disk._benchmark_params[name])) if disk else ()
+    where = {key: i for i, key in places}
+    keys = list(product(*new._benchmark_params[name]))
+    columns, held = {}, {}
+    for kind in ("_results", "_samples", "_stats"):
+        column = getattr(new, kind).get(name)
+        columns[kind] = list(column) if column else [None] * len(keys)
+        found = getattr(disk, kind).get(name) if disk else None
+        held[kind] = [found[where[key]] if found and key in where else None for key in keys]
+    restored = False
+    for i, key in enumerate(keys):
+        if (name, key) in new.changed:
+            if not _measured([held["_results"][i]]):
+                continue
+            quick = looks.get((name, key), _samples_at(columns["_samples"], i) == 1)
+            fewer = quick and _samples_at(held["_samples"], i) > 1
+            if _measured([columns["_results"][i]]) and not fewer:
+                continue
+        for kind, column in columns.items():
+            column[i] = held[kind][i]
+        restored = True
+    if restored:
+        for kind, column in columns.items():
+            getattr(new, kind)[name] = column
+
+
+def _samples_at(samples: list[list[float] | None] | None, index: int) -> int:
+    return len(samples[index] or []) if samples else 0
+
+
+def _set_intervals(results: Results) -> None:
+    """Store intervals of log seconds, which are above zero, in place of those that asv made."""
+    for name, stats in results._stats.items():
+        columns = results._results[name] or (), stats or (), results._samples.get(name) or ()
+        for value, held, samples in zip_longest(*columns):
+            if held and value:
+                bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
+                held.update(zip(INTERVALS, bounds, strict=True))

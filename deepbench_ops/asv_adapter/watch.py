@@ -1,0 +1,247 @@
+"""Where a run is watched: around asv's own loops over benchmarks and over points.
+
+asv has no hook here, so two functions of its runner are wrapped by the plugin.
+"""
+
+import hashlib
+import itertools
+import math
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from asv import runner
+from asv.commands import run as run_command
+from asv.console import log
+from asv.results import Results
+from asv.runner import BenchmarkResult
+from asv.util import UserError
+
+import deepbench_ops
+from deepbench_ops.asv_adapter.journal import Entry, Journal, Point, Record
+from deepbench_ops.asv_adapter.progress import Progress
+from deepbench_ops.backends import run_cache
+from deepbench_ops.measure import record, settings
+
+FOLDER = Path(".asv", "unfinished")
+YES_VARIABLE = "DEEPBENCH_YES"
+"""Set to 1, it starts long runs without a question."""
+
+MEASURING_CODE = ("problems", "models", "backends", "measure", "ranks")
+BESIDE_IT = ("conditions.py", "inputs.py")
+
+
+class Watch:
+    """The run that is going on; one at a time in an asv process."""
+
+    def __init__(self, spool: Path) -> None:
+        self.spool = spool
+        self.saving = True
+        self._records: list[Record] = []
+        self._journal: Journal | None = None
+        self._journals: dict[tuple[str, str], Journal] = {}
+        self._last_round = True
+        self._progress: Progress | None = None
+
+    def records(self) -> list[Record]:
+        """Return all records of the run, which asv is about to save."""
+        return self._records
+
+    def saved(self) -> None:
+        """Forget the run: its results and records are on the disk. Raises OSError.
+
+        Where rounds alternate between releases, asv saves each; the journal keeps all rounds of a
+        release until the last is saved, since a run that starts again starts with the first.
+        """
+        self._records = []
+        if self._journal and self._last_round:
+            self._journal.close()
+
+    @property
+    def kept(self) -> Path | None:
+        """The journal, from which the run goes on where it cannot be saved; None without one."""
+        return self._journal.path if self._journal else None
+
+    def around_run(self, run_benchmarks: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap asv's loop over the benchmarks of one release."""
+
+        def wrapped(benchmarks: Any, env: Any, *args: Any, **kwargs: Any) -> Any:
+            self._begin(benchmarks, env, kwargs)
+            try:
+                return run_benchmarks(benchmarks, env, *args, **kwargs)
+            finally:
+                self._finish()
+
+        return wrapped
+
+    def around_point(self, run_point: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap asv's start of one process for one point."""
+
+        def wrapped(benchmark: dict[str, Any], spawner: Any, index: int, **kwargs: Any) -> Any:
+            point = _point(benchmark, index)
+            if self._progress is None:
+                return run_point(benchmark, spawner, index, **kwargs)
+            earlier = self._journal.take(point) if self._journal else None
+            if earlier is not None:
+                self._progress.skip(point, _spent(earlier.records))
+                self._records.extend(earlier.records)
+                return BenchmarkResult(**earlier.answer)
+            return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
+
+        return wrapped
+
+    def _begin(self, benchmarks: Any, env: Any, options: dict[str, Any]) -> None:
+        extra = dict(options.get("extra_params") or {})
+        if options.get("quick"):
+            extra["rounds"] = 1
+        left: Counter[Point] = Counter()
+        for name, benchmark in benchmarks.items():
+            times = rounds(benchmark, options.get("run_rounds"), extra)
+            for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
+                left[point] += times
+        self._progress, self._journal, self._records = Progress(left), None, []
+        if run_cache.FOLDER_VARIABLE in os.environ:
+            shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
+        self._last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
+        log.info(f"{left.total()} points to measure")
+        if self.saving and not options.get("profile"):
+            self._journal = self._open(benchmarks, env, extra, options)
+
+    def _open(self, benchmarks: Any, env: Any, extra: dict[str, Any], options: Any) -> Journal:
+        place = (env.installed_commit_hash or "source", env.name)
+        if place in self._journals:  # a later round of this run
+            return self._journals[place]
+        conditions = {
+            "release": place[0],
+            "environment": place[1],
+            "code": _code(Path(benchmarks.benchmark_dir)),
+            "quick": bool(options.get("quick")),
+            "extra": {str(key): str(value) for key, value in extra.items()},
+            "settings": settings.text(settings.foreign()),
+            **_variables(),
+        }
+        journal = self._journals[place] = Journal(FOLDER, conditions)
+        if journal.waiting and options.get("append_samples"):
+            journal.drop(partial(_holds, _samples(options["results"])))
+        if journal.waiting:
+            log.info(
+                f"{journal.waiting} were measured by a run that was interrupted and are taken "
+                f"from {FOLDER} (remove it to start anew)"
+            )
+        return journal
+
+    def _measure(self, point: Point, run: Callable[[], Any]) -> Any:
+        assert self._progress is not None
+        self._progress.begin(point)
+        started = time.monotonic()
+        answer = run()
+        records = record.collect(self.spool)
+        self._records.extend(records)
+        self._progress.end(point, time.monotonic() - started, records)
+        if self._journal and answer.errcode == 0:
+            self._keep(self._journal, point, Entry(answer._asdict(), records))
+        return answer
+
+    def _keep(self, journal: Journal, point: Point, entry: Entry) -> None:
+        """Write a point into the journal; UserError, which ends the run, where that fails."""
+        try:
+            journal.add(point, entry)
+        except OSError as error:
+            raise UserError(
+                f"{journal.path} cannot be written ({error.strerror}): mend that; the points"
+                " before this one are kept, and the same command goes on from there"
+            ) from None
+
+    def _finish(self) -> None:
+        progress, self._progress = self._progress, None
+        if progress is None or not progress.done:
+            return
+        log.info(progress.summary())
+        if progress.done < progress.points and self._journal:
+            log.info("what was measured is kept: the same command goes on from here")
+
+
+def _variables() -> dict[str, str]:
+    """Return the environment's variables that steer measuring, without those of this run alone."""
+    names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
+    names -= {record.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
+    return {name: os.environ[name] for name in sorted(names)}
+
+
+def _point(benchmark: dict[str, Any], index: int) -> Point:
+    """Return name and parameters of one point."""
+    params: tuple[str, ...] = ()
+    if benchmark["params"]:
+        combinations = itertools.product(*benchmark["params"])
+        params = next(itertools.islice(combinations, index, None))
+    return (benchmark["name"], *(text.strip("'") for text in params))
+
+
+def _samples(results: Results) -> dict[Point, list[float]]:
+    """Samples of every point that results hold, as far as they have any."""
+    found = {}
+    for name in results.get_all_result_keys():
+        params = results.get_result_params(name)
+        columns = results.get_result_samples(name, params) or []
+        for values, samples in zip(itertools.product(*params), columns, strict=False):
+            if samples:
+                found[(name, *(text.strip("'") for text in values))] = samples
+    return found
+
+
+def _holds(saved: Mapping[Point, list[float]], point: Point, entry: Entry) -> bool:
+    """Whether the saved samples of a point contain those of an entry, number by number.
+
+    False for an entry without samples, a skip: it may be saved any number of times.
+    """
+    samples = (entry.answer["samples"] or [None])[0]
+    held = saved.get(point)
+    if not samples or not held:
+        return False
+    starts = range(len(held) - len(samples) + 1)
+    return any(held[start : start + len(samples)] == samples for start in starts)
+
+
+def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[Point]:
+    """Return the points of a benchmark at these places among its parameters; None for all."""
+    if places is None:
+        places = range(math.prod(len(values) for values in benchmark["params"]))
+    return [_point(benchmark, index) for index in places]
+
+
+def _spent(records: list[Record]) -> float:
+    """Return the seconds that measuring took, as far as the records tell."""
+    return sum(record["spent"]["measuring"] for record in records if "spent" in record)
+
+
+def rounds(benchmark: dict[str, Any], numbers: list[int] | None, extra: dict[str, Any]) -> int:
+    """Return how many of these rounds of a benchmark asv's loop runs; None stands for all."""
+    most = int(extra.get("rounds", benchmark.get("rounds", 1)))
+    return most if numbers is None else sum(number <= most for number in numbers)
+
+
+def _code(benchmarks: Path) -> str:
+    """Return a digest of all the code that decides what is measured, and how."""
+    package = Path(deepbench_ops.__file__).parent
+    folders = [*(package / name for name in MEASURING_CODE), benchmarks]
+    files = [package / name for name in BESIDE_IT]
+    files += [path for folder in folders for path in folder.rglob("*.[pc][ys]*")]
+    digest = hashlib.sha1(usedforsecurity=False)
+    for path in sorted(files):
+        if path.suffix in (".py", ".csv"):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def install(watch: Watch) -> None:
+    """Wrap asv's loops, once per process."""
+    if getattr(runner, "is_watched", False):
+        return
+    run_command.run_benchmarks = watch.around_run(run_command.run_benchmarks)
+    runner._run_benchmark_single_param = watch.around_point(runner._run_benchmark_single_param)
+    runner.is_watched = True

@@ -1,0 +1,22 @@
+"""`python -m deepbench_ops.distributed`: all-reduces, as one rank of those a launcher starts.
+
+torchrun --nnodes 2 --nproc-per-node 4 ... -m deepbench_ops.distributed
+mpirun -n 8 --hostfile hosts python -m deepbench_ops.distributed
+"""
+
+import os
+
+from deepbench_ops.measure import threads
+
+
+def main() -> None:
+    """Fix the threads before anything loads a library that starts some, then be this rank."""
+    os.environ.setdefault("DEEPBENCH_THREADS", "1")
+    threads.fix()
+    from deepbench_ops.distributed import launched
+
+    launched.main()
+
+
+if __name__ == "__main__":
+    main()

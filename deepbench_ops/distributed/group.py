@@ -1,0 +1,282 @@
+"""A number of ranks on this machine: started, given orders, supervised, ended without remains.
+
+Every order goes to all ranks and must be answered by all in time. A rank that ends, answers with
+an error or does not answer ends the whole group, and one error names it. No rank outlives
+`close`; when this process dies, the ranks see their lines go dead, remove the folder and end.
+"""
+
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from deepbench_ops.distributed import fork_server, forked, launch, local, transport
+from deepbench_ops.distributed.member import BLAMELESS, STAGES
+from deepbench_ops.distributed.message_channel import Line, Message
+from deepbench_ops.errors import DeepbenchError, Unsupported
+
+TIMEOUT_SECONDS = 120.0
+"""How long an order may take, and the start, unless the caller says otherwise."""
+
+TICK_SECONDS = 0.2
+"""How often to see whether the process that starts the ranks is still there."""
+
+SETTLING_SECONDS = 3.0
+"""A first sign of trouble has others follow, by which its cause is told from consequences."""
+
+REPORTING_SECONDS = 2.0
+"""How long a rank may take to say what it is doing: its listening thread has nothing else to do."""
+
+ENDING_SECONDS = 5.0
+"""How long ranks may take to leave each other in good order."""
+
+LAUNCHER_WORDS = "launcher.err"
+
+Process = subprocess.Popen[bytes] | forked.Forked
+
+
+class Group:
+    """`size` processes that sum over one transport. Use it as a context, or close it.
+
+    timeout: seconds that each order may take, and the start.
+    pids: the ranks' process numbers.
+    versions: what rank 0 says of its libraries.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size: int,
+        timeout: float = TIMEOUT_SECONDS,
+        algorithm: str = launch.DEFAULT_ALGORITHM,
+    ) -> None:
+        transport.demand(name)
+        environ = launch.environment(name, algorithm)
+        self.name = name
+        self.size = self.here = size
+        self.timeout = timeout
+        self.pids: dict[int, int] = {}
+        self._lines: dict[int, Line] = {}
+        self._ended: dict[int, int] = {}
+        self._process: Process | None = None
+        self._selector = selectors.DefaultSelector()
+        self._folder = Path(tempfile.mkdtemp(prefix="deepbench-"))
+        try:
+            self._listener = self._listen()
+            self._process = self._launch(environ)
+            self.versions = self._meet()
+        except BaseException:
+            self.close(killing=True)
+            raise
+
+    def __enter__(self) -> "Group":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(killing=kind is not None)
+
+    def ask(self, do: str, **details: object) -> list[Message]:
+        """Have every rank carry out an order, and return their answers by rank.
+
+        The group is closed when that fails: DeepbenchError names the rank and says why,
+        Unsupported that this cannot be done here at all.
+        """
+        return self._order(range(self.size), {"do": do, **details})
+
+    def close(self, killing: bool = False) -> None:
+        """End all ranks, politely unless `killing`, and remove every trace of them."""
+        if not killing:
+            for line in self._lines.values():
+                with suppress(OSError):
+                    line.send({"do": "end"})
+        if self._process is not None:
+            self._end(self._process, 0.0 if killing else ENDING_SECONDS)
+            self._process = None
+        for key in list((self._selector.get_map() or {}).values()):
+            key.fileobj.close()  # type: ignore[union-attr]
+        self._selector.close()
+        self._lines.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _listen(self) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX)
+        self._selector.register(listener, selectors.EVENT_READ)
+        try:
+            listener.bind(str(self._folder / local.SOCKET))
+        except OSError as refused:
+            raise DeepbenchError(
+                f"{self._folder}: {refused}; set TMPDIR to a short path on a local disk"
+            ) from None
+        listener.listen(self.size + 1)
+        return listener
+
+    def _launch(self, environ: dict[str, str]) -> Process:
+        command = launch.command(self.name, self.size, self._folder)
+        with (self._folder / LAUNCHER_WORDS).open("wb") as words:
+            if forked.possible(self.name):
+                start = partial(fork_server.start, self.name, self.size, self._folder)
+                return forked.Forked(start, environ, words.fileno())
+            return subprocess.Popen(
+                command,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=words,
+                start_new_session=True,
+            )
+
+    def _meet(self) -> dict[str, str]:
+        """Wait for all ranks to start, have them meet, and return what rank 0 says of itself."""
+        end = time.monotonic() + self.timeout
+        while len(self._lines) < self.size:
+            if trouble := self._hear(TICK_SECONDS):
+                self._fail("starting", trouble)
+            if self._process is None or self._process.poll() is not None:
+                self._give_up(f"the ranks could not be started: {self._launcher_words()}")
+            if time.monotonic() > end:
+                absent = sorted(set(range(self.size)) - self._lines.keys())
+                self._give_up(f"{self._names(absent)} did not start within {self.timeout:g} s")
+        return self._order(range(self.size), {"do": "join", "timeout": self.timeout})[0]
+
+    def _order(self, ranks: Iterable[int], order: Message) -> list[Message]:
+        stage = STAGES[order["do"]]
+        waiting = set(ranks)
+        answers: dict[int, Message] = {}
+        for rank in waiting:
+            with suppress(OSError):  # it has ended, and the dead line will say so
+                self._lines[rank].send(order)
+        end = time.monotonic() + self.timeout
+        while waiting - answers.keys():
+            heard = self._hear(TICK_SECONDS)
+            if any(message is None or "answer" not in message for _, message in heard):
+                self._fail(stage, heard)
+            answers |= {rank: message["answer"] for rank, message in heard if message}
+            if time.monotonic() > end:
+                self._silence(stage, waiting - answers.keys())
+        return [answers[rank] for rank in sorted(answers)]
+
+    def _hear(self, seconds: float) -> list[tuple[int, Message | None]]:
+        """Return what ranks have said until now, None for one whose line is dead.
+
+        Waits so long for a first word. New lines, and what the nursery tells, are seen to here.
+        """
+        heard: list[tuple[int, Message | None]] = []
+        events = self._selector.select(seconds)
+        for key, _ in events:
+            if key.fileobj is self._listener:
+                connection, _ = self._listener.accept()
+                self._selector.register(Line(connection), selectors.EVENT_READ)
+            else:
+                heard.extend(self._read(key.fileobj))  # type: ignore[arg-type]
+        return heard
+
+    def _read(self, line: Line) -> Iterator[tuple[int, Message | None]]:
+        messages = line.receive()
+        if messages is None:
+            self._selector.unregister(line)
+            line.close()
+            yield from ((rank, None) for rank, its in self._lines.items() if its is line)
+        for message in messages or ():
+            if "pid" in message:
+                self._lines[message["rank"]] = line
+                self.pids[message["rank"]] = message["pid"]
+            elif "ended" in message:
+                self._ended[message["ended"]] = message["status"]
+                if message["ended"] not in self._lines:
+                    yield message["ended"], None
+            elif "unsupported" in message:
+                self._give_up(message["unsupported"], Unsupported)
+            else:
+                yield next(rank for rank, its in self._lines.items() if its is line), message
+
+    def _fail(self, stage: str, signs: list[tuple[int, Message | None]]) -> NoReturn:
+        """Raise the error that explains these signs of trouble and those that follow them."""
+        end = time.monotonic() + SETTLING_SECONDS
+        while (left := end - time.monotonic()) > 0 and not self._is_explained(signs):
+            signs += self._hear(left)
+        lost = [rank for rank, message in signs if message is None]
+        if lost:
+            # Those whom the others miss may end as well: the first is the cause.
+            self._give_up(f"{self._names(lost[:1])} {self._how(lost[0])} while {stage}")
+        errors = {r: m["error"] for r, m in signs if m is not None and "error" in m}
+        self._give_up(errors[min(errors)])
+
+    def _is_explained(self, signs: list[tuple[int, Message | None]]) -> bool:
+        """Return whether all have given a sign, and it is known how those that are lost ended."""
+        lost = {rank for rank, message in signs if message is None}
+        return len(dict(signs)) == self.size and lost <= self._ended.keys()
+
+    def _silence(self, stage: str, waiting: set[int]) -> NoReturn:
+        """Raise the error that tells which of the waiting ranks keeps the others."""
+        doing: dict[int, str] = {}
+        for rank in waiting:
+            with suppress(OSError):
+                self._lines[rank].send({"do": "report"})
+        end = time.monotonic() + REPORTING_SECONDS
+        while (left := end - time.monotonic()) > 0 and waiting - doing.keys():
+            doing |= {r: m["doing"] for r, m in self._hear(left) if m and "doing" in m}
+        mute = sorted(waiting - doing.keys())
+        busy = sorted(rank for rank, what in doing.items() if what not in BLAMELESS)
+        for ranks, what in ((mute, "stopped or hung, says nothing"), (busy, f"still {stage}")):
+            if ranks:
+                self._give_up(
+                    f"{self._names(ranks)} did not answer within {self.timeout:g} s: {what}"
+                )
+        self._give_up(
+            f"{self._names(sorted(waiting))} did not answer within {self.timeout:g} s: all still"
+            f" {stage}, waiting for each other"
+        )
+
+    def _give_up(self, why: str, kind: type[Exception] = DeepbenchError) -> NoReturn:
+        self.close(killing=True)
+        raise kind(why)
+
+    def _names(self, ranks: list[int]) -> str:
+        listed = ", ".join(map(str, ranks))
+        return f"rank{'s' if len(ranks) > 1 else ''} {listed} of {self.size}"
+
+    def _how(self, rank: int) -> str:
+        """Return how a rank ended, as far as that is known, with its last words."""
+        status = self._ended.get(rank)
+        how = "ended"
+        if status is not None:
+            how = f"ended with status {status}"
+            if status < 0:
+                how = f"was killed by {signal.Signals(-status).name}"
+        words = last_line(local.last_words(self._folder, rank)) or self._launcher_words()
+        return f"{how} ({words})" if words else how
+
+    def _launcher_words(self) -> str:
+        return last_line(self._folder / LAUNCHER_WORDS)
+
+    def _end(self, process: Process, seconds: float) -> None:
+        """Have the ranks end within so many seconds, then make them, and see that they have."""
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        for rank, line in self._lines.items():
+            if line.fileno() >= 0:  # alive: mpirun gives each rank a process group of its own
+                with suppress(ProcessLookupError):
+                    os.kill(self.pids[rank], signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(ENDING_SECONDS)
+        for line in self._lines.values():
+            line.wait_for_end(ENDING_SECONDS)
+
+
+def last_line(path: Path) -> str:
+    """Return the last line of a file that says something, "" where there is none."""
+    with suppress(OSError):
+        lines = path.read_text(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip(" -*=")), "")
+    return ""

@@ -1,0 +1,84 @@
+"""How the ranks of a group are started: the command, and the environment they find."""
+
+import os
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+from deepbench_ops.distributed import transport
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.measure import threads
+from deepbench_ops.problems.suggestions import unknown
+
+THREADS = 1
+"""Threads of each rank: they share the cores of one machine."""
+
+DEFAULT_ALGORITHM = "default"
+"""The library's own choice, by size and number of ranks."""
+
+ALGORITHMS: dict[str, dict[str, dict[str, str]]] = {
+    "gloo": {},
+    "nccl": {name: {"NCCL_ALGO": name} for name in ("ring", "tree")},
+    "mpi": {
+        name: {
+            "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+            "OMPI_MCA_coll_tuned_allreduce_algorithm": str(number),
+        }
+        for number, name in enumerate(
+            ("linear", "nonoverlapping", "recursive-doubling", "ring", "segmented-ring"), 1
+        )
+    },
+}
+"""By transport and name, the variables that impose one: NCCL's, and Open MPI's numbers."""
+
+MPIRUN = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+"""mpirun refuses root and more ranks than cores, and ties ranks to cores; here it must not.
+
+For Open MPI 4 and 5. As variables, so that the command is every MPI's.
+"""
+
+LAUNCHERS_OWN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK")
+"""What an outer torchrun may have set is not true of the ranks started here."""
+
+
+def command(name: str, size: int, folder: Path) -> list[str]:
+    """Return what starts `size` ranks over that transport; Unsupported where there is no mpirun."""
+    python = [sys.executable, "-m"]
+    if not transport.wants_mpirun(name):
+        return [*python, "deepbench_ops.distributed.fork_server", name, str(size), str(folder)]
+    mpirun = shutil.which("mpirun") or shutil.which("mpiexec")
+    if mpirun is None:
+        raise Unsupported(f"{name} needs mpirun, which is not installed here: install Open MPI")
+    return [mpirun, "-n", str(size), *python, "deepbench_ops.distributed.local", name, str(folder)]
+
+
+def environment(name: str, algorithm: str = DEFAULT_ALGORITHM) -> dict[str, str]:
+    """Return the variables for the ranks: one thread each, loopback, the algorithm.
+
+    DeepbenchError for an algorithm that the transport does not have.
+    """
+    choices = {DEFAULT_ALGORITHM: {}, **ALGORITHMS[transport.check(name)]}
+    if algorithm not in choices:
+        raise unknown(f"{name} algorithm", algorithm, tuple(choices))
+    environ = {key: value for key, value in os.environ.items() if key not in LAUNCHERS_OWN}
+    environ["DEEPBENCH_THREADS"] = str(THREADS)
+    threads.fix(environ)
+    # Else gloo looks its own host's name up, which not every machine can.
+    environ.setdefault("GLOO_SOCKET_IFNAME", loopback())
+    return {**environ, **MPIRUN, **choices[algorithm]}
+
+
+def loopback() -> str:
+    """Return the name of the interface by which a machine talks to itself."""
+    names = [name for _, name in socket.if_nameindex()]
+    return next((name for name in names if name.startswith("lo")), "lo")

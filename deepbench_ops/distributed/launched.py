@@ -1,0 +1,103 @@
+"""The program that torchrun or mpirun starts as many times as there are ranks.
+
+Needs nothing but the transport's library and numpy, so that it runs where things are measured.
+"""
+
+import argparse
+import os
+import sys
+from typing import NoReturn
+
+from deepbench_ops.distributed import launcher, report, request, transport
+from deepbench_ops.distributed.leader import Led, follow, say
+from deepbench_ops.errors import DeepbenchError, Unsupported
+
+TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
+"""What each launcher's ranks can meet over; the first unless another is asked for."""
+
+USAGE_ERROR = 2
+
+
+def main() -> None:
+    """Be this rank; what goes wrong ends in one line and a status that is not 0."""
+    try:
+        status = run(arguments())
+    except (DeepbenchError, Unsupported) as wrong:
+        status = told(str(wrong))
+    # Threads of torch that outlive its group make an ordinary exit an abort, now and then.
+    sys.stdout.flush()
+    os._exit(status)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Meet the others, then lead them or follow rank 0; return the exit status."""
+    asked = request.request(given.problem, given.elements, given.repeats, given.timeout)
+    rank, size = launcher.place()
+    if size < request.FEWEST_RANKS:
+        raise DeepbenchError(f"{size} rank alone has nothing to sum: start at least two")
+    kind = transport.load(chosen(given.transport, str(launcher.found())))
+    try:
+        joined = kind.join_launched(asked.timeout)
+    except (RuntimeError, ValueError, OSError) as failed:
+        why = str(failed).splitlines()[0]
+        raise DeepbenchError(f"rank {rank} of {size} could not join the others: {why}") from None
+    if rank:
+        return follow(joined, asked.timeout)
+    return lead(Led(joined, asked.timeout), asked)
+
+
+def lead(ranks: Led, asked: request.Request) -> int:
+    """Time everything asked for and print the table; return the exit status."""
+    status = 0
+    try:
+        for line in report.lines(ranks, asked):
+            print(line, flush=True)
+    except (DeepbenchError, Unsupported) as wrong:
+        status = told(str(wrong))
+    ranks.close(status)
+    return status
+
+
+def chosen(name: str | None, started_by: str) -> str:
+    """Return the transport's name; DeepbenchError when this launcher cannot start its ranks."""
+    possible = TRANSPORTS[started_by]
+    if name is not None and transport.check(name) not in possible:
+        raise DeepbenchError(
+            f"ranks started by {started_by} meet over {' or '.join(possible)}, not over {name}"
+        )
+    return name or possible[0]
+
+
+def told(line: str) -> int:
+    """Print what is wrong and return the status that goes with it."""
+    say(line)
+    return USAGE_ERROR
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line; a mistake ends in one line."""
+    parser = OneLineParser(
+        prog="python -m deepbench_ops.distributed",
+        description="All-reduces between the ranks that torchrun or mpirun starts.",
+    )
+    add = parser.add_argument
+    add("--transport", metavar="T", help="gloo (default) or nccl under torchrun, mpi under mpirun")
+    add(
+        "--problem",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="only this published size, like n100000; may be repeated",
+    )
+    add("--elements", metavar="N", action="append", default=[], help="a size of your own")
+    add("--repeats", metavar="R", help="all-reduces per size; else until the noise is low")
+    add("--timeout", metavar="S", default="120", help="seconds that one step may take (120)")
+    return parser.parse_args()
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong without the usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the line and the status for bad input."""
+        sys.exit(told(message))

@@ -1,0 +1,142 @@
+"""Ranks that torchrun or mpirun has started, on one machine or on many, with rank 0 as leader.
+
+All run the same program. Rank 0 broadcasts an order, everyone obeys, rank 0 gathers the answers;
+so it can be asked as a `Group` can. No process outside supervises them, so each watches
+itself: when an order takes too long, or the transport reports a broken connection, everyone that
+still lives answers a roll call, the first of them names those that do not, and all end.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from deepbench_ops.distributed import launcher
+from deepbench_ops.distributed.member import STAGES, Member
+from deepbench_ops.distributed.message_channel import Message
+from deepbench_ops.distributed.transport import Transport
+from deepbench_ops.errors import DeepbenchError
+
+ROLL_SECONDS = 5.0
+"""How long a roll call waits: all learn of trouble at about the same time."""
+
+WORD_SECONDS = 2.0
+"""How long the others wait for the word of the one that names who is missing: a launcher ends all
+once one has ended, and what was about to be said is lost."""
+
+
+class Watch:
+    """Ends this process, with a word on who is missing, when its transport does not go on."""
+
+    def __init__(self, transport: Transport, timeout: float) -> None:
+        self._transport = transport
+        self._timeout = timeout
+        self._calling = threading.Lock()
+
+    @contextmanager
+    def over(self, stage: str) -> Iterator[None]:
+        """See that what is done within ends in time and without an error."""
+        late = f"no end of it within {self._timeout:g} s"
+        timer = threading.Timer(self._timeout, self._blame, (stage, late))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except RuntimeError as broken:  # what torch and mpi4py raise when a connection breaks
+            self._blame(stage, " ".join(str(broken).split()) or type(broken).__name__)
+        except Exception as fault:
+            self._end(f"failed while {stage}: {type(fault).__name__}: {fault}")
+        finally:
+            timer.cancel()
+
+    def _blame(self, stage: str, why: str) -> NoReturn:
+        """Call the roll, say the outcome unless a rank before this one does, and end."""
+        with self._calling:
+            me, size = self._transport.rank, self._transport.size
+            missing = sorted(set(self._roll()) - {me})
+            if not missing:
+                self._end(f"failed while {stage}: {why}")
+            names = ", ".join(map(str, missing))
+            if me == min(set(range(size)) - set(missing)):
+                say(f"rank {names} of {size} no longer answers, while {stage}: {why}")
+            else:
+                time.sleep(WORD_SECONDS)
+            os._exit(1)
+
+    def _roll(self) -> list[int]:
+        """Return who is missing; rank 0, where the roll is kept, when that cannot be reached."""
+        found: list[list[int]] = []
+        calling = threading.Thread(
+            target=lambda: found.append(self._transport.missing(ROLL_SECONDS)), daemon=True
+        )
+        calling.start()
+        calling.join(ROLL_SECONDS + 2)
+        return found[0] if found else [0]
+
+    def _end(self, what: str) -> NoReturn:
+        say(f"rank {self._transport.rank} of {self._transport.size} {what}")
+        os._exit(1)
+
+
+class Led:
+    """All ranks of the launcher, as rank 0 sees them."""
+
+    def __init__(self, transport: Transport, timeout: float) -> None:
+        self.name = transport.name
+        self.size = transport.size
+        self.here = launcher.here()
+        self.versions = transport.versions()
+        self._transport = transport
+        self._member = Member(transport)
+        self._watch = Watch(transport, timeout)
+
+    def ask(self, do: str, **details: object) -> list[Message]:
+        """Have every rank carry out an order, and return their answers by rank.
+
+        DeepbenchError with the word of the first rank for which it failed.
+        """
+        with self._watch.over(STAGES[do]):
+            self._transport.broadcast(json.dumps({"do": do, **details}))
+            answers = self._transport.gather(_answer(self._member, {"do": do, **details}))
+        told = [json.loads(answer) for answer in answers]
+        for answer in told:
+            if "error" in answer:
+                raise DeepbenchError(answer["error"])
+        return [answer["answer"] for answer in told]
+
+    def close(self, status: int = 0) -> None:
+        """Send all ranks home with this exit status."""
+        with self._watch.over("ending"):
+            self._transport.broadcast(json.dumps({"do": "end", "status": status}))
+            self._transport.close()
+
+
+def follow(transport: Transport, timeout: float) -> int:
+    """Obey rank 0 until it says that it is over; return the exit status that it gives."""
+    member = Member(transport)
+    watch = Watch(transport, timeout)
+    while True:
+        with watch.over("waiting for rank 0"):
+            order = json.loads(transport.broadcast(""))
+        if order["do"] == "end":
+            with watch.over("ending"):
+                transport.close()
+            return int(order["status"])
+        with watch.over(STAGES[order["do"]]):
+            transport.gather(_answer(member, order))
+
+
+def _answer(member: Member, order: Message) -> str:
+    try:
+        return json.dumps({"answer": member.obey(**order)})
+    except DeepbenchError as error:
+        return json.dumps({"error": str(error)})
+
+
+def say(line: str) -> None:
+    """Print what went wrong, as the `deepbench` command does."""
+    print(f"deepbench: error: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,117 @@
+"""The program of a rank that a group has started on its own machine.
+
+It connects to the group's socket, says who it is, and obeys until it is told to end. A thread of
+its own listens: it answers when asked what the rank is doing, also while the rank waits inside an
+all-reduce, and ends the process when the group is no more. Both sleep while there is nothing to
+do, so that idle ranks do not disturb what is measured meanwhile.
+"""
+
+import os
+import shutil
+import sys
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from deepbench_ops import lifetime
+from deepbench_ops.distributed import launcher, transport
+from deepbench_ops.distributed.member import Member
+from deepbench_ops.distributed.message_channel import Line, Message
+from deepbench_ops.errors import DeepbenchError, Unsupported
+
+SOCKET = "group"
+"""Name of the group's socket in its folder, which also holds each rank's last words."""
+
+MEETING_POINT = "store"
+"""Name of the file there through which ranks find each other."""
+
+JOINING = "joining the others"
+
+
+def last_words(folder: Path, rank: int) -> Path:
+    """Return the file that gets what a rank writes to its standard error."""
+    return folder / f"rank{rank}.err"
+
+
+def serve(folder: Path, rank: int, size: int, name: str) -> None:
+    """Be that rank, over the transport of that name, until the group says so or is gone."""
+    with last_words(folder, rank).open("wb") as words:
+        os.dup2(words.fileno(), 2)
+    Seat(folder, rank, size, name).serve()
+
+
+class Seat:
+    """A rank's place in a group: the line to it, and the member once all have met."""
+
+    def __init__(self, folder: Path, rank: int, size: int, name: str) -> None:
+        self._folder = folder
+        self._line = Line.to(folder / SOCKET)
+        self._rank = rank
+        self._size = size
+        self._name = name
+        self._transport: transport.Transport | None = None
+        self._member: Member | None = None
+        self._orders: SimpleQueue[Message] = SimpleQueue()
+
+    def serve(self) -> None:
+        """Say who this is, then answer every order."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._line.send({"rank": self._rank, "pid": os.getpid()})
+        while (order := self._orders.get())["do"] != "end":
+            self._line.send(self._answer(order))
+        if self._transport is not None:
+            self._transport.close()
+
+    def _listen(self) -> None:
+        while (messages := self._line.receive()) is not None:
+            for message in messages:
+                if message["do"] == "report":
+                    self._line.send({"doing": self._doing()})
+                else:
+                    self._orders.put(message)
+        shutil.rmtree(self._folder, ignore_errors=True)  # nobody else is left to do it
+        os._exit(1)
+
+    def _doing(self) -> str:
+        return self._member.doing if self._member else JOINING
+
+    def _answer(self, order: Message) -> Message:
+        try:
+            return {"answer": self._obey(**order)}
+        except Unsupported as reason:
+            return {"unsupported": str(reason)}
+        except DeepbenchError as error:
+            return {"error": str(error)}
+        except Exception as error:
+            said = " ".join(str(error).split()) or "no reason given"
+            return {"error": f"rank {self._rank} of {self._size}: {type(error).__name__}: {said}"}
+
+    def _obey(self, do: str, **details: Any) -> dict[str, object]:
+        if do == "join":
+            return self._join(**details)
+        assert self._member is not None
+        return self._member.obey(do, **details)
+
+    def _join(self, timeout: float) -> dict[str, object]:
+        kind = transport.load(self._name)
+        meeting = self._folder / MEETING_POINT
+        self._transport = kind.join(self._rank, self._size, meeting, timeout)
+        self._member = Member(self._transport)
+        return dict(self._transport.versions()) if self._rank == 0 else {}
+
+
+def main() -> None:
+    """Be the rank that mpirun has started: arguments are the transport and the group's folder.
+
+    The rank is taken from the launcher's variables, and MPI meets only when it is told to, so that
+    a rank which does not get that far has a name.
+    """
+    lifetime.end_with(os.getppid())
+    name, folder = sys.argv[1:]
+    rank, size = launcher.place()
+    serve(Path(folder), rank, size, name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""MPI through mpi4py, as whatever MPI library it finds: Open MPI, MPICH and their kin.
+
+What is timed is `MPI.COMM_WORLD.Allreduce` in place. The ranks are always started by mpirun,
+on one machine as well.
+"""
+
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from mpi4py import MPI
+
+from deepbench_ops.distributed.transport import Summing, Transport
+
+ROLL_TAG = 1
+LOOK_SECONDS = 0.01
+
+
+class MpiTransport(Transport):
+    """The world of this process; importing mpi4py.MPI has already met all others."""
+
+    name = "mpi"
+
+    def __init__(self) -> None:
+        self._world = MPI.COMM_WORLD
+        self._control = self._world.Dup()
+        self._roll = self._world.Dup()
+        self.rank = self._world.Get_rank()
+        self.size = self._world.Get_size()
+
+    @classmethod
+    def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "MpiTransport":
+        """Use the world that mpirun has made."""
+        return cls()
+
+    @classmethod
+    def join_launched(cls, timeout: float) -> "MpiTransport":
+        """Use the world that mpirun has made."""
+        return cls()
+
+    def bind(self, values: np.ndarray) -> Summing:
+        """Sum the vector where it is."""
+        run = partial(self._world.Allreduce, MPI.IN_PLACE, [values, MPI.FLOAT], MPI.SUM)
+        return Summing(run, _nothing, _nothing, _nothing)
+
+    def barrier(self) -> None:
+        """Meet all ranks."""
+        self._control.Barrier()
+
+    def broadcast(self, text: str) -> str:
+        """Return rank 0's text."""
+        return str(self._control.bcast(text, root=0))
+
+    def gather(self, text: str) -> list[str]:
+        """Return all texts on rank 0."""
+        return self._control.gather(text, root=0) or []
+
+    def missing(self, seconds: float) -> list[int]:
+        """Send everyone a token and look whose arrive.
+
+        Nobody is said to be missing where the library allows no calls beside a blocked one.
+        """
+        if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
+            return []
+        absent = set(range(self.size)) - {self.rank}
+        sent = [self._roll.isend(None, other, ROLL_TAG) for other in absent]
+        end = time.monotonic() + seconds
+        while absent and time.monotonic() < end:
+            status = MPI.Status()
+            if self._roll.iprobe(MPI.ANY_SOURCE, ROLL_TAG, status):
+                self._roll.recv(source=status.source, tag=ROLL_TAG)
+                absent.discard(status.source)
+            else:
+                time.sleep(LOOK_SECONDS)
+        del sent
+        return sorted(absent)
+
+    def versions(self) -> dict[str, str]:
+        """Return mpi4py, numpy and what the MPI library says of itself."""
+        library = MPI.Get_library_version().strip("\0 \n").splitlines()[0]
+        return {
+            "framework": f"numpy {np.__version__}",
+            "numpy": np.__version__,
+            "transport": "mpi",
+            "mpi4py": _mpi4py_version(),
+            "mpi": library.split(", package")[0],
+        }
+
+    def close(self) -> None:
+        """Finalise MPI, after which mpirun takes an end of this process for an orderly one."""
+        MPI.Finalize()
+
+
+def _mpi4py_version() -> str:
+    import mpi4py
+
+    return str(mpi4py.__version__)
+
+
+def _nothing() -> None:
+    """Everything is done when the call returns, in the memory where it was."""

@@ -1,0 +1,138 @@
+"""An all-reduce as a kernel like any other, whoever it is that gives the ranks their orders."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from deepbench_ops.backends import memory
+from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.distributed import launch
+from deepbench_ops.distributed.pattern import PERIOD, Pattern
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.measure.sampling import Policy
+from deepbench_ops.problems.all_reduce import AllReduce
+
+PRECISION = "float32"
+
+POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples=6)
+"""Sums between processes vary with every turn the scheduler takes: with slices of the usual 8 ms,
+medians of four ranks on two cores lay 8 to 15 % apart from group to group, with these 2 to 7 %."""
+
+VECTORS = {"gloo": 1, "nccl": 1, "mpi": 2}
+"""Copies of the vector that a rank may need in main memory: MPI libraries sum beside it."""
+
+RANK_BYTES = 64 * 2**20
+"""What a rank needs besides: its own part of Python and its libraries."""
+
+
+class Ranks(Protocol):
+    """A `Group` on this machine, or the ranks of a launcher that rank 0 leads.
+
+    name: of their transport. size: how many they are, `here` of them on this machine.
+    """
+
+    name: str
+    size: int
+    here: int
+    versions: dict[str, str]
+
+    def ask(self, do: str, **details: object) -> list[dict[str, Any]]: ...
+
+
+@dataclass(frozen=True)
+class AllReduceReference:
+    """The sum of all ranks' vectors, exact: no error is allowed."""
+
+    pattern: Pattern
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(elements,)."""
+        return (self.pattern.elements,)
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, zeros)."""
+        return self.at((np.arange(self.pattern.elements),))
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, zeros) at these entries."""
+        expected = self.pattern.at(index[0])
+        return expected, np.zeros_like(expected)
+
+
+def prepare(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
+    """Give every rank its vector, sum once, and compare every entry on every rank.
+
+    Raises DeepbenchError naming the rank when a sum is wrong, Unsupported for more than there is
+    memory for.
+    """
+    kernel = build(problem, ranks, seed)
+    kernel.run()
+    ranks.ask("verify")
+    return kernel
+
+
+def build(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
+    """Give every rank its vector; whoever looks at the result has every entry of all compared.
+
+    Raises Unsupported for more than there is memory for.
+    """
+    demand_memory(problem.elements, ranks.here, ranks.name)
+    ranks.ask("prepare", elements=problem.elements, seed=seed)
+
+    def clock(calls: int) -> float:
+        return max(each["seconds"] for each in ranks.ask("slice", calls=calls)) / calls
+
+    def peek(index: Index) -> np.ndarray:
+        # What rank 0 shows says nothing of the others, so each compares all that it holds.
+        ranks.ask("verify")
+        return np.array(ranks.ask("peek", entries=index[0].tolist())[0]["values"])
+
+    return Kernel(
+        label=f"{ranks.name} {PRECISION} {problem.id} on {ranks.size} ranks",
+        run=partial(ranks.ask, "run"),
+        synchronise=_nothing,
+        reset=partial(ranks.ask, "reset"),
+        result=lambda: peek((np.arange(problem.elements),)),
+        peek=peek,
+        reference=AllReduceReference(Pattern(problem.elements, ranks.size, seed)),
+        flops=problem.flops,
+        bytes=problem.bytes(PRECISION),
+        notes=notes(ranks, seed),
+        clock=clock,
+    )
+
+
+def notes(ranks: Ranks, seed: int) -> Mapping[str, str]:
+    """Return how it is set up, for the record."""
+    return {
+        "ranks": str(ranks.size),
+        "transport": ranks.name,
+        "threads per rank": str(launch.THREADS),
+        "inputs": f"random odd integers times 2^-100 in blocks of {PERIOD}, seed {seed}",
+        "time": "the slowest rank's, from a barrier to its last sum, in place",
+    }
+
+
+def demand_precision(precision: str) -> None:
+    """Raise Unsupported for any precision but the published one."""
+    if precision != PRECISION:
+        raise Unsupported(f"all-reduce is measured in {PRECISION}, not in {precision}")
+
+
+def demand_memory(elements: int, ranks: int, name: str) -> None:
+    """Raise Unsupported when this machine has not the memory for so many ranks' vectors."""
+    needed = ranks * (4 * elements * VECTORS[name] + RANK_BYTES)
+    available = memory.available()
+    if needed > available:
+        raise Unsupported(
+            f"{ranks} ranks of {elements} elements need about {needed / 2**30:.1f} GiB of memory,"
+            f" and {available / 2**30:.1f} GiB are available"
+        )
+
+
+def _nothing() -> None:
+    """Every order is answered when it has been carried out."""

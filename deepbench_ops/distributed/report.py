@@ -1,0 +1,86 @@
+"""All-reduces timed one after the other, and the table in which a user reads them."""
+
+import math
+import statistics
+from collections.abc import Iterator
+
+from deepbench_ops.distributed import operation
+from deepbench_ops.distributed.operation import POLICY, PRECISION, Ranks
+from deepbench_ops.distributed.request import Request
+from deepbench_ops.measure.sampling import Measurement, measure, time_calls
+from deepbench_ops.problems.all_reduce import AllReduce, bus_factor
+
+TITLED = ("framework", "transport")
+"""What the title says anyway."""
+
+LEAST_SAMPLES = 3
+FEW_SAMPLES = 30
+SLICE_SECONDS = 1.0
+"""So many repeats as are asked for go into this many slices, none longer than that."""
+
+COLUMNS = {
+    "problem": 10,
+    "bytes": 10,
+    "ranks": 6,
+    "repeats": 8,
+    "median ms": 10,
+    "95 % +-": 8,
+    "alg. GB/s": 10,
+    "bus GB/s": 9,
+    "checked": 8,
+}
+"""Titles and widths, 79 in all; lines are printed as they come: no width depends on later ones."""
+
+
+def lines(ranks: Ranks, request: Request) -> Iterator[str]:
+    """Time every problem of the request and give the table line by line."""
+    told = {key: value for key, value in ranks.versions.items() if key not in TITLED}
+    versions = "; ".join(f"{key} {value}" for key, value in told.items())
+    yield f"# all-reduce, sum of {PRECISION}, {ranks.size} ranks over {ranks.name} ({versions})"
+    yield written(list(COLUMNS))
+    for problem in request.problems:
+        kernel = operation.prepare(problem, ranks)
+        found = timed(kernel, request.repeats)
+        ranks.ask("verify")  # of the very sums that were timed last
+        yield written(cells(problem, ranks.size, found))
+
+
+def timed(kernel: operation.Kernel, repeats: int | None) -> Measurement:
+    """Time so many all-reduces; without a number until the noise is low or the time is up."""
+    if repeats is None:
+        found = measure(kernel, None, POLICY)
+        samples = max(LEAST_SAMPLES, len(found.seconds))
+    else:
+        first = time_calls(kernel, 1)  # what it pays for is no part of the rest
+        longest = max(1, int(SLICE_SECONDS / first))
+        found = Measurement(min(longest, -(-repeats // FEW_SAMPLES)), "none")
+        samples = -(-repeats // found.number)
+    while len(found.seconds) < samples:
+        found.seconds.append(time_calls(kernel, found.number))
+    found.judge(POLICY.target)
+    return found
+
+
+def cells(problem: AllReduce, ranks: int, found: Measurement) -> list[str]:
+    """Return a line's cells: bandwidths follow from the median, in units of 10^9 bytes/s."""
+    seconds = statistics.median(found.seconds)
+    size = problem.bytes(PRECISION)
+    bandwidth = size / seconds / 1e9
+    return [
+        problem.id,
+        f"{size:.0f}",
+        str(ranks),
+        str(found.number * len(found.seconds)),
+        f"{seconds * 1e3:.4g}",
+        f"{found.noise:.1%}" if math.isfinite(found.noise) else "unknown",
+        f"{bandwidth:.4g}",
+        f"{bandwidth * bus_factor(ranks):.4g}",
+        "exact",
+    ]
+
+
+def written(cells: list[str]) -> str:
+    """Return one line of the table."""
+    widths = COLUMNS.values()
+    first, *rest = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+    return "".join([first.strip().ljust(len(first)), *rest])

@@ -1,0 +1,79 @@
+"""All-reduce in the table of `deepbench check`: every transport at hand, every rank compared.
+
+Its kernels are processes and belong to no backend, so `backends.sweep` knows nothing of them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+from deepbench_ops.backends import check
+from deepbench_ops.backends.base import demand_layout
+from deepbench_ops.backends.sweep import OK, SKIPPED, WRONG, Row
+from deepbench_ops.distributed import operation
+from deepbench_ops.distributed.group import Group
+from deepbench_ops.distributed.prepared import NO_TRANSPORT, TRANSPORTS
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.all_reduce import AllReduce
+
+RANKS = (2, 3)
+ELEMENTS = (1, 4097, 100_000)
+"""Fewer than there are ranks, what no number of them divides, and the smallest published."""
+
+
+def rows(
+    frameworks: Sequence[str],
+    devices: Sequence[str],
+    precisions: Sequence[str],
+    tell: Callable[[str], object] = lambda step: None,
+    layouts: Sequence[str] = (),
+) -> Iterator[Row]:
+    """Yield a row for every framework and device that has a transport, precision and layout."""
+    for (framework, device), name in TRANSPORTS.items():
+        if framework in frameworks and device in devices:
+            tell(f"{name} between processes")
+            for layout, precision in product(layouts or AllReduce.layouts, precisions):
+                yield _row(framework, device, name, precision, layout)
+
+
+def lacking(frameworks: Sequence[str], device: str) -> Iterator[Row]:
+    """Yield a row for every framework that has no transport on a device."""
+    for framework in frameworks:
+        if (framework, device) not in TRANSPORTS:
+            reason = NO_TRANSPORT.format(framework, device)
+            kernel = (AllReduce.family, AllReduce.operations[0])
+            yield Row(framework, device, *kernel, reason=reason)
+
+
+def _row(framework: str, device: str, name: str, precision: str, layout: str) -> Row:
+    """Sum on every number of ranks; a rank that fails or holds another sum is wrong."""
+    row = Row(framework, device, AllReduce.family, AllReduce.operations[0], precision, layout)
+    try:
+        demand_layout(AllReduce, layout)
+        operation.demand_precision(precision)
+        for ranks in RANKS:
+            with Group(name, ranks) as group:
+                for elements in ELEMENTS:
+                    row = _compared(row, AllReduce(elements=elements), group)
+                    if row.verdict == WRONG:
+                        return row
+    except Unsupported as lacking:
+        return replace(row, verdict=SKIPPED, reason=str(lacking))
+    except DeepbenchError as fault:
+        return replace(row, verdict=WRONG, reason=str(fault))
+    return row
+
+
+def _compared(row: Row, problem: AllReduce, group: Group) -> Row:
+    """Return the row with one more sum compared."""
+    kernel = operation.prepare(problem, group)
+    found = check.spot_check(kernel)
+    return replace(
+        row,
+        verdict=OK if found.ok else WRONG,
+        error=found.error,
+        tolerance=found.tolerance,
+        problem=problem.id,
+        compared=row.compared + 1,
+        reason="" if found.ok else f"entry {found.entry} of {kernel.label} is wrong",
+    )

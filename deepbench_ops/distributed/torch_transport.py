@@ -1,0 +1,160 @@
+"""torch.distributed: gloo between vectors in main memory, nccl between GPUs of NVIDIA or AMD.
+
+What is timed is `torch.distributed.all_reduce`, in place, as a training loop calls it. All else
+that ranks have to tell each other goes over gloo, also beside nccl, so that it needs no GPU.
+"""
+
+import os
+import time
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
+
+from deepbench_ops.distributed import launch
+from deepbench_ops.distributed.transport import Summing, Transport
+from deepbench_ops.errors import Unsupported
+
+ROLL = "deepbench-alive"
+"""Under this key, with its rank, everyone that is alive answers a roll call in the store."""
+
+LOOK_SECONDS = 0.1
+
+
+class TorchTransport(Transport):
+    """The default process group of this process, made from a store that all ranks reach."""
+
+    backend: ClassVar[str]
+
+    def __init__(self, rank: int, size: int, store: Any, timeout: float) -> None:
+        self.rank = rank
+        self.size = size
+        self._store = store
+        self._demand_device()
+        # Whoever supervises the ranks has the first word, and can say which one is silent.
+        limit = timedelta(seconds=2 * timeout + 30)
+        dist.init_process_group(
+            self.backend, store=store, rank=rank, world_size=size, timeout=limit
+        )
+        self._control = dist.group.WORLD
+        if self.backend != "gloo":
+            self._control = dist.new_group(backend="gloo", timeout=limit)
+
+    @classmethod
+    def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "TorchTransport":
+        """Meet over a file, which unlike torch's store at a port no other user can reach."""
+        torch.set_num_threads(launch.THREADS)  # torch may have been imported for more
+        store = dist.FileStore(str(meeting), size)
+        store.set_timeout(timedelta(seconds=timeout))
+        return cls(rank, size, store, timeout)
+
+    @classmethod
+    def join_launched(cls, timeout: float) -> "TorchTransport":
+        """Meet as MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE say, which torchrun sets."""
+        limit = timedelta(seconds=timeout)
+        store, rank, size = next(iter(rendezvous("env://", timeout=limit)))
+        return cls(rank, size, store, timeout)
+
+    def bind(self, values: np.ndarray) -> Summing:
+        """Sum the vector where it is."""
+        vector = torch.from_numpy(values)
+        return Summing(partial(dist.all_reduce, vector), _nothing, _nothing, _nothing)
+
+    def barrier(self) -> None:
+        """Meet over gloo."""
+        dist.barrier(group=self._control)
+
+    def broadcast(self, text: str) -> str:
+        """Return rank 0's text."""
+        box = [text]
+        dist.broadcast_object_list(box, src=0, group=self._control)
+        return box[0]
+
+    def gather(self, text: str) -> list[str]:
+        """Return all texts on rank 0."""
+        box: list[str] | None = [""] * self.size if self.rank == 0 else None
+        dist.gather_object(text, box, dst=0, group=self._control)
+        return box or []
+
+    def missing(self, seconds: float) -> list[int]:
+        """Answer in the store and look who else does; a store that is gone was rank 0's."""
+        end = time.monotonic() + seconds
+        absent = list(range(self.size))
+        try:
+            self._store.set(f"{ROLL}/{self.rank}", "")
+            while absent and time.monotonic() < end:
+                time.sleep(LOOK_SECONDS)
+                absent = [r for r in absent if not self._store.check([f"{ROLL}/{r}"])]
+        except RuntimeError:
+            return [0]
+        return absent
+
+    def versions(self) -> dict[str, str]:
+        """Return torch, its threads, numpy, the transport and the interface that was asked for."""
+        found = {
+            "framework": f"torch {torch.__version__}",
+            "torch": str(torch.__version__),
+            "numpy": np.__version__,
+            "torch_threads": str(torch.get_num_threads()),
+            "transport": self.backend,
+            "gloo_interface": os.environ.get("GLOO_SOCKET_IFNAME", ""),
+        }
+        return {key: value for key, value in found.items() if value}
+
+    def close(self) -> None:
+        """Take the process group apart."""
+        dist.destroy_process_group()
+
+    def _demand_device(self) -> None:
+        """Raise Unsupported where there is not what the backend needs."""
+
+
+class GlooTransport(TorchTransport):
+    """Vectors in main memory, over TCP."""
+
+    name = backend = "gloo"
+
+
+class NcclTransport(TorchTransport):
+    """Vectors on GPUs, one for each rank of a machine."""
+
+    name = backend = "nccl"
+
+    def bind(self, values: np.ndarray) -> Summing:
+        """Sum a copy of the vector on this rank's GPU."""
+        host = torch.from_numpy(values)
+        vector = torch.empty_like(host, device="cuda")
+        return Summing(
+            partial(dist.all_reduce, vector),
+            torch.cuda.synchronize,
+            partial(vector.copy_, host),
+            partial(host.copy_, vector),
+        )
+
+    def versions(self) -> dict[str, str]:
+        """Return the same, NCCL's release and the GPU's name besides."""
+        release = torch.cuda.nccl.version()
+        return {
+            **super().versions(),
+            "nccl": ".".join(map(str, release)) if isinstance(release, tuple) else str(release),
+            "device": torch.cuda.get_device_name(),
+        }
+
+    def _demand_device(self) -> None:
+        if not dist.is_nccl_available():
+            raise Unsupported(f"torch {torch.__version__} is built without nccl")
+        local = int(os.environ.get("LOCAL_RANK", self.rank))
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if here > count:
+            raise Unsupported(f"nccl wants a GPU for each of the {here} ranks, and finds {count}")
+        torch.cuda.set_device(local)
+
+
+def _nothing() -> None:
+    """On a CPU everything is done when the call returns, and nothing has to be moved."""

@@ -1,0 +1,133 @@
+"""What carries messages between ranks: the whole interface, and the list of those there are.
+
+A library is imported when its transport is loaded and never before, so that asking for a list
+of transports costs nothing and needs nothing installed.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.suggestions import unknown
+
+_CLASSES = {
+    "gloo": ("torch", "deepbench_ops.distributed.torch_transport", "GlooTransport"),
+    "nccl": ("torch", "deepbench_ops.distributed.torch_transport", "NcclTransport"),
+    "mpi": ("mpi4py", "deepbench_ops.distributed.mpi_transport", "MpiTransport"),
+}
+NAMES = tuple(_CLASSES)
+
+_STARTED_BY_MPIRUN = ("mpi",)
+
+
+@dataclass(frozen=True)
+class Summing:
+    """A float32 vector in host memory, bound to a transport that sums it over all ranks."""
+
+    run: Callable[[], object]
+    """Replace every rank's vector by the sum of all; on a GPU this may only enqueue it."""
+    synchronise: Callable[[], object]
+    """Return once everything enqueued has been done."""
+    load: Callable[[], object]
+    """Bring the host's values to where they are summed; nothing to do on a CPU."""
+    store: Callable[[], object]
+    """Bring them back."""
+
+
+class Transport(ABC):
+    """One rank's connection to all others."""
+
+    name: str
+    rank: int
+    size: int
+
+    @classmethod
+    @abstractmethod
+    def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "Transport":
+        """Meet the other ranks of a local group.
+
+        meeting: a file that is not there yet, the same for all, in a folder of this user alone.
+        """
+
+    @classmethod
+    @abstractmethod
+    def join_launched(cls, timeout: float) -> "Transport":
+        """Meet the other ranks that the same launcher (torchrun, mpirun) has started."""
+
+    @abstractmethod
+    def bind(self, values: np.ndarray) -> Summing:
+        """Prepare the summing of `values`, which stays the host's copy."""
+
+    @abstractmethod
+    def barrier(self) -> None:
+        """Return once every rank has come here."""
+
+    @abstractmethod
+    def broadcast(self, text: str) -> str:
+        """Return rank 0's text on every rank."""
+
+    @abstractmethod
+    def gather(self, text: str) -> list[str]:
+        """Return every rank's text in order on rank 0, [] elsewhere."""
+
+    @abstractmethod
+    def missing(self, seconds: float) -> list[int]:
+        """Call the roll after something went wrong; return the ranks that do not answer in time.
+
+        Every rank that still can calls this at about the same time, from any thread.
+        """
+
+    @abstractmethod
+    def versions(self) -> dict[str, str]:
+        """Return what decides the speed: releases of the libraries, how they were set up."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave the others in good order."""
+
+
+def load(name: str) -> type[Transport]:
+    """Return the transport called `name`, importing its library.
+
+    Raises DeepbenchError for an unknown name, Unsupported where the library is missing or broken.
+    """
+    _, module, kind = _CLASSES[check(name)]
+    demand(name)
+    try:
+        found: type[Transport] = getattr(import_module(module), kind)
+    except (ImportError, RuntimeError) as broken:
+        why = " ".join(str(broken).split())
+        raise Unsupported(f"{library(name)} cannot be imported for {name}: {why}") from None
+    return found
+
+
+def wants_mpirun(name: str) -> bool:
+    """Return whether ranks of that transport are started by mpirun, through which they meet."""
+    return check(name) in _STARTED_BY_MPIRUN
+
+
+def check(name: str) -> str:
+    """Return the name; DeepbenchError when there is no such transport."""
+    if name not in _CLASSES:
+        raise unknown("transport", name, NAMES)
+    return name
+
+
+def library(name: str) -> str:
+    """Return the library that carries it."""
+    return _CLASSES[check(name)][0]
+
+
+def demand(name: str) -> None:
+    """Raise Unsupported when the library of that transport is not installed; imports nothing."""
+    needed = library(name)
+    if find_spec(needed) is None:
+        raise Unsupported(
+            f"{name} needs {needed}, which is not installed here: pip install {needed}"
+        )

@@ -1,0 +1,167 @@
+"""Which published times are slips, as opposed to times that were measured again.
+
+A measurement anew changes most times of a benchmark, or comes with other libraries. Where these
+stay and few times of a benchmark and precision change, or many within days, those were slips. So is
+a row of which one time is beyond what the machine can do, and what was pasted beside other rows
+than its own. A line through slips would show a change of speed that never was.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+
+from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter.loaded import State, state
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import filing, misplaced
+from deepbench_ops.exchange.filing import ALTERNATIVES, WORKBOOK, Stack, Values
+from deepbench_ops.exchange.publication import Key
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.roofs import BEYOND, asked, fast_factor
+from deepbench_ops.problems.benchmark_names import why_not
+
+FEW = 0.5
+"""Share of a benchmark's times below which those that changed are corrections."""
+
+SOON = timedelta(days=5)
+"""Nobody publishes a second measurement with the same libraries so soon, but mends the first."""
+
+PARTS = (
+    *("workbook", "machine", "release", "set", "conditions", "day of publication", "motherboard"),
+    *("cpu", "gpu", "linux kernel", "bios", "os", "hca", "opa", "ifs", "mellanox"),
+)
+"""How specs begin that are no library and no driver of the kernels, such as the board or the
+processor beside a card, in which training and inference of one day may differ."""
+
+
+@dataclass(frozen=True)
+class Dated:
+    """What a machine's publications of a day hold."""
+
+    day: date
+    values: Values
+    stack: Stack
+
+
+def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
+    """Return, for each publication of a machine in their order, what a later one corrected."""
+    found: list[set[Key]] = [set() for _ in publications]
+    standing: dict[Key, list[int]] = {}
+    for now, one in enumerate(publications):
+        before = {key: publications[standing[key][-1]] for key in one.values if key in standing}
+        changed = {key for key, old in before.items() if old.values[key] != one.values[key]}
+        asked, differing = Counter(map(_group, before)), Counter(map(_group, changed))
+        for key in one.values:
+            if key in changed:
+                few = differing[_group(key)] < FEW * asked[_group(key)]
+                soon = one.day - before[key].day <= SOON
+                if (few or soon) and _same_libraries(before[key].stack, one.stack):
+                    for earlier in standing[key]:
+                        found[earlier].add(key)
+                standing[key] = []
+            standing.setdefault(key, []).append(now)
+    return found
+
+
+def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
+    """Return the times of rows of which one is beyond the peak; `peaks` are by precision. What
+    names no kernel has none."""
+    rows = {_row(key) for key, seconds in values.items() if min(seconds) < _least(key, peaks)}
+    return {key for key in values if _row(key) in rows} if rows else set()
+
+
+def _least(key: Key, peaks: Mapping[str, float]) -> float:
+    """Return the seconds below which a time is beyond the peak, 0 where there is none."""
+    precision, flops = _most(key)
+    peak = peaks.get(precision)
+    return flops / peak if peak else 0.0
+
+
+@cache
+def _most(key: Key) -> tuple[str, float]:
+    """Return the precision of a kernel's peak, and its FLOPs for each that it may seem to do."""
+    if why_not(key[0], tuple(text.strip("'") for text in key[1])):
+        return "", 0.0
+    precision, flops = asked(key)
+    return precision, flops / (BEYOND * fast_factor(key))
+
+
+def of_machine(folder: Path) -> dict[str, set[Key]]:
+    """Return the slips by the name of the result file that holds them."""
+    paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}*.json"))
+    described = profile.path_of(folder.parent, folder.name)
+    known = [described] if described.exists() else []
+    return _of_files(folder, tuple((path, state(path)) for path in [*paths, *known]))
+
+
+@cache
+def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, set[Key]]:
+    """The same of files, each as it was written last."""
+    filed = {}
+    for path, _ in files:
+        with suppress(DeepbenchError):  # a damaged file is named where its values are read
+            if path.suffix == ".json":
+                filed[path] = stored.read(path)
+    paths = sorted(filed, key=lambda path: filing.day_of(filed[path]))
+    dated = [Dated(filing.day_of(filed[path]), *filing.taken_apart(filed[path])) for path in paths]
+    peaks = _peaks(folder) if paths else {}
+    strays = [_out_of_step(one) for one in dated]
+    # Of a time beside another's row no later one says anything, nor it of those before.
+    sound = [_without(one, keys) for one, keys in zip(dated, strays, strict=True)]
+    return {
+        path.name: slips | stray | impossible(one.values, peaks)
+        for path, one, slips, stray in zip(paths, sound, corrected(sound), strays, strict=True)
+    }
+
+
+def _out_of_step(one: Dated) -> set[Key]:
+    workbooks = one.stack.get(WORKBOOK, "").split(ALTERNATIVES)
+    return misplaced.of(workbooks) & one.values.keys()
+
+
+def _without(one: Dated, keys: set[Key]) -> Dated:
+    return replace(one, values={key: v for key, v in one.values.items() if key not in keys})
+
+
+def _peaks(folder: Path) -> dict[str, float]:
+    """Return a machine's peaks by precision, of several devices the faster one's; none where its
+    profile cannot be read, which others tell."""
+    found: dict[str, float] = {}
+    with suppress(DeepbenchError):
+        known = profile.read(folder.parent, folder.name)
+        for figures in known.peaks.values() if known is not None else ():
+            for name, figure in figures.items():
+                if figure.value is not None:
+                    found[name] = max(figure.value, found.get(name, 0.0))
+    return found
+
+
+def _row(key: Key) -> tuple[str, tuple[str, ...]]:
+    """What stands in one row of a sheet: all passes of a kernel."""
+    name, params = key
+    return name.rpartition(".")[0], params
+
+
+def _group(key: Key) -> tuple[str, str]:
+    """A benchmark and a precision: what was measured in one go."""
+    name, params = key
+    return name, params[1]
+
+
+def _same_libraries(one: Stack, other: Stack) -> bool:
+    """Whether kernels may have run with the same: each library that both name has a version in
+    common. Of a day's workbooks together nobody can tell which version was whose."""
+    before, after = _libraries(one), _libraries(other)
+    return all(before[name] & after[name] for name in before.keys() & after.keys())
+
+
+def _libraries(stack: Stack) -> dict[str, set[str]]:
+    return {
+        name.lower(): set(text.split(ALTERNATIVES))
+        for name, text in stack.items()
+        if not name.lower().startswith(PARTS)
+    }

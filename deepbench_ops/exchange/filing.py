@@ -1,0 +1,180 @@
+"""Publications as asv results: one file for each machine, day and layout, merged with those there.
+
+A published time has no interval: asv then weighs it like its neighbours. What a machine was not
+timed on is marked as skipped, asv's NaN. The library stack and the workbooks' names stand where asv
+keeps the requirements of a measured environment.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime
+from itertools import product
+from pathlib import Path
+
+from asv.results import Results
+
+from deepbench_ops.asv_adapter import asv_files, stored, values
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import misplaced
+from deepbench_ops.exchange.publication import Key, Publication
+from deepbench_ops.machine import profile
+from deepbench_ops.releases.table import Release, publication_of
+from deepbench_ops.storage import atomic
+from deepbench_ops.storage.atomic import Ready
+
+ENVIRONMENT = "published"
+"""Stands where a measured result has the name of its environment; a layout follows it."""
+
+WORKBOOK = "workbook"
+"""The name in a stack of the files that were taken in; what else it holds is of the machine."""
+
+ALTERNATIVES = " / "
+"""Between what two workbooks of a day say differently of the same thing."""
+
+Values = dict[Key, list[float]]
+Stack = dict[str, str]
+
+
+ListDays = Callable[[list[Release]], int]
+"""Puts releases into the table; returns how many it lacked."""
+
+
+def file(
+    results: Path, publications: Iterable[Publication], list_days: ListDays
+) -> tuple[int, int]:
+    """File publications; return how many result files changed, and how many days were new.
+
+    All files are made ready first, and replaced together once the days are listed: a day without
+    results is no harm, results without their day are nowhere on the x-axis. Nothing is written
+    where any of it fails. Raises DeepbenchError where two workbooks of a day give different times
+    for the same kernel, and where times stand in others' rows.
+    """
+    publications = list(publications)
+    misplaced.refuse_others(publications)
+    days: dict[Path, list[Publication]] = {}
+    for publication in publications:
+        days.setdefault(path_of(results, publication), []).append(publication)
+    new = {}
+    for path, of_day in days.items():
+        known = load(path) if path.exists() else ({}, {})
+        merged, stack = dict(known[0]), known[1]
+        for publication in of_day:
+            _merge(merged, publication)
+            stack = joined(stack, {WORKBOOK: publication.source, **publication.specs})
+        if (merged, stack) != known:
+            new[path] = (merged, stack, of_day[0])
+    with atomic.together() as ready:
+        for path, (merged, stack, one) in new.items():
+            _write(path, merged, stack, one, ready)
+        for machine in {publication.machine.name for publication in publications}:
+            _describe(results, [p for p in publications if p.machine.name == machine], ready)
+        listed = list_days([publication_of(day) for day in sorted({p.day for p in publications})])
+    return len(new), listed
+
+
+def joined(one: Stack, other: Stack) -> Stack:
+    """Return what two say of the same machine and day, alternatives where they differ."""
+    both = {**one, **other}
+    for name in one.keys() & other.keys():
+        said = {*one[name].split(ALTERNATIVES), *other[name].split(ALTERNATIVES)}
+        both[name] = ALTERNATIVES.join(sorted(said))
+    return both
+
+
+def load(path: Path) -> tuple[Values, Stack]:
+    """Return the values of a filed publication, and the stack that they were measured with.
+
+    Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
+    """
+    return taken_apart(stored.whole(path))
+
+
+def taken_apart(filed: Results) -> tuple[Values, Stack]:
+    """Return the values of a filed publication, and the stack that they were measured with."""
+    found = {(one.name, one.key): one.samples or [one.value] for one in values.each(filed)}
+    return found, dict(filed._requirements)
+
+
+def stack_of(folder: Path, release: Release) -> Stack:
+    """Return what a machine's results of a release were measured with, all of them together."""
+    stack: Stack = {}
+    for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
+        stack = joined(stack, dict(stored.read(path)._requirements))
+    return {name: text for name, text in stack.items() if name != WORKBOOK}
+
+
+def day_of(filed: Results) -> date:
+    """Return when a filed publication was published."""
+    return datetime.fromtimestamp(filed.date / 1000, UTC).date()
+
+
+def _merge(values: Values, publication: Publication) -> None:
+    for key, seconds in publication.values.items():
+        if values.setdefault(key, seconds) != seconds:
+            name, params = key
+            raise DeepbenchError(
+                f"{publication.source}: {name}({', '.join(params)}) took {seconds[0]:g} s, but"
+                f" {publication.machine.name} has {values[key][0]:g} s for {publication.day}"
+                " already: give it a --date of its own"
+            )
+
+
+def path_of(results: Path, one: Publication) -> Path:
+    """Where a publication is filed."""
+    release = publication_of(one.day)
+    return results / one.machine.name / f"{release.hash[:8]}-{_environment(one)}.json"
+
+
+def _environment(one: Publication) -> str:
+    return f"{ENVIRONMENT}-{one.layout}" if one.layout else ENVIRONMENT
+
+
+def _write(path: Path, values: Values, stack: Stack, one: Publication, ready: Ready) -> None:
+    machine, release = one.machine, publication_of(one.day)
+    entry = entry_of(path.with_name("machine.json")) or machine.entry()
+    variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
+    if one.layout:
+        variables["DEEPBENCH_LAYOUT"] = one.layout
+    params = {**entry, "python": ""}
+    about = (release.hash, release.milliseconds, "", _environment(one), variables)
+    filed = Results(params, stack, *about)
+    for name in sorted({name for name, _ in values}):
+        _add(filed, name, {key: v for (found, key), v in values.items() if found == name})
+    asv_files.write_result(ready(path), filed)
+
+
+def _add(filed: Results, name: str, values: dict[tuple[str, ...], list[float]]) -> None:
+    axes = [list(dict.fromkeys(column)) for column in zip(*values, strict=True)]
+    combinations = [values.get(key) for key in product(*axes)]
+    several = [found if found and len(found) > 1 else None for found in combinations]
+    filed._results[name] = [statistics.median_low(v) if v else math.nan for v in combinations]
+    filed._benchmark_params[name] = axes
+    filed._samples[name] = several if any(several) else None
+    filed._stats[name] = None
+
+
+def entry_of(described: Path) -> dict[str, str] | None:
+    """Return the entry in a machine.json, None where there is no such file.
+
+    Raises DeepbenchError for one that is damaged.
+    """
+    if not described.is_file():
+        return None
+    return stored.entry(described)
+
+
+def _describe(results: Path, publications: list[Publication], ready: Ready) -> None:
+    """Write asv's entry of a machine that has none, and the profile, with the specs that were
+    published last.
+
+    A profile with figures that were measured on the machine stays as it is.
+    """
+    described = results / publications[0].machine.name / "machine.json"
+    if not described.exists():
+        asv_files.write_machine(ready(described), publications[0].machine.entry())
+    last = max(publications, key=lambda publication: publication.day)
+    known = profile.read(results, last.machine.name)
+    day = last.day.isoformat()
+    if known is None or (known.date <= day and not known.has_measurements()):
+        profile.write(results, last.machine.profile(last.specs, day), ready)

@@ -1,0 +1,42 @@
+"""Which of our problems a published row is about, and which list it was run from."""
+
+from collections.abc import Iterable
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.timings import Timing
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import SETS, named
+
+
+def join(printed: Problem) -> Problem:
+    """Return the listed problem that was run, or `printed` itself where no list has it.
+
+    The lists know the slips: sizes that the sheets print otherwise than the programs ran them.
+    A size that neither has, with FLOPS beside it that fit it, was really run: it keeps its own id,
+    and its note says so where the workbook is one of DeepBench's.
+    """
+    return named(printed.family).get(printed.id, printed)
+
+
+def is_listed(problem: Problem) -> bool:
+    """Whether the published program lists have this problem."""
+    return bool(named(problem.family).get(problem.id, problem).sets)
+
+
+def set_of(timings: Iterable[Timing]) -> str:
+    """Return the published set whose problems these are.
+
+    That is the one with most of them; backward passes and all-reduces are found in training alone.
+    Raises DeepbenchError where no set has any.
+    """
+    found = dict.fromkeys(SETS, 0)
+    for timing in timings:
+        if "backward" in timing.operation or timing.problem.family == "all_reduce":
+            return SETS[0]
+        for name in join(timing.problem).sets:
+            found[name] += 1
+    # Of two that have as many, the smaller list is the closer description.
+    best = max(reversed(SETS), key=lambda name: found[name])
+    if not found[best]:
+        raise DeepbenchError("its sizes are in none of the published lists")
+    return best

@@ -1,0 +1,91 @@
+"""All-reduce on devices: DeepBench's programs over NCCL, RCCL and rings, and nccl-tests."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.log_formats.lines import (
+    FLOAT_BYTES,
+    Found,
+    Line,
+    is_row,
+    number,
+    summed,
+)
+from deepbench_ops.exchange.timings import Unread
+
+SIGN = r"Num Ranks:"
+SIGN_TESTS = r"(?:redop|\bop)\s+(?:root\s+)?(?:cpu)?time\s+algbw"
+
+_HEADER = re.compile(
+    r"# of floats|bytes transferred|(?:Avg |Max )?Time \(msec\)|Bandwidth \(GB/s\)"
+)
+_TESTS_NAMES = {"bytes": "size", "N": "count", "op": "redop"}
+
+
+def read(lines: Sequence[str]) -> Iterator[Found]:
+    """DeepBench's: floats, bytes and milliseconds, of several ranks' the average."""
+    ranks: int | None = None
+    headers: list[str] = []
+    for at, line in enumerate(lines, 1):
+        stated = re.search(r"Num Ranks:\s*(\S+)", line)
+        if stated:
+            ranks, headers = number(stated[1]), []
+        headers = _HEADER.findall(line) or headers
+        cells = line.split()
+        if ranks is not None and is_row(cells):
+            row = dict(zip(headers, cells, strict=True)) if len(headers) == len(cells) else {}
+            yield _row(Line(at), line.strip(), row, ranks)
+
+
+def _row(place: Line, line: str, row: Mapping[str, str], ranks: int) -> Found:
+    if not ranks:
+        return Unread(place, line, "stands below a number of ranks that is none")
+    elements = number(row.get("# of floats", ""))
+    time = row.get("Time (msec)", row.get("Avg Time (msec)"))
+    if time is None or row.get("bytes transferred") != str(FLOAT_BYTES * elements):
+        return Unread(place, line, "is no row of floats, their bytes and a time")
+    return summed(place, elements, ranks, time, "1e-3")
+
+
+def read_tests(lines: Sequence[str]) -> Iterator[Found]:
+    """nccl-tests' all_reduce_perf: out-of-place times of float sums."""
+    ranks = len(set(_ranks(lines)))
+    headers: list[str] = []
+    for at, line in enumerate(lines, 1):
+        cells = line.lstrip("# ").split()  # early releases print # before rows as well
+        if re.search(SIGN_TESTS, line):
+            headers = cells
+        elif headers and is_row(cells[:1]):
+            # Of two columns of a name the first is out of place.
+            row = dict(reversed(list(zip(headers, cells, strict=False))))
+            if not ranks:
+                raise DeepbenchError(
+                    f"line {at}: no '#  Rank' lines above say how many ranks there are"
+                )
+            unit = "1e-3" if "bytes" in headers else "1e-6"
+            named = {_TESTS_NAMES.get(name, name): text for name, text in row.items()}
+            yield _tests_row(Line(at), line.strip(), named, ranks, unit)
+
+
+def _ranks(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the ranks of the first group, which the times are of where ranks are split."""
+    for line in lines:
+        found = re.search(r"#\s+Rank\s+(\d+)\s(?:\s*Group\s+(\d+)\s)?", line)
+        if found and found[2] in (None, "0"):
+            yield found[1]
+
+
+def _tests_row(place: Line, line: str, row: Mapping[str, str], ranks: int, unit: str) -> Found:
+    if "cputime" in row:
+        return Unread(place, line, "has the time to issue the sum (-C 1), not that of the sum")
+    if not {"size", "count", "type", "redop", "time", "busbw"} <= set(row):
+        return Unread(place, line, "is no row of bytes, elements, type, operation, time")
+    if (row["type"], row["redop"]) != ("float", "sum"):
+        return Unread(place, line, f"is a {row['redop']} of {row['type']}, not a sum of float")
+    elements = number(row["count"])
+    if row.get("root", "-1") != "-1" or number(row["size"]) != FLOAT_BYTES * elements:
+        return Unread(place, line, "is of another collective: no rank gets the sum of all bytes")
+    if not elements:
+        return Unread(place, line, "sums nothing")
+    return summed(place, elements, ranks, row["time"], unit)

@@ -1,0 +1,81 @@
+"""libxsmm's samples of convolutions, which Intel's script of DeepBench runs: PERFDUMP lines.
+
+Samples of other layers and of other types print lines of that name too. Which sample it was, the
+command above tells; that a line is of a convolution, the rate beside its time.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
+from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.problems import sizes
+from deepbench_ops.problems.problem import Problem
+
+SIGN = r"(?m:^PERFDUMP)"
+
+_PASSES = {"FP": "forward", "BP": "backward_data", "WU": "backward_weights"}
+_NAMES = ("n", "c", "k", "w", "h", "s", "r", "stride")
+"""The sizes behind version and threads; one padding follows, or that of the width and the height's.
+
+The sample's own R is the filter's width.
+"""
+_SECONDS = {20: 13, 23: 14}
+"""Where the time stands, by the number of cells: with one padding and with two."""
+
+_COMMAND = re.compile(r"layer_example_(\w+)\s+\d")
+_PRECISIONS = {"f32": "float32"}
+
+RATE = 1e-3
+"""How far time and rate, of five digits each, may be from the FLOPs of the sizes."""
+
+
+def read(lines: Sequence[str]) -> Iterator[Found]:
+    """Seconds of a call, the average of all."""
+    sample: str | None = None
+    for number, line in enumerate(lines, 1):
+        command = _COMMAND.search(line)
+        if command:
+            sample = command[1]
+        elif line.startswith("PERFDUMP"):
+            yield _layer(Line(number), line.strip(), sample)
+
+
+def _layer(place: Line, line: str, sample: str | None) -> Found:
+    cells = line.split(",")
+    layout = cells[0].removeprefix("PERFDUMP").strip("-")
+    if layout:
+        return Unread(place, line, f"is in the layout {layout}, not the plain one")
+    if sample is None:
+        return Unread(
+            place, line, "names no sample: put the command, such as 'layer_example_f32 10', above"
+        )
+    if sample not in _PRECISIONS:
+        return Unread(place, line, f"is of layer_example_{sample}, not of layer_example_f32")
+    at = _SECONDS.get(len(cells), 0)
+    if not at or cells[1] not in _PASSES or not all(map(_is_whole, cells[3:at])):
+        return Unread(place, line, "is no line of a convolution's sizes, time and rate")
+    problem = _convolution(place, cells[4:at])
+    done = sizes.number(cells[at]) * sizes.number(cells[at + 1]) * 1e9
+    if not abs(done - problem.flops) < RATE * problem.flops:
+        return Unread(place, line, "has a time and a rate that are not of a convolution so large")
+    return timed(place, problem, _PASSES[cells[1]], _PRECISIONS[sample], cells[at], "1")
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch(r"[0-9]+", text) is not None
+
+
+def _convolution(place: Line, cells: Sequence[str]) -> Problem:
+    given = dict(zip(_NAMES, cells, strict=False))
+    stride = given.pop("stride")
+    padding = cells[len(_NAMES) :]
+    return made(
+        place,
+        "conv",
+        {
+            **given,
+            **{"stride_w": stride, "stride_h": stride},
+            **{"pad_w": padding[0], "pad_h": padding[-1]},
+        },
+    )

@@ -1,0 +1,94 @@
+"""What all readers of outputs share: a line as a place, sizes and times from its text."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.timings import Timing, Unread
+from deepbench_ops.problems import sizes
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.storage import times
+
+FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a program's output."""
+
+    number: int
+    sheet: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.number}"
+
+
+Found = Timing | Unread
+Reader = Callable[[Sequence[str]], Iterator[Found]]
+
+
+def is_row(cells: Sequence[str]) -> bool:
+    """Whether most cells are numbers, as in a row of a table."""
+    numbers = sum(cell.lstrip("-")[:1].isdigit() for cell in cells)
+    return 2 * numbers > len(cells)
+
+
+def number(text: str) -> int:
+    """Return a whole number, 0 for any other text and for more digits than a size has."""
+    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0
+
+
+def made(place: Line, family: str, given: Mapping[str, str | bool]) -> Problem:
+    """Return the problem of these sizes; DeepbenchError, naming the line, for one that is none."""
+    try:
+        kind = TYPES[family]
+        return sizes.problem(family, {key: _size(kind, key, text) for key, text in given.items()})
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{place}: {wrong}") from None
+
+
+def timed(
+    place: Line,
+    problem: Problem,
+    operation: str,
+    precision: str,
+    text: str,
+    unit: str,
+    ranks: int | None = None,
+) -> Found:
+    """Return the timing that a text in units of `unit` seconds gives, unread where it is 0.
+
+    Programs print 0 for a pass that they left out, and for one too short for their digits.
+    """
+    plain = math.isfinite(sizes.number(text))
+    seconds = float(Decimal(text.strip()) * Decimal(unit)) if plain else math.nan
+    if seconds == 0:
+        return Unread(place, text, "is 0: not timed, or too short for the program's digits")
+    if not times.is_time(seconds):
+        raise DeepbenchError(
+            f"{place}: a time is {text!r}: a finite number above 0, of 1 ns to 1 day, is needed"
+        )
+    return Timing(place, problem, operation, precision, seconds, ranks)
+
+
+def summed(place: Line, elements: int, ranks: int, text: str, unit: str) -> Found:
+    """Return the timing of a sum of so many floats over ranks."""
+    problem = made(place, "all_reduce", {"elements": str(elements)})
+    return timed(place, problem, "sum", "float32", text, unit, ranks)
+
+
+def _size(kind: type[Problem], name: str, text: str | bool) -> Any:
+    wanted = kind.__dataclass_fields__[name].type
+    if wanted is str or isinstance(text, bool):
+        return text
+    if wanted is not bool:
+        return sizes.size(name, text, kind)
+    turned = {"0": False, "n": False, "false": False, "1": True, "t": True, "true": True}
+    if text.lower() not in turned:
+        raise DeepbenchError(f"{name} is {text!r}")
+    return turned[text.lower()]

@@ -1,0 +1,111 @@
+"""DeepBench's programs that print tables: a row of headers, then a row for each kernel.
+
+NVIDIA's and AMD's for products, convolutions, recurrent layers and sparse products, ARM's for
+convolutions, sparse products and, in columns or comma-separated, products.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.log_formats.lines import Found, Line, is_row, made, timed
+from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.tables import size_names
+
+SIGN = r"time \([um]sec\)"
+SIGN_SEPARATED = r"GEMMOP,TA,TB,M,N,K,USEC"
+
+_HEADERS = (
+    *("sparse time (usec)", "dense time (usec)", "fwd_time (usec)", "bwd_time (usec)"),
+    *("bwd_inputs_time (usec)", "bwd_params_time (usec)", "total_time (usec)", "time (usec)"),
+    *("stride_w", "stride_h", "pad_w", "pad_h", "f_w", "f_h", "a_t", "b_t", "sparsity", "speedup"),
+    *("precision", "pad_kerenels", "fwd_algo", "hidden_size", "batch_size", "time_steps"),
+    *("rnn_type", "timesteps", "hidden", "type", "w", "h", "c", "n", "k", "m", "N"),
+    *("time (msec)", "GOPS"),
+)
+_HEADER = re.compile("|".join(rf"(?<!\S){re.escape(name)}(?!\S)" for name in _HEADERS))
+
+_FIELDS = {
+    **{"a_t": "a_transposed", "b_t": "b_transposed", "f_w": "s", "f_h": "r", "N": "batch"},
+    **{"type": "cell", "rnn_type": "cell", "hidden_size": "hidden", "batch_size": "batch"},
+    "time_steps": "timesteps",
+}
+_TIMES = {
+    "time (usec)": "forward",
+    "time (msec)": "forward",
+    "fwd_time (usec)": "forward",
+    "bwd_time (usec)": "backward_data",
+    "bwd_inputs_time (usec)": "backward_data",
+    "bwd_params_time (usec)": "backward_weights",
+    "sparse time (usec)": "forward",
+    "dense time (usec)": "dense_forward",
+}
+_PRECISIONS = {"float": "float32", "half": "float16", "int8": "int8"}
+_PRODUCTS = {"SGEMM": "float32", "GEMMLOWP": "int8"}
+
+
+def read(lines: Sequence[str]) -> Iterator[Found]:
+    """Tables in columns."""
+    headers: list[str] = []
+    for number, line in enumerate(lines, 1):
+        named = _HEADER.findall(line)
+        if len(named) > 4:
+            headers = named
+            continue
+        cells = line.replace("Not Supported", "N/A").split()
+        if headers and len(cells) == len(headers) and cells[0].strip("-"):
+            yield from _kernel(Line(number), dict(zip(headers, cells, strict=True)))
+        elif headers and is_row(cells) and cells[0] != "Totals":
+            yield Unread(Line(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}")
+
+
+def read_separated(lines: Sequence[str]) -> Iterator[Found]:
+    """ARM's products with commas: gemmlowp, the Compute Library, a BLAS."""
+    headers: list[str] = []
+    for number, line in enumerate(lines, 1):
+        cells = line.strip().split(",")
+        if re.search(SIGN_SEPARATED, line):
+            headers = cells
+        elif headers and len(cells) == len(headers):
+            row = dict(zip(headers, cells, strict=True))
+            yield _product(Line(number), row["GEMMOP"], row)
+        elif headers and len(cells) > 1:
+            yield Unread(Line(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}")
+
+
+def _kernel(place: Line, row: Mapping[str, str]) -> Iterator[Found]:
+    given = {_FIELDS.get(name, name): text for name, text in row.items() if name not in _TIMES}
+    problem = _problem(place, given)
+    # The program that prints GOPS is gemmlowp's, which multiplies nothing but 8-bit integers.
+    stated = given.get("precision", "int8" if "GOPS" in given else "float")
+    if stated not in _PRECISIONS and stated != "uint8_t":
+        raise DeepbenchError(f"{place}: precision is {stated!r}: one of {', '.join(_PRECISIONS)}")
+    for name, operation in _TIMES.items():
+        if name not in row:
+            continue
+        text = row[name]
+        if stated == "uint8_t":
+            yield Unread(place, text, "is of uint8_t, added up in 8 bits: int8 is added in 32")
+        elif text == "N/A":
+            yield Unread(place, text, "says that there is none")
+        else:
+            unit = "1e-3" if "msec" in name else "1e-6"
+            yield timed(place, problem, operation, _PRECISIONS[stated], text, unit)
+
+
+def _problem(place: Line, given: Mapping[str, str]) -> Problem:
+    """Return the problem that a row names; the family is the one whose sizes are all there."""
+    for family in ("conv", "sparse_gemm", "gemm", "rnn"):
+        names = size_names(family)
+        if all(name in given for name in names):
+            return made(place, family, {name: given[name] for name in names})
+    raise DeepbenchError(f"{place}: its columns name no kernel of a known family")
+
+
+def _product(place: Line, name: str, row: Mapping[str, str]) -> Found:
+    if name not in _PRODUCTS:
+        return Unread(place, name, f"is no product of {' or '.join(_PRODUCTS)}")
+    turned = {"a_transposed": row["TA"], "b_transposed": row["TB"]}
+    problem = made(place, "gemm", {**{size: row[size.upper()] for size in "mnk"}, **turned})
+    return timed(place, problem, "forward", _PRODUCTS[name], row["USEC"], "1e-6")

@@ -1,0 +1,64 @@
+"""What benchmark programs print, as timings: for hardware that no Python runs on.
+
+Known by their content: DeepBench's own programs for products, convolutions, recurrent layers,
+sparse products and all-reduce, libxsmm's samples of convolutions, nccl-tests, the OSU
+micro-benchmarks and oneDNN's benchdnn. How each writes, `log_formats` knows.
+"""
+
+import re
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.log_formats import all_reduce, benchdnn, intel, libxsmm, osu, tables
+from deepbench_ops.exchange.log_formats.lines import Line, Reader
+from deepbench_ops.exchange.timings import Timing, Unread
+
+
+def read(text: str) -> tuple[list[Timing], list[Unread]]:
+    """Return the timings that a program has printed, and what could not be read.
+
+    Raises DeepbenchError for the output of no known program, and for a line that does not fit.
+    """
+    lines = text.splitlines()
+    readers = [reader for sign, reader in _PROGRAMS.items() if re.search(sign, text)]
+    if not readers:
+        raise DeepbenchError(
+            "neither a workbook nor the output of a known program (DeepBench's, libxsmm's,"
+            " nccl-tests, OSU micro-benchmarks, benchdnn)"
+        )
+    timings: list[Timing] = []
+    unread: list[Unread] = []
+    for reader in readers:
+        for found in reader(lines):
+            (timings if isinstance(found, Timing) else unread).append(found)  # type: ignore[arg-type]
+    return timings, unread
+
+
+def read_file(text: str) -> tuple[list[Timing], list[Unread]]:
+    """Return the same of a whole file: a last line without its newline is unread, since digits of
+    its last number may be missing."""
+    timings, unread = read(text)
+    lines = text.splitlines()
+    if not lines or text.endswith(("\n", "\r")):
+        return timings, unread
+    last = str(Line(len(lines)))
+    cut = {timing.place: timing for timing in timings if str(timing.place) == last}
+    why = "ends without a newline, so that it may be cut: end it if it is complete"
+    return (
+        [timing for timing in timings if timing.place not in cut],
+        [*unread, *(Unread(place, lines[-1].strip(), why) for place in cut)],
+    )
+
+
+_PROGRAMS: dict[str, Reader] = {
+    tables.SIGN: tables.read,
+    tables.SIGN_SEPARATED: tables.read_separated,
+    intel.SIGN_PRODUCTS: intel.read_products,
+    intel.SIGN_CONVOLUTIONS: intel.read_convolutions,
+    intel.SIGN_SPARSE: intel.read_sparse,
+    libxsmm.SIGN: libxsmm.read,
+    all_reduce.SIGN: all_reduce.read,
+    all_reduce.SIGN_TESTS: all_reduce.read_tests,
+    osu.SIGN: osu.read,
+    benchdnn.SIGN: benchdnn.read,
+}
+"""How each program's output is known, and what reads it."""

@@ -1,0 +1,181 @@
+"""What a submitted time must be: of a known kernel, in seconds, one with its raw seconds, and no
+faster than its machine."""
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import raw
+from deepbench_ops.exchange.headings import TIMES
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
+from deepbench_ops.problems import sizes
+from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
+from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.storage import times
+from deepbench_ops.storage.measurements import Record
+
+Point = dict[str, Any]
+
+TOO_SLOW = 1 / 200
+"""What share of its roof the best kernel of a family must reach. The least best of results/,
+release by release, is 1/16 (recurrent layers of the GTX 1080 Ti on 2017-07-12), the highest 2.5
+times the peak (convolutions of the V100), which in milliseconds would be 1/400."""
+
+A_FAMILY = 3
+"""How many kernels of a family are enough to judge it by its best: of fewer, all may be small."""
+
+ANOTHER_UNIT = 10.0
+"""How far a time may be from the median of what it was made of: machines vary, units by 1000."""
+
+NOT_ITS_OWN = 1.1
+"""How far a time may be from the median of its calibrated raw seconds, of which it was made: of the
+11,047 of results/ the farthest is 0.1 % off."""
+
+MORE_THAN_SPENT = 1.01
+"""How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:
+both are rounded to four digits. In results/ they are 0.05 % longer at most."""
+
+ROUNDED = 1e-4
+"""asv keeps intervals to five digits, so that a bound may pass the time that it belongs to."""
+
+
+def check(result: Mapping[str, Any], known: Profile) -> None:
+    """Raise DeepbenchError, with the reason, for a point of a result that cannot be.
+
+    `known` is the submitted profile, whose peaks and bandwidth of the result's device count.
+    """
+    roofs = Roofs.of(known, DEVICE.of(result["variables"]))
+    release = f"{result['framework']}-{result['release']}"
+    sent = raw.by_point(result.get("measurements", ()))
+    seen = set()
+    for point in result["points"]:
+        try:
+            key = point["benchmark"], tuple(point["params"])
+            if key in seen:
+                raise DeepbenchError("it is there twice")
+            seen.add(key)
+            _refuse_unknown(*key)
+            records = sent.get(raw.plain(*key), ())
+            _refuse_another_unit(point, records)
+            wrong = times.why_not(point["seconds"], samples=point.get("samples"))
+            if wrong:
+                raise DeepbenchError(wrong)
+            _refuse_contradictions(point, records)
+            _refuse_impossible(point, roofs)
+        except DeepbenchError as wrong:
+            named = f"{point['benchmark']}({', '.join(point['params'])})"
+            raise DeepbenchError(f"{release} {named}: {wrong}") from None
+    try:
+        _refuse_too_slow(result["points"], roofs)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{release}: {wrong}") from None
+
+
+def check_conditions(variables: Mapping[str, str]) -> None:
+    """Raise DeepbenchError for what is no condition of a run, or no value of one."""
+    known = {condition.variable: condition for condition in CONDITIONS}
+    for name, value in variables.items():
+        if name not in known:
+            raise unknown("condition", name, sorted(known))
+        if name == DEVICE.variable:  # others than are measured here may be sent
+            fits = re.fullmatch(r"[a-z][a-z0-9_]*", value) is not None
+        else:
+            fits = value in known[name].values
+        if not fits:
+            raise DeepbenchError(f"{name} is {value!r}, no {known[name].name} of a run")
+
+
+def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
+    family, kind, kernel = benchmark.split(".")
+    axes = 3 if TYPES[family].ranks else 2
+    if len(params) != axes:
+        raise DeepbenchError(f"{len(params)} parameters: {family} has {axes}")
+    problem_id, precision = (text.strip("'") for text in params[:2])
+    problem = problem_of(family, problem_id)
+    operation = kernel.removeprefix("kernel_")
+    operations = {*problem.operations, *problem.uncompared, *TIMES.get(family, {}).values()}
+    for what, name, known in (
+        ("set", kind, CLASSES.values()),
+        (f"operation of {family}", operation, operations),
+        ("precision", precision, (*PRECISIONS, MIXED)),
+    ):
+        if name not in known:
+            raise unknown(what, name, sorted(known))
+    ranks = [str(sizes.size("ranks", text)) for text in params[2:]]
+    spelt = [repr(problem.id), repr(precision), *ranks]
+    if list(params) != spelt:
+        raise DeepbenchError(f"write its parameters as {', '.join(spelt)}")
+
+
+def _refuse_another_unit(point: Point, records: Sequence[Record]) -> None:
+    seconds: float = point["seconds"]
+    low, high = point.get("low", seconds), point.get("high", seconds)
+    if low > seconds * (1 + ROUNDED) or seconds > high * (1 + ROUNDED):
+        raise DeepbenchError(f"{seconds:g} s is outside of its interval, {low:g} to {high:g} s")
+    raw_seconds = [each for record in records for each in record["seconds"]]
+    for what, taken in (("samples", point.get("samples", ())), ("raw seconds", raw_seconds)):
+        middle = statistics.median(taken) if taken else seconds
+        if not middle / ANOTHER_UNIT <= seconds <= middle * ANOTHER_UNIT:
+            raise DeepbenchError(
+                f"{seconds:g} s is far from {middle:g} s, the median of its {what}: another unit?"
+            )
+
+
+def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
+    """Raise DeepbenchError where a point and what its processes recorded do not go together."""
+    calibrated = [
+        each * record["nominal"] / reading
+        for record in records
+        if record.get("nominal")
+        for each, reading in zip(record["seconds"], record["yardstick"], strict=False)
+    ]
+    seconds: float = point["seconds"]
+    middle = statistics.median(calibrated) if calibrated else seconds
+    if not middle / NOT_ITS_OWN <= seconds <= middle * NOT_ITS_OWN:
+        raise DeepbenchError(
+            f"{seconds:g} s is not {middle:g} s, the median of its raw seconds over their"
+            " yardstick's readings times its nominal one: pack them anew from what was measured"
+        )
+    for record in records:
+        taken = record["number"] * sum(record["seconds"])
+        spent = record.get("spent", {}).get("kernel", taken)
+        if taken > spent * MORE_THAN_SPENT:
+            raise DeepbenchError(
+                f"its raw seconds add up to {taken:.4g} s, and its process spent {spent:.4g} s in"
+                " the kernel: another unit?"
+            )
+
+
+def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
+    """Raise DeepbenchError where none of a family's kernels comes near what its machine can do."""
+    shares = defaultdict(list)
+    for point in points:
+        key = point["benchmark"], tuple(point["params"])
+        of_peak = times_peak(key, point["seconds"], roofs.peaks)
+        if of_peak is not None:
+            of_bandwidth = times_bandwidth(key, point["seconds"], roofs.bandwidth) or 0.0
+            family = key[0].split(".")[0]
+            shares[family, key[1][1].strip("'")].append(max(of_peak, of_bandwidth))
+    for (family, precision), found in shares.items():
+        if len(found) >= A_FAMILY and max(found) < TOO_SLOW:
+            raise DeepbenchError(
+                f"the best of {len(found)} kernels of {family} in {precision} reaches"
+                f" 1/{1 / max(found):.0f} of what its profile says the machine can do: check that"
+                " times are in seconds, the peak in FLOP/s and the bandwidth in bytes/s"
+            )
+
+
+def _refuse_impossible(point: Point, roofs: Roofs) -> None:
+    beaten = roofs.beaten((point["benchmark"], tuple(point["params"])), point["seconds"])
+    if beaten:
+        raise DeepbenchError(
+            f"{point['seconds']:g} s would take {beaten} that its profile says the machine has"
+        )

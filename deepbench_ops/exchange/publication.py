@@ -1,0 +1,150 @@
+"""What one workbook says about one machine: the values by benchmark and parameters.
+
+Benchmarks and parameters are those of the asv suite, so that published figures and measured ones
+are points of the same lines.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import joining, logs, machines, sheets, timings
+from deepbench_ops.exchange.machines import PublishedMachine
+from deepbench_ops.exchange.timings import Timing, Unread, Where
+from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.tables import set_name
+from deepbench_ops.storage import limited
+
+Key = tuple[str, tuple[str, ...]]
+"""A benchmark and its parameters, as asv spells them."""
+
+
+@dataclass
+class Publication:
+    """values: seconds by benchmark and parameters, several where a sheet repeats a row.
+
+    slips: printed ids that were joined to what was run. unlisted: ids that no program list has.
+    disagreeing: times whose printed FLOPS do not fit them. specs: the `Specs` sheet.
+    out_of_step: where times stand that were pasted beside other rows than their own.
+    layout: what DEEPBENCH_LAYOUT would be, "" as the lists have it.
+    """
+
+    source: str
+    machine: PublishedMachine
+    day: date
+    published_set: str
+    specs: dict[str, str]
+    values: dict[Key, list[float]] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    slips: dict[str, str] = field(default_factory=dict)
+    unlisted: set[str] = field(default_factory=set)
+    disagreeing: list[Timing] = field(default_factory=list)
+    out_of_step: dict[Key, Where] = field(default_factory=dict)
+    layout: str = ""
+
+    @property
+    def timings(self) -> int:
+        """How many published times it holds."""
+        return sum(len(found) for found in self.values.values())
+
+
+def read(
+    path: Path, machine: str | None = None, day: date | None = None, device: str | None = None
+) -> list[Publication]:
+    """Return what a workbook, or the output of a program, says, machine by machine.
+
+    The machine and the day are taken from the name of the file where it is one of DeepBench's;
+    `device` is where a `machine` given by name ran its kernels, if its specs do not say it.
+    Raises DeepbenchError, naming the file, for what cannot be read or placed.
+    """
+    is_workbook = sheets.is_workbook(path)
+    cells = sheets.read(path) if is_workbook else ()
+    specs = timings.specs(cells)
+    try:
+        found, unread = timings.read(cells) if is_workbook else logs.read_file(_text(path))
+        if not found:
+            first = f" ({unread[0].place} {unread[0].reason})" if unread else ""
+            raise DeepbenchError(
+                f"no table of times{first}: see docs/published.md for how one begins"
+            )
+        stated = specs.get(timings.SET)
+        published_set = set_name(stated) if stated else joining.set_of(found)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{path}: {wrong}") from None
+    day = day or _day(path)
+    given = None if machine is None else machines.named(machine, specs, device)
+    places = _machines(path, given, [timing.place.sheet for timing in found])
+    publications = {
+        one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
+    }
+    places_of: dict[tuple[str, Key], Where] = {}
+    for timing in found:
+        one = publications[places[timing.place.sheet].name]
+        key = _key(timing, published_set)
+        before = places_of.setdefault((one.machine.name, key), timing.place)
+        if before.sheet != timing.place.sheet:
+            name, params = key
+            raise DeepbenchError(
+                f"{path}: {before} and {timing.place} both give {name}({', '.join(params)}): one"
+                " machine and precision has one sheet"
+            )
+        _take(one, key, timing)
+    others = next(iter(places.values()))  # a sheet without a time tells no machine
+    for cell in unread:
+        publications[places.get(cell.place.sheet, others).name].unread.append(cell)
+    return list(publications.values())
+
+
+def benchmark(timing: Timing, published_set: str) -> str:
+    """Return the name of the benchmark that a time is of."""
+    return f"{timing.problem.family}.{CLASSES[published_set]}.kernel_{timing.operation}"
+
+
+def _key(timing: Timing, published_set: str) -> Key:
+    """Return the benchmark and the parameters that a time is of."""
+    params = [repr(joining.join(timing.problem).id), repr(timing.precision)]
+    if timing.ranks is not None:
+        params.append(repr(timing.ranks))
+    return benchmark(timing, published_set), tuple(params)
+
+
+def _take(publication: Publication, key: Key, timing: Timing) -> None:
+    run = joining.join(timing.problem)
+    if run.id != timing.problem.id:
+        publication.slips[timing.problem.id] = run.id
+    elif not joining.is_listed(run):
+        publication.unlisted.add(run.id)
+    if not timing.agrees:
+        publication.disagreeing.append(timing)
+    if not timing.in_step:
+        publication.out_of_step[key] = timing.place
+    publication.values.setdefault(key, []).append(timing.seconds)
+
+
+def _text(path: Path) -> str:
+    return limited.read_bytes(path, sheets.LARGEST_BYTES).decode("utf-8", errors="replace")
+
+
+def _day(path: Path) -> date:
+    text = machines.date_in(path)
+    try:
+        return date.fromisoformat(text or "")
+    except ValueError:
+        raise DeepbenchError(
+            f"{path}: the day of publication is not in its name: give it with --date YYYY-MM-DD"
+        ) from None
+
+
+def _machines(
+    path: Path, given: PublishedMachine | None, used: Iterable[str]
+) -> dict[str, PublishedMachine]:
+    """Return the machine of each sheet."""
+    names = list(dict.fromkeys(used))
+    if given is not None:
+        return dict.fromkeys(names, given)
+    found = machines.machines_of(path, names)
+    if set(found) != set(names):
+        raise DeepbenchError(f"{path}: its name is no published machine's: give --machine NAME")
+    return found

@@ -1,0 +1,90 @@
+"""Raw seconds of a submission: the records of measurements next to a result's points.
+
+A point and its records are one thing: after merging, a point has the records that came with it,
+never a mixture of two machines' days.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import fingerprint
+from deepbench_ops.storage import measurements
+from deepbench_ops.storage.atomic import Ready
+from deepbench_ops.storage.measurements import Record
+
+Key = tuple[str, tuple[str, ...]]
+"""A benchmark and its parameters as plain text."""
+
+Facts = Mapping[str, dict[str, str]]
+
+
+def plain(benchmark: str, params: Iterable[object]) -> Key:
+    """Return the key of a point or of a record: asv quotes the one's parameters."""
+    return benchmark, tuple(str(param).strip("'") for param in params)
+
+
+def by_point(records: Iterable[Record]) -> dict[Key, list[Record]]:
+    """Return records by the point that they are of, without the skips."""
+    found: dict[Key, list[Record]] = defaultdict(list)
+    for record in records:
+        if "skipped" not in record:
+            found[plain(record["benchmark"], record["params"])].append(record)
+    return found
+
+
+def load(beside: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
+    """Return the fingerprints and records of a file of measurements, none where there is none."""
+    return measurements.load(beside) if beside.exists() else ({}, [])
+
+
+def check(result: Mapping[str, Any]) -> None:
+    """Raise DeepbenchError for records that do not belong to a submitted result."""
+    conditions = result.get("conditions", {})
+    for digest, facts in conditions.items():
+        if fingerprint.digest(facts) != digest:
+            raise DeepbenchError(f"conditions {digest}: they are other conditions")
+    points = {plain(point["benchmark"], point["params"]) for point in result["points"]}
+    for record in result.get("measurements", ()):
+        key = plain(record["benchmark"], record["params"])
+        named = f"a measurement of {key[0]}({', '.join(key[1])})"
+        if key not in points:
+            raise DeepbenchError(f"{named}: the submission has no result of it")
+        if record["release"] != f"{result['framework']}-{result['release']}":
+            raise DeepbenchError(f"{named}: it is of {record['release']}, another release")
+        if record["fingerprint"] not in conditions:
+            raise DeepbenchError(f"{named}: its conditions {record['fingerprint']} are missing")
+        if record["yardstick"] and len(record["yardstick"]) != len(record["seconds"]):
+            raise DeepbenchError(f"{named}: a reading of the yardstick for each time is missing")
+
+
+def write(path: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Ready) -> bool:
+    """Replace the records of some points, by time; return whether that changes the file.
+
+    It is replaced with the other files of `ready`, as `atomic.together` gives it.
+
+    What else the file holds stays, and without anything there is no file. A skip gives way to the
+    records of its kernel.
+    """
+    known, standing = load(path)
+    kept = [each for each in standing if plain(each["benchmark"], each["params"]) not in new]
+    entries = sorted([*kept, *(each for several in new.values() for each in several)], key=_place)
+    if text(standing) == text(entries):
+        return False
+    if entries:
+        measurements.write(ready(path), {**known, **facts}, entries)
+    else:
+        path.unlink()
+    return True
+
+
+def text(records: Iterable[Record]) -> str:
+    """Return records as one text, equal exactly when they are."""
+    return json.dumps(sorted(records, key=_place), sort_keys=True)
+
+
+def _place(record: Record) -> tuple[float, str]:
+    return record["started_at"], json.dumps(record, sort_keys=True)

@@ -1,0 +1,427 @@
+"""Results of a machine in one file, to be sent on and taken in elsewhere.
+
+The file is JSON after submission.schema.json. Merging is the same in any order and however often:
+of two times for one kernel the one with more samples stays, of as many the longer, with its raw
+seconds; of libraries all that were named; of two profiles the later one, with the yardsticks of
+both, which must agree.
+"""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from asv.results import Results
+from asv.util import truncate_float_list
+
+from deepbench_ops.analysis import steadiness
+from deepbench_ops.asv_adapter import asv_files, stored
+from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import corrections, plausible, raw
+from deepbench_ops.exchange.filing import ENVIRONMENT, ListDays, entry_of, joined
+from deepbench_ops.exchange.merged_profile import merged
+from deepbench_ops.exchange.plausible import Point
+from deepbench_ops.exchange.sheets import LARGEST_BYTES
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.releases.table import Release, publication_of
+from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.storage import atomic, limited, measurements
+from deepbench_ops.storage.atomic import Ready
+from deepbench_ops.storage.measurements import Record
+
+FORMAT, VERSION = "deepbench-submission", 2
+
+Key = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A submission that may be taken in.
+
+    releases: one for each of its results. profile: what the machine's will be.
+    """
+
+    content: Any
+    releases: tuple[Release, ...]
+    profile: Profile
+
+
+def pack(
+    results: Path,
+    machine: str,
+    releases: Mapping[str, Release],
+    unsteady: Counter[str] | None = None,
+) -> dict[str, Any]:
+    """Return all results of a machine but slips and unsteady times, `releases` being the release
+    table by hash. `unsteady` counts the latter by the kind of their reason.
+
+    Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
+    for a damaged file.
+    """
+    known = profile.read(results, machine)
+    described = entry_of(results / machine / "machine.json") if known is not None else None
+    if known is None or described is None:
+        names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
+        raise unknown("machine with a profile", machine, names)
+    judge = steadiness.Judge.of(results / machine)
+    unsteady = Counter() if unsteady is None else unsteady
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "machine": described,
+        "profile": {"version": profile.VERSION, **asdict(known)},
+        "results": [
+            packed
+            for path in stored.paths(results / machine)
+            if (packed := _packed(stored.whole(path), results, releases, judge, unsteady))["points"]
+        ],
+    }
+    return {**content, "digest": _digest(content)}
+
+
+def text(packed: Mapping[str, Any]) -> str:
+    """Return the file of what was packed. Raises DeepbenchError where `read` would refuse it."""
+    found = json.dumps(packed, separators=(",", ":"), allow_nan=False) + "\n"
+    if len(found) > LARGEST_BYTES:
+        raise DeepbenchError(
+            f"{len(found) / 1e6:.0f} MB: the largest is {LARGEST_BYTES / 1e6:.0f} MB"
+        )
+    return found
+
+
+def check(submission: Any) -> None:
+    """Raise DeepbenchError, with the reason, for what is no honest submission."""
+    errors = sorted(_schema().iter_errors(submission), key=str)
+    if errors:
+        where = "/".join(map(str, errors[0].absolute_path)) or "the file"
+        raise DeepbenchError(f"{where}: {errors[0].message[:200]}")
+    content = {name: value for name, value in submission.items() if name != "digest"}
+    if submission["digest"] != _digest(content):
+        raise DeepbenchError("its digest does not fit: it was changed after it was packed")
+    try:
+        known = profile.parse(submission["profile"])
+    except (ValueError, TypeError, KeyError, AttributeError) as wrong:
+        raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
+    if known.machine != submission["machine"]["machine"]:
+        raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
+    places: set[tuple[str, Any]] = set()
+    for result in submission["results"]:
+        release = _release(result)
+        named = (release.hash, result["environment"])
+        measured = (release.hash, _conditions(result["variables"]))
+        if {named, measured} & places:
+            raise DeepbenchError(f"{release.name} is in it twice")
+        places |= {named, measured}
+        if result["environment"].startswith(ENVIRONMENT) == release.measurable:
+            raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
+        check_result(result, known)
+        raw.check(result)
+
+
+def check_result(result: Any, known: Profile) -> None:
+    """Raise DeepbenchError for conditions or times of a result that cannot be right; `known` has
+    the peaks of its machine."""
+    plausible.check_conditions(result["variables"])
+    plausible.check(result, known)
+
+
+def fit(
+    results: Path, submissions: Mapping[Path, Any], releases: Mapping[str, Release]
+) -> dict[Path, Fit]:
+    """Return submissions as they may be taken in, one after the other; nothing is written.
+
+    Raises DeepbenchError, naming the file, for what `check` refuses, for a machine that is
+    described otherwise here or has other yardsticks or variables, and for a release that the table
+    lacks or has on another day.
+    """
+    found: dict[Path, Fit] = {}
+    for path, submission in submissions.items():
+        try:
+            check(submission)
+            before = [
+                one for one in found.values() if _machine(one.content) == _machine(submission)
+            ]
+            found[path] = fitted(results, submission, releases, before)
+        except DeepbenchError as wrong:
+            raise DeepbenchError(f"{path}: {wrong}") from None
+    return found
+
+
+def fitted(
+    results: Path, submission: Any, releases: Mapping[str, Release], before: Sequence[Fit]
+) -> Fit:
+    """Return a submission as it may be taken in after others of its machine; see `fit`."""
+    machine = _machine(submission)
+    entry = before[-1].content["machine"] if before else None
+    entry = entry or entry_of(results / machine / "machine.json")
+    if entry not in (None, submission["machine"]):
+        raise DeepbenchError(f"another machine is called {machine} here: rename one of them")
+    found = tuple(_release(result) for result in submission["results"])
+    for release, result in zip(found, submission["results"], strict=True):
+        if release.measurable and release.hash not in releases:
+            raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
+        if release.measurable and release.date != releases[release.hash].date:
+            raise DeepbenchError(
+                f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
+            )
+        _same_place(release, result, _standing(results / machine, release, before))
+    profile_here = before[-1].profile if before else profile.read(results, machine)
+    sent = profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
+    return Fit(submission, found, merged(profile_here, sent))
+
+
+def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[str, Any]:
+    """Return the variables that a release was measured under, by environment."""
+    known = map(stored.read, sorted(machine.glob(f"{release.hash[:8]}-*.json")))
+    return {str(each.env_name): each.env_vars for each in known} | {
+        result["environment"]: result["variables"]
+        for one in before
+        for other, result in zip(one.releases, one.content["results"], strict=True)
+        if other.hash == release.hash
+    }
+
+
+def _same_place(release: Release, result: dict[str, Any], standing: Mapping[str, Any]) -> None:
+    """Raise DeepbenchError where stored results would not be joined with a result but contradict
+    it, or give a second time of the same kernel."""
+    for environment, variables in standing.items():
+        if environment == result["environment"] and variables != result["variables"]:
+            raise DeepbenchError(
+                f"{release.name} was measured under other variables here: {variables}"
+            )
+        alike = _conditions(variables) == _conditions(result["variables"])
+        if environment != result["environment"] and alike:
+            raise DeepbenchError(
+                f"{release.name} was measured under the same conditions here, in another"
+                f" environment: {environment}"
+            )
+
+
+def _conditions(variables: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(condition.of(variables) for condition in CONDITIONS)
+
+
+def accept(results: Path, one: Fit, list_days: ListDays) -> int:
+    """Take in a submission that fits; return how many results changed, or their raw seconds.
+
+    All files are made ready first, and replaced together once the days of publication are listed,
+    as in `filing.file`.
+    """
+    machine = one.content["machine"]
+    entry = results / machine["machine"] / "machine.json"
+    with atomic.together() as ready:
+        changed = sum(
+            _merge(results, result, _empty(machine, release, result), ready)
+            for release, result in zip(one.releases, one.content["results"], strict=True)
+        )
+        if not entry.exists():
+            asv_files.write_machine(ready(entry), machine)
+        if profile.read(results, machine["machine"]) != one.profile:
+            profile.write(results, one.profile, ready)
+        list_days([release for release in one.releases if not release.measurable])
+    return changed
+
+
+def _machine(submission: Any) -> str:
+    name: str = submission["machine"]["machine"]
+    return name
+
+
+def read(path: Path) -> Any | None:
+    """Return what a submission's file holds, None for a file that is none.
+
+    Raises DeepbenchError where it is one and no JSON, or larger than any.
+    """
+    try:
+        limited.demand_file(path)
+        with path.open("rb") as stream:
+            if stream.read(1) != b"{":
+                return None
+        return json.loads(limited.read_text(path, LARGEST_BYTES))
+    except OSError as error:
+        raise DeepbenchError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
+
+
+def _release(result: dict[str, Any]) -> Release:
+    try:
+        day = date.fromisoformat(result["date"])
+    except ValueError:
+        raise DeepbenchError(f"{result['date']} is no day: write it as YYYY-MM-DD") from None
+    release = Release(result["framework"], result["release"], day)
+    if not release.measurable and release.version != publication_of(day).version:
+        raise DeepbenchError(f"{release.name} was published on another day than {day}")
+    return release
+
+
+def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -> bool:
+    """Merge a submitted result with what is there, `empty` where nothing is; return whether that
+    changed anything."""
+    path = results / str(empty._filename)
+    records_path = measurements.beside(path)
+    filed = stored.whole(path) if path.exists() else empty
+    before = _points(filed)
+    had = raw.by_point(raw.load(records_path)[1])
+    sent = raw.by_point(result.get("measurements", ()))
+    after, brought = dict(before), {}
+    for point in map(_as_stored, result["points"]):
+        key, of = _key(point), raw.plain(*_key(point))
+        standing = before.get(key)
+        coming = sent.get(of, [])
+        if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
+            after[key], brought[of] = point, coming
+    renewed = raw.write(records_path, result.get("conditions", {}), brought, ready)
+    libraries = joined(filed._requirements, result["libraries"])
+    changed = after != before or libraries != filed._requirements
+    if changed:
+        filed._requirements = dict(sorted(libraries.items()))
+        _write(ready(path), filed, before, after)
+    return renewed or changed
+
+
+def _as_stored(point: Point) -> Point:
+    """Return a point as asv keeps it: bounds to five digits, made of its samples."""
+    plain = {name: value for name, value in point.items() if name not in ("low", "high")}
+    plain["seconds"] = float(point["seconds"])
+    if "samples" in point:
+        plain["samples"] = [float(each) for each in point["samples"]]
+    bounds = log_interval(plain.get("samples"))
+    if bounds is not None:
+        plain["low"], plain["high"] = truncate_float_list(list(bounds))
+    return plain
+
+
+def _packed(
+    filed: Results,
+    results: Path,
+    releases: Mapping[str, Release],
+    judge: steadiness.Judge,
+    unsteady: Counter[str],
+) -> dict[str, Any]:
+    if filed.commit_hash not in releases:
+        raise DeepbenchError(f"{filed._filename}: its release is not in the release table")
+    release = releases[filed.commit_hash]
+    path = results / str(filed._filename)
+    facts, records = raw.load(measurements.beside(path))
+    slips = corrections.of_machine(path.parent).get(path.name, ())
+    points, device = {}, DEVICE.of(filed.env_vars)
+    for key, point in _points(filed).items():
+        if reason := judge.of_point(path, raw.plain(*key), point["seconds"], device):
+            unsteady[steadiness.kind(reason)] += key not in slips
+        elif key not in slips:
+            points[key] = point
+    known = raw.by_point(records)
+    own = [each for key in points for each in known.get(raw.plain(*key), ())]
+    measured = {
+        "conditions": {each["fingerprint"]: facts[each["fingerprint"]] for each in own},
+        "measurements": own,
+    }
+    return {
+        "framework": release.framework,
+        "release": release.version,
+        "date": release.date.isoformat(),
+        "environment": str(filed.env_name),
+        "variables": dict(filed.env_vars),
+        "libraries": dict(filed._requirements),
+        "points": list(points.values()),
+        **(measured if own else {}),
+    }
+
+
+def _points(filed: Results) -> dict[Key, Point]:
+    found: dict[Key, Point] = {}
+    for name in filed.get_all_result_keys():
+        params = filed.get_result_params(name)
+        columns = (
+            filed.get_result_value(name, params),
+            filed.get_result_samples(name, params),
+        )
+        for key, value, samples in zip(product(*params), *columns, strict=True):
+            if value is None or math.isnan(value):
+                continue
+            point: Point = {"benchmark": name, "params": list(key), "seconds": value}
+            if samples:
+                point["samples"] = list(samples)
+            found[_key(point)] = _as_stored(point)
+    return found
+
+
+def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) -> Results:
+    """Return a result file of asv's without times."""
+    python = "3" if release.measurable else ""
+    about = (release.hash, release.milliseconds, python)
+    of_run = (result["environment"], result["variables"])
+    libraries = dict(sorted(joined(result["libraries"], result["libraries"]).items()))
+    return Results({**machine, "python": python}, libraries, *about, *of_run)
+
+
+def _write(path: Path, filed: Results, before: dict[Key, Point], after: dict[Key, Point]) -> None:
+    """Write a result file with new points; what asv knows of those that stay is kept."""
+    renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
+    for name in sorted(renewed):
+        known = _known_stats(filed, name)
+        found = {key: point for (of, key), point in sorted(after.items()) if of == name}
+        axes = [list(dict.fromkeys(column)) for column in zip(*found, strict=True)]
+        keys = list(product(*axes))
+        rows = [found.get(key, {}) for key in keys]
+        samples = [row.get("samples") for row in rows]
+        stats = [
+            known.get(key) if before.get((name, key)) == row else _interval(row)
+            for key, row in zip(keys, rows, strict=True)
+        ]
+        filed._results[name] = [row.get("seconds", math.nan) for row in rows]
+        filed._benchmark_params[name] = axes
+        filed._samples[name] = samples if any(samples) else None
+        filed._stats[name] = stats if any(stats) else None
+    filed._results = dict(sorted(filed._results.items()))
+    asv_files.write_result(path, filed)
+
+
+def _known_stats(filed: Results, name: str) -> dict[tuple[str, ...], Any]:
+    if name not in filed._results:
+        return {}
+    params = filed.get_result_params(name)
+    return dict(zip(product(*params), filed.get_result_stats(name, params), strict=True))
+
+
+def _interval(row: Point) -> dict[str, float] | None:
+    if not {"low", "high"} <= set(row):
+        return None
+    return {"ci_99_a": row["low"], "ci_99_b": row["high"]}
+
+
+def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:
+    samples, text = len(point.get("samples", [])), json.dumps(point, sort_keys=True)
+    return samples, point["seconds"], text, len(records), raw.text(records)
+
+
+def _key(point: Point) -> Key:
+    return point["benchmark"], tuple(point["params"])
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise DeepbenchError("a number in it is not finite") from None
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _schema() -> Any:
+    from jsonschema import Draft202012Validator
+
+    text = files(__package__).joinpath("submission.schema.json").read_text("utf-8")
+    return Draft202012Validator(json.loads(text))

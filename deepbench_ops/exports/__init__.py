@@ -1,1 +1,0 @@
-"""Results in forms that other programs read."""

@@ -1,1 +1,0 @@
-"""Two releases measured side by side, when the timeline alone cannot tell."""

@@ -1,8 +1,0 @@
-"""Operations that are spread over processes: ranks that meet, sum their vectors and are timed.
-
-Two ways lead to the same ranks. On one machine a `Group` starts them, supervises them and gives
-them orders; under torchrun or mpirun they exist already, and rank 0 leads the others
-(`python -m deepbench_ops.ranks`). Either way each rank is a `Member` over a `Transport`.
-
-Imported where things are measured: standard library, numpy and whatever carries the messages.
-"""

@@ -1,1 +1,0 @@
-"""What lies between a measurement and the files under ``results/``."""

@@ -1,0 +1,194 @@
+"""The file beside every asv result: raw seconds, yardstick readings, conditions.
+
+``results/<machine>/<commit>-<env>.measurements.jsonl`` holds one JSON object a line: conditions
+as ``{"fingerprint": digest, "facts": {...}}``, measurements that name their fingerprint, and
+``{"benchmark": ..., "params": [...], "skipped": reason}`` for what could not be measured. It is
+not called ``.json`` because asv takes every such file for a result.
+"""
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from operator import truediv
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import fingerprint
+from deepbench_ops.storage import atomic, limited, record_fields
+from deepbench_ops.storage.atomic import Ready
+
+SUFFIX = ".measurements.jsonl"
+Record = dict[str, Any]
+
+Identity = tuple[str, tuple[str, ...], float]
+"""Tells records apart: benchmark, parameters and when the measurement began, to the millisecond."""
+
+_filed: set[tuple[Path, Identity]] = set()
+"""Records that this process has filed, and where: those of its later rounds join them."""
+
+_whole: dict[Path, tuple[int, int]] = {}
+"""Files that were read to their end, with what is another after they were written anew."""
+
+
+def beside(result: Path) -> Path:
+    """Return the measurements' file of an asv result file."""
+    return result.with_name(result.name.removesuffix(".json") + SUFFIX)
+
+
+def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
+    """Return the fingerprints by digest, and the measurements in order.
+
+    Raises DeepbenchError naming file and line for text that is not such a record.
+    """
+    state = _state(path)
+    facts: dict[str, dict[str, str]] = {}
+    found: list[Record] = []
+    for number, line in enumerate(limited.read_bytes(path, limited.RECORDS).splitlines(), 1):
+        try:
+            entry = orjson.loads(line)
+            if "facts" in entry:
+                facts[entry["fingerprint"]] = _checked_facts(entry["facts"])
+            else:
+                record_fields.check(entry)
+                found.append(entry)
+        except (ValueError, KeyError, TypeError) as wrong:
+            reason = wrong if isinstance(wrong, record_fields.NoRecord) else "torn"
+            raise DeepbenchError(
+                f"{path}: line {number} is not a measurement ({reason}); restore the file or remove"
+                " the line"
+            ) from None
+    _whole[path.resolve()] = state
+    return facts, found
+
+
+def _checked_facts(facts: Any) -> dict[str, str]:
+    if not (isinstance(facts, dict) and all(isinstance(text, str) for text in facts.values())):
+        raise record_fields.NoRecord("its facts are no texts")
+    return facts
+
+
+def demand_whole(path: Path) -> None:
+    """Raise what `load` raises of a broken file, without reading anew what this process has."""
+    if _whole.get(path.resolve()) != _state(path):
+        load(path)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def facts(path: Path) -> dict[str, dict[str, str]]:
+    """Return the fingerprints of a file by digest, reading only the lines that hold them.
+
+    Raises DeepbenchError naming the file for a damaged one.
+    """
+    limited.demand_smaller(path, limited.RECORDS)
+    try:
+        with path.open("rb") as lines:
+            found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
+        return {entry["fingerprint"]: _checked_facts(entry["facts"]) for entry in found}
+    except (ValueError, KeyError, TypeError):
+        raise DeepbenchError(
+            f"{path}: a line of conditions is damaged; restore the file or remove the line"
+        ) from None
+
+
+def conditions(path: Path) -> dict[str, str]:
+    """Return the conditions that all measurements of a file share; {} where it has none.
+
+    Ranks of an all-reduce, processes of their own that load other libraries, are asked where there
+    is nothing else.
+    """
+    found = list(facts(path).values())
+    return agreed([each for each in found if "ranks" not in each] or found)
+
+
+def agreed(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return what all of several conditions say."""
+    first = told[0] if told else {}
+    return {name: text for name, text in first.items() if all(o.get(name) == text for o in told)}
+
+
+def level(entry: Record) -> float:
+    """Return what one process found: the median of its calibrated seconds, of raw ones where it
+    had no yardstick."""
+    if not entry["yardstick"]:
+        return statistics.median(entry["seconds"])
+    ratios = list(map(truediv, entry["seconds"], entry["yardstick"]))
+    return statistics.median(ratios) * (entry.get("nominal") or 1.0)
+
+
+def add(
+    path: Path, records: Iterable[Record], appending: bool = False, ready: Ready = Path
+) -> None:
+    """File new records.
+
+    Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
+    appending samples to the earlier ones. A skip or a quick look replaces only its like. A record
+    that the file holds already stays there once.
+    ready: as `atomic.together` gives it, where other files are to be replaced with this one.
+    """
+    facts, kept = load(path) if path.exists() else ({}, [])
+    measured = {_key(entry) for entry in kept if not is_less(entry)}
+    records = list(_once(entry for entry in records if not _idle(entry, measured)))
+    if not records:
+        return
+    renewed = {_key(entry) for entry in records}
+    coming = {_identity(entry) for entry in records}
+
+    def stays(entry: Record) -> bool:
+        if _key(entry) not in renewed:
+            return True
+        joins = appending or (path, _identity(entry)) in _filed
+        return joins and not is_less(entry) and _identity(entry) not in coming
+
+    kept = [entry for entry in kept if stays(entry)]
+    for entry in records:
+        if "skipped" in entry:
+            continue
+        conditions = entry["fingerprint"]
+        entry["fingerprint"] = fingerprint.digest(conditions)
+        facts[entry["fingerprint"]] = conditions
+    write(ready(path), facts, [*kept, *records])
+    _filed.update((path, identity) for identity in coming)
+
+
+def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Record]) -> None:
+    """Write a file, whole or not at all; of the fingerprints those that entries name."""
+    used = {entry["fingerprint"] for entry in entries if "skipped" not in entry}
+    lines: list[Record] = [
+        {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
+    ]
+    text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in [*lines, *entries])
+    atomic.write_text(path, text)
+
+
+def _idle(entry: Record, measured: set[tuple[str, tuple[str, ...]]]) -> bool:
+    return is_less(entry) and _key(entry) in measured
+
+
+def is_less(entry: Record) -> bool:
+    return "skipped" in entry or "quick" in entry
+
+
+def _once(records: Iterable[Record]) -> Iterable[Record]:
+    """Drop all but the first skip of a kernel: every round skips it again."""
+    seen = set()
+    for entry in records:
+        if "skipped" in entry:
+            if _key(entry) in seen:
+                continue
+            seen.add(_key(entry))
+        yield entry
+
+
+def _identity(entry: Record) -> Identity:
+    return (*_key(entry), entry["started_at"])
+
+
+def _key(entry: Record) -> tuple[str, tuple[str, ...]]:
+    return entry["benchmark"], tuple(entry["params"])

@@ -1,0 +1,94 @@
+"""What `deepbench latency` and `deepbench scaling` found of whole models on a machine.
+
+results/MACHINE/model_runs.jsonl holds one JSON object a line. A run replaces the one that asked
+the same of the same release.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.conditions import LAYOUT
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic, limited, locks, times
+
+FILE = "model_runs.jsonl"
+ASKED = {
+    "latency": (
+        *("model", "batch", "threads", "precision", "by", "layout", "inter_op"),
+        *("device", "release"),
+    ),
+    "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
+}
+"""By kind of run, what it was asked."""
+
+TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", "high")
+"""Fields in seconds."""
+
+COUNTS = ("batch", "batches", "threads", "ranks", "steps")
+
+NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
+"""By kind of run, its time."""
+
+FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
+"""What runs were asked before they said so: the usual layout, torch's own threads."""
+
+Run = dict[str, Any]
+
+
+def load(machine: Path) -> list[Run]:
+    """Return the runs in a machine's folder, none where it has none.
+
+    Raises DeepbenchError naming file and line for text that is not such a run.
+    """
+    path = machine / FILE
+    runs = []
+    text = limited.read_text(path, limited.RESULT) if path.exists() else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            run = json.loads(line)
+            wrong = _wrong(run)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            wrong = "torn"
+        if wrong:
+            raise DeepbenchError(
+                f"{path}: line {number} is not a run of a model ({wrong}); restore the file or"
+                " remove the line"
+            )
+        runs.append(run)
+    return runs
+
+
+def add(machine: Path, runs: Iterable[Run]) -> Path:
+    """File runs of a machine, the newest of each kind of question, and return where."""
+    path = machine / FILE
+    with locks.results(machine.parent, doing=f"writing {path}"):
+        kept = {_key(run): run for run in [*load(machine), *runs]}
+        lines = (json.dumps(run, allow_nan=False) + "\n" for run in kept.values())
+        atomic.write_text(path, "".join(lines))
+    return path
+
+
+def _wrong(run: Run) -> str:
+    """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
+    TypeError for an entry that is no run."""
+    hash(_key(run))
+    for name, value in run.items():
+        if name in TIMES:
+            right = value is None or times.is_time(value)
+        elif name in COUNTS:
+            right = type(value) is int and value >= 0
+        elif name == "conditions":
+            right = all(isinstance(text, str) for text in dict(value).values())
+        else:
+            right = isinstance(value, str | bool | None) or times.is_number(value)
+        if not right:
+            return f"its {name} is {value!r}"
+    needed = NEEDED[run["kind"]]
+    return "" if needed in run else f"it lacks {needed}"
+
+
+def _key(run: Run) -> tuple[Any, ...]:
+    asked = FORMERLY | run
+    return run["kind"], *(asked[name] for name in ASKED[run["kind"]])

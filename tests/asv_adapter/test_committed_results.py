@@ -1,0 +1,62 @@
+"""The results in the repository: what asv stores and what the records beside it say."""
+
+import json
+import math
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from deepbench_ops.storage import measurements
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+MACHINES = sorted({path.parent.name for path in RESULTS.glob(f"*/*{measurements.SUFFIX}")})
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_sample_is_of_a_record(machine: str) -> None:
+    """A point has as many samples as its records have slices, and they are those, calibrated."""
+    compared = 0
+    for path in sorted((RESULTS / machine).glob(f"*{measurements.SUFFIX}")):
+        _, records = measurements.load(path)
+        slices = defaultdict(list)
+        for entry in records:
+            if "skipped" not in entry:
+                slices[entry["benchmark"], tuple(map(repr, entry["params"]))] += calibrated(entry)
+        stored = json.loads(
+            path.with_name(path.name.replace(measurements.SUFFIX, ".json")).read_text()
+        )
+        where = stored["result_columns"].index("samples")
+        for name, (values, params, *more) in stored["results"].items():
+            for i, key in enumerate(product(*params) if values else ()):
+                if values[i] is None or math.isnan(values[i]):
+                    continue
+                samples, told = more[where - 2][i], slices[name, key]
+                assert sorted(samples) == pytest.approx(sorted(told), rel=2e-3), (path, name, key)
+                compared += 1
+    assert compared
+
+
+def calibrated(entry: measurements.Record) -> list[float]:
+    """The calibrated seconds of a record's slices, raw ones where it had no yardstick."""
+    if not entry["yardstick"] or not entry["nominal"]:
+        return list(entry["seconds"])
+    pairs = zip(entry["seconds"], entry["yardstick"], strict=True)
+    return [entry["nominal"] * seconds / yardstick for seconds, yardstick in pairs]
+
+
+def test_records_whose_code_path_the_release_would_not_choose_bear_the_setting() -> None:
+    """numpy's OpenBLAS on the Zen 5 machine ran Haswell's kernels: OPENBLAS_CORETYPE was set. Other
+    machines' records agree with the releases' own choice, and their settings stay unknown."""
+    found = defaultdict(set)
+    for path in RESULTS.glob(f"*/*{measurements.SUFFIX}"):
+        for facts in measurements.facts(path).values():
+            if "settings_inferred" in facts:
+                found[path.parent.name].add((facts["blas_core"], facts["settings"]))
+            elif facts.get("blas_core") == "Haswell":
+                assert "avx512f" not in facts["cpu_flags"], path
+    assert {"epyc-9005-2core": {("Haswell", "OPENBLAS_CORETYPE=Haswell")}} == found
+    profile = json.loads((RESULTS / "epyc-9005-2core" / "machine.profile").read_text())
+    reading = profile["yardsticks"]["2"]["compute"]
+    assert (None, True) == (reading["value"], "OPENBLAS_CORETYPE=Haswell" in reading["how"])

@@ -1,0 +1,97 @@
+"""Mistakes in asv's configuration that asv takes in silence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deepbench_ops.asv_adapter import config
+from deepbench_ops.errors import DeepbenchError
+
+ROOT = Path(config.__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", ["asv.conf.json", "asv.source.conf.json"])
+def test_the_projects_own_configurations_hold_no_mistake(name):
+    """Both configurations load, and their plugin is one that asv imports."""
+    values = config.load(ROOT / name)
+    assert values["plugins"] == [".deepbench_ops.asv_adapter.plugin"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"launch_methd": "spawn"}, "unknown key 'launch_methd', which asv would ignore: write"),
+        ({"zzz": 1}, "unknown key 'zzz', which asv would ignore: remove it"),
+        ({"plugins": ["deepbench_ops.x"]}, "would be ignored: write '.deepbench_ops.x'"),
+        ({"plugins": ".deepbench_ops.x"}, "write a list of texts"),
+        ({"branches": "numpy"}, "branches is 'numpy': write a list of texts"),
+        ({"hash_length": "8"}, "hash_length is '8': write a whole number"),
+        ({"install_timeout": "long"}, "write a number"),
+        ({"install_timeout": True}, "write a number"),
+        ({"matrix": []}, "matrix is []: write an object"),
+        ({"exclude": {}}, "exclude is {}: write a list"),
+        ({"repo": 1}, "repo is 1: write a text"),
+        ({"build_command": 1}, "write a text or a list of texts"),
+    ],
+)
+def test_a_mistake_is_one_line_with_its_mend(values, expected):
+    """Unknown keys, wrong types and ignored plugins are told by key, value and mend."""
+    with pytest.raises(DeepbenchError) as error:
+        config.check(values)
+    assert expected in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"pythons": ["3.11"]}, 'write ["3"]'),
+        ({"pythons": ["3"], "matrix": {"req": {"numpy": ["1"]}}}, "pins of the release table"),
+        ({"pythons": ["3"], "matrix": {"numpy": ["1"]}}, "pins of the release table"),
+        ({"pythons": ["3"], "launch_method": "thread"}, "write one of auto, spawn, forkserver"),
+    ],
+)
+def test_what_releases_need_is_checked_where_they_are_used(values, expected):
+    """With environments of releases, versions belong in the table and nowhere else."""
+    with pytest.raises(DeepbenchError) as error:
+        config.check({"environment_type": "release", **values})
+    assert expected in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"version": 1, "plugins": [".mine", "github"], "build_cache_size": 2},
+        {"branches": [None], "launch_method": None, "install_timeout": 5},
+    ],
+)
+def test_right_configurations_are_loaded_as_they_stand(tmp_path, values):
+    """asv's own keys, parts of its plugins' names and its default values are no mistakes."""
+    path = tmp_path / "asv.conf.json"
+    path.write_text(json.dumps(values))
+
+    assert values == config.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{\n  "version": 1,\n  "repo": "." "x"\n}', "is not JSON: line 3"),
+        ("[]", "holds no JSON object"),
+        ("", "is not JSON"),
+    ],
+)
+def test_a_file_that_is_no_json_is_one_line(tmp_path, text, expected):
+    """The line at which parsing stopped is named."""
+    path = tmp_path / "asv.conf.json"
+    path.write_text(text)
+    with pytest.raises(DeepbenchError, match=expected) as error:
+        config.load(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_configuration_is_one_line(tmp_path):
+    """Run in another folder, the line says where to go."""
+    with pytest.raises(DeepbenchError, match="name the configuration of a project folder"):
+        config.load(tmp_path / "asv.conf.json")

@@ -1,0 +1,323 @@
+"""Long runs: what they say of themselves, and what an interrupted one leaves for the next."""
+
+import errno
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.asv_adapter import journal, plugin, watch
+from deepbench_ops.asv_adapter.journal import Entry, Journal
+from deepbench_ops.asv_adapter.progress import Progress, shares, spoken
+from deepbench_ops.backends.run_cache import RunCache
+
+POINT = ("gemm.Training.kernel_forward", "m1_n1_k1_NN", "float32")
+OTHER = ("gemm.Training.kernel_forward", "m2_n1_k1_NN", "float32")
+ENTRY = Entry({"result": [True], "samples": [[1.0, 2.0]]}, [{"noise": 0.01}])
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
+    """Each time a point was measured is handed out once, in order, to the next run."""
+    first = Journal(tmp_path / "new", {"code": "1"})
+    second_round = Entry({"result": [float("nan")]}, [])
+    first.add(POINT, ENTRY)
+    first.add(POINT, second_round)
+    again = Journal(tmp_path / "new", {"code": "1"})
+    assert 2 == again.waiting
+    assert None is again.take(OTHER)
+    assert ENTRY == again.take(POINT)
+    assert str(second_round) == str(again.take(POINT))
+    assert None is again.take(POINT)
+
+
+def test_points_outlast_any_number_of_interruptions(tmp_path):
+    """A run that took up points and is interrupted itself leaves them to the next one."""
+    Journal(tmp_path, {}).add(POINT, ENTRY)
+    second = Journal(tmp_path, {})
+    second.take(POINT)
+    second.add(OTHER, ENTRY)
+    third = Journal(tmp_path, {})
+    assert (ENTRY, ENTRY) == (third.take(POINT), third.take(OTHER))
+
+
+def test_a_saved_run_leaves_nothing_to_take_up(tmp_path):
+    """Closing removes all files that it took points from, be there one or none."""
+    run = Journal(tmp_path, {})
+    run.close()
+    run.add(POINT, ENTRY)
+    second = Journal(tmp_path, {})
+    second.take(POINT)
+    second.add(OTHER, ENTRY)
+    second.close()
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_points_that_a_run_does_not_ask_for_stay(tmp_path):
+    """A run of a few points keeps the other points that a longer one has measured."""
+    long = Journal(tmp_path, {})
+    long.add(POINT, ENTRY)
+    long.add(OTHER, ENTRY)
+    short = Journal(tmp_path, {})
+    short.take(POINT)
+    short.close()
+    again = Journal(tmp_path, {})
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+
+
+def test_a_point_is_taken_up_once_after_a_kill_between_two_files(tmp_path):
+    """A run that was killed while it closed its journal leaves points in two of them."""
+    run = Journal(tmp_path, {})
+    run.add(POINT, ENTRY)
+    shutil.copy(run.path, tmp_path / "copy.jsonl")
+    assert 1 == Journal(tmp_path, {}).waiting
+
+
+def test_points_that_the_results_hold_are_not_taken_up(tmp_path):
+    """A run that was killed after it saved, before it removed its journal, counts once."""
+    run = Journal(tmp_path, {})
+    run.add(POINT, ENTRY)
+    run.add(OTHER, ENTRY)
+    again = Journal(tmp_path, {})
+    again.drop(partial(watch._holds, {POINT: [0.5, 1.0, 2.0], OTHER: [1.0, 3.0, 2.0]}))
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+
+
+def test_other_code_or_conditions_are_measured_anew(tmp_path):
+    """A point is not taken up by a run that would have measured something else, and stays."""
+    Journal(tmp_path, {"code": "1"}).add(POINT, ENTRY)
+    other = Journal(tmp_path, {"code": "2"})
+    assert 0 == other.waiting
+    other.close()
+    assert 1 == Journal(tmp_path, {"code": "1"}).waiting
+
+
+def test_what_is_a_day_old_is_measured_anew(tmp_path, monkeypatch):
+    """The machine of yesterday is another one: its journals are removed."""
+    Journal(tmp_path, {}).add(POINT, ENTRY)
+    now = journal.time.time() + journal.LONGEST_SECONDS + 1
+    monkeypatch.setattr(journal.time, "time", lambda: now)
+    assert 0 == Journal(tmp_path, {}).waiting
+    assert [] == list(tmp_path.iterdir())
+
+
+@given(cut=st.integers(1, 60))
+def test_a_torn_last_line_costs_that_point_only(tmp_path_factory, cut):
+    """A run killed while it wrote is taken up from the point before, and journals go on."""
+    folder = tmp_path_factory.mktemp("run")
+    run = Journal(folder, {})
+    run.add(POINT, ENTRY)
+    run.add(OTHER, ENTRY)
+    run.path.write_text(run.path.read_text()[:-cut])
+    again = Journal(folder, {})
+    assert ENTRY == again.take(POINT)
+    assert again.take(OTHER) in (None, ENTRY)
+    assert (again.waiting, None) == (0, again.take(OTHER))
+    again.add(OTHER, ENTRY)
+    assert ENTRY == Journal(folder, {}).take(OTHER)
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path):
+    """The point that did not fit is reported; the next one that fits is read again."""
+    program = f"""
+import pathlib, resource, signal, sys
+from deepbench_ops.asv_adapter.journal import Entry, Journal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+run = Journal(pathlib.Path(sys.argv[1]), {{}})
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+try:
+    run.add({POINT}, Entry({{"samples": [[1.0] * 1000]}}, []))
+except OSError as error:
+    print(error.errno)
+run.add({OTHER}, Entry({ENTRY.answer}, {ENTRY.records}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
+    )
+    assert f"{errno.EFBIG}\n" == done.stdout
+    again = Journal(tmp_path, {})
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+
+
+def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, monkeypatch):
+    """A run whose rounds alternate is killed in the last: the next one measures nothing again."""
+    monkeypatch.chdir(tmp_path)
+    benchmark = {"name": "a.B.kernel_c", "params": [], "rounds": 2}
+    measured = []
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path / "benchmarks")
+
+    def measure(*_, **__):
+        measured.append(float(len(measured)))
+        return watch.BenchmarkResult([True], [[measured[-1]]], [1], 0, "", None)
+
+    def answers_of(watching, round_number):
+        found = []
+        point = watching.around_point(measure)
+        run = watching.around_run(lambda *_, **__: found.append(point(benchmark, None, 0)))
+        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+        run(Suite({"a.B.kernel_c": benchmark}), environment, run_rounds=[round_number])
+        return [answer.samples for answer in found]
+
+    killed = watch.Watch(tmp_path / "spool")
+    answers_of(killed, 2)
+    killed.saved()
+    answers_of(killed, 1)
+    again = watch.Watch(tmp_path / "spool")
+    assert [[[0.0]]] == answers_of(again, 2)
+    again.saved()
+    assert [[[1.0]]] == answers_of(again, 1)
+    assert 2 == len(measured)
+    again.saved()
+    assert [] == list((tmp_path / watch.FOLDER).iterdir())
+
+
+def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
+    """A process with the same number would file their records as its own."""
+    monkeypatch.chdir(tmp_path)
+    own, left = (plugin.SPOOLS.resolve() / name for name in ("7-new", "7-old"))
+    for spool in (own, left):
+        spool.mkdir(parents=True)
+    with plugin._alone(own):
+        assert [own] == list(plugin.SPOOLS.resolve().iterdir())
+
+
+def test_a_run_says_how_far_it_is_and_when_it_ends():
+    """A line names the point, the count and the time that is left at the pace so far."""
+    clock, said = Clock(), []
+    progress = Progress(Counter({POINT: 1, OTHER: 9}), clock, said.append)
+    progress.begin(POINT)
+    assert [] == said
+    clock.now = 20.0
+    progress.end(POINT, 20.0)
+    progress.begin(OTHER)
+    clock.now = 22.0
+    progress.begin(OTHER)
+    assert [f"1 of 10 points, about 3 min 0 s left: now {' '.join(OTHER)}"] == said
+
+
+def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
+    """A second process takes what the first took; others their benchmark's mean, or that of all."""
+    left = Counter({("a", "1"): 2, ("a", "2"): 2, ("a", "3"): 2, ("b", "1"): 1})
+    progress = Progress(left, Clock())
+    progress.end(("a", "1"), 1.0)
+    progress.skip(("a", "2"), 5.0)
+    assert 1.0 + 5.0 + 2 * 3.0 + 3.0 == progress.remaining()
+    progress.end(("b", "1"), 30.0)
+    assert 1.0 + 5.0 + 2 * 3.0 == progress.remaining()
+
+
+def test_the_end_of_a_run_says_where_the_time_went():
+    """Kernels, what is measured beside them, and all else add up to the whole; a point that an
+    earlier run measured cost this one nothing."""
+    clock = Clock()
+    progress = Progress(Counter([POINT, OTHER]), clock)
+    progress.skip(OTHER, 3.0)
+    clock.now = 100.0
+    spent = {"preparing": 9.0, "kernel": 60.0, "measuring": 80.0, "checking": 4.0}
+    progress.end(POINT, 100.0, [{"spent": spent}, {"skipped": "too long"}])
+    expected = (
+        "2 of 2 points in 1 min 40 s, 100.0 s each: "
+        "60% in the kernels, 20% in yardsticks and waiting, 20% outside "
+        "(9% preparing, 4% checking outputs, 7% processes and skips)"
+    )
+    assert expected == progress.summary()
+
+
+def test_a_run_of_skips_has_no_shares():
+    """Where nothing was timed there is nothing to divide."""
+    assert "" == shares([{"skipped": "no"}], 5.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.2, "1 s"), (89, "89 s"), (100, "1 min 40 s"), (1000, "16 min"), (7300, "2 h 1 min")],
+)
+def test_durations_are_spoken(seconds, expected):
+    """One or two units, never more."""
+    assert expected == spoken(seconds)
+
+
+def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
+    """The digest follows the suite's own files and their tables, not other files."""
+    (tmp_path / "gemm.py").write_text("rounds = 2")
+    before = watch._code(tmp_path)
+    (tmp_path / "notes.txt").write_text("nothing")
+    assert before == watch._code(tmp_path)
+    (tmp_path / "gemm.py").write_text("rounds = 3")
+    assert before != watch._code(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["models/layers.py", "inputs.py", "conditions.py"])
+def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypatch, part):
+    """What is computed, of what and how decides a time as much as the clock does."""
+    for name in ("models/layers.py", "inputs.py", "conditions.py"):
+        path = tmp_path / "package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("before")
+    monkeypatch.setattr(watch.deepbench_ops, "__file__", str(tmp_path / "package" / "__init__.py"))
+    before = watch._code(tmp_path / "benchmarks")
+    (tmp_path / "package" / part).write_text("after")
+    assert before != watch._code(tmp_path / "benchmarks")
+
+
+def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
+    """Every variable of the project counts, but for folders of the run: records and answers."""
+    monkeypatch.setenv("DEEPBENCH_SPOOL", "here")
+    before = watch._variables()
+    monkeypatch.setenv("DEEPBENCH_SPOOL", "there")
+    monkeypatch.setenv("DEEPBENCH_ANSWERS", "there")
+    assert before == watch._variables()
+    monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.125")
+    assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == watch._variables()
+
+
+def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
+    """What was found out about one release is forgotten before the next one begins."""
+    monkeypatch.setenv("DEEPBENCH_ANSWERS", str(tmp_path / "answers"))
+    rates, found = RunCache("rate"), []
+    rates.put("float32", 1.0)
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path)
+
+    def run(*_, **__):
+        found.append(RunCache("rate").get("float32"))
+
+    watch.Watch(tmp_path).around_run(run)(Suite(), None, profile=True)
+    assert found == [None]
+
+
+def test_parameters_are_named_as_a_person_would(tmp_path):
+    """asv's quotes are taken off; a benchmark without parameters has its name alone."""
+    benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}
+    assert ("a.B.kernel_c", "y", "float32") == watch._point(benchmark, 2)
+    assert ("a",) == watch._point({"name": "a", "params": []}, 0)
+    assert 4 == len(watch.selected(benchmark, None))
+    assert [("a.B.kernel_c", "y", "int8")] == watch.selected(benchmark, {3})
+
+
+def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):
+    """Skips (NaN) and samples come back as they were, so that a result file does not differ."""
+    answer = watch.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
+    Journal(tmp_path, {}).add(POINT, Entry(answer._asdict(), []))
+    back = watch.BenchmarkResult(**Journal(tmp_path, {}).take(POINT).answer)
+    assert json.dumps(answer) == json.dumps(back)

@@ -1,0 +1,62 @@
+"""Output for a new user in the first hour: the next commands, installs and rows as they come."""
+
+import subprocess
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("click", reason="the command needs the `track` extra")
+pytest.importorskip("asv", reason="releases are installed by asv's means")
+
+from deepbench_ops.backends.sweep import Row
+from deepbench_ops.commands.check import print_csv, print_table
+from deepbench_ops.releases import worker_launch
+from deepbench_ops.releases.table import Release
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_dashboard_ends_with_the_next_commands():
+    """The command that activates comes first, and the one that installs torch last."""
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "--dry-run", "dashboard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    *_, last = shown.splitlines()
+    assert "make models installs" in last
+    assert 0 < shown.index(". .venv/bin/activate") < shown.index("  deepbench problems")
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_an_install_is_said_before_it_starts(monkeypatch, tmp_path, complete):
+    """With the release, the folder and the packages; nothing where it is there."""
+    said = []
+    monkeypatch.setattr(worker_launch.Installation, "is_complete", lambda self: complete)
+    monkeypatch.setattr(worker_launch.Installation, "ensure", lambda self: said.append("ensured"))
+    release = Release("numpy", "2.4.6", date(2026, 5, 18), pins=("scipy==1.17.1",))
+    worker_launch.launch(release, tmp_path, said.append)
+    if not complete:
+        line = said.pop(0)
+        assert f"installing numpy-2.4.6 in {tmp_path}" in line
+        assert "numpy==2.4.6" in line and "scipy==1.17.1" in line
+    assert ["ensured"] == said
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_check_prints_each_row_as_it_comes(capsys, form):
+    """The second row is asked for when the first has been printed."""
+    seen = []
+
+    def rows():
+        for operation in ("forward", "first_call"):
+            yield Row("numpy", "cpu", "gemm", operation, "float32", "published", "ok", 1e-6, 1e-5)
+            seen.append(operation in capsys.readouterr().out)
+
+    names = (("numpy",), ("cpu",), ("gemm",), ("float32",))
+    printed = print_csv(rows()) if form == "csv" else print_table(*names, rows())
+    assert 2 == len(list(printed))
+    assert [True, True] == seen

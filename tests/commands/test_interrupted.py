@@ -1,0 +1,98 @@
+"""Commands that end early: each names the kept work in one line, and leaves no traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import processes
+import pytest
+from command import deepbench
+
+from deepbench_ops.analysis import confirm
+from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.measure import pairs
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.releases import worker_launch
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL = "m3072_n1_k128_NN"
+SLOW = [[(1.0, 1.2 + 0.001 * number)] * 20 for number in range(5)]
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Raises Ctrl-C after some comparisons, all of them with the later release slower."""
+
+    def after(comparisons):
+        left = [SLOW] * comparisons
+
+        def run_rounds(before, after, tasks, rounds):
+            if not left:
+                raise KeyboardInterrupt
+            return dict.fromkeys(tasks, left.pop())
+
+        monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
+        monkeypatch.setattr(pairs, "run_rounds", run_rounds)
+
+    return after
+
+
+def test_noise_says_that_nothing_is_kept(interrupted):
+    """`deepbench noise` begins again."""
+    interrupted(0)
+    status, out, err = deepbench("noise", "--problem", KERNEL)
+    assert (130, "") == (status, out)
+    assert err.endswith("deepbench: interrupted: nothing is kept, the same command begins again\n")
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "kept"),
+    [
+        (0, "nothing is settled, the same command begins again"),
+        (1, f"deepbench bisect {KERNEL} numpy-1.24.4..numpy-2.4.6 goes on from there"),
+        (2, f"deepbench bisect {KERNEL} numpy-1.24.4..numpy-2.2.1 goes on from there"),
+    ],
+)
+def test_bisect_says_where_it_goes_on(interrupted, comparisons, kept):
+    """The message names the span that the comparisons so far have settled."""
+    interrupted(comparisons)
+    status, out, err = deepbench("bisect", KERNEL, "numpy-1.24.4..numpy-2.4.6")
+    assert (130, "") == (status, out)
+    (line,) = [line for line in err.splitlines() if line.startswith("deepbench: interrupted: ")]
+    assert line.endswith(kept)
+
+
+def test_confirm_says_that_rounds_are_kept(monkeypatch):
+    """`verdict --confirm` goes on from the rounds that are done."""
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(confirm, "confirm", stopped)
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
+    status, _, err = deepbench("verdict", "--machine", "epyc-9005-2core", "--confirm")
+    assert 130 == status
+    assert "interrupted: finished rounds are kept for a day, the same command goes on" in err
+
+
+def test_live_workers_hear_no_interruption():
+    """Ctrl-C in a terminal reaches the process that asks alone: no worker prints a traceback."""
+    environ = {**os.environ, "DEEPBENCH_THREADS": "1", "DEEPBENCH_FRAMEWORK": "numpy"}
+    with subprocess.Popen(
+        [sys.executable, "-c", processes.PAIR],
+        env=environ,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    ) as asks:
+        assert "ready\n" == asks.stdout.readline()
+        os.killpg(asks.pid, signal.SIGINT)
+        _, said = asks.communicate(timeout=20)
+    assert 1 == said.count("Traceback")
+    assert 1 == said.count("KeyboardInterrupt")

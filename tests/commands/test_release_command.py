@@ -1,0 +1,138 @@
+"""`deepbench release`: rows are added whole or not at all, environments shown and removed."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+import wheelhouse
+from click.testing import CliRunner
+from command import make_project
+from packaging.version import Version
+
+from deepbench_ops.cli import cli
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import adding, index, table
+from deepbench_ops.releases.index import Upload
+
+ROWS = """framework,version,date,pins,on_request,index
+numpy,1.0.0,2020-01-01,companion==1.0,no,
+"""
+
+
+@pytest.fixture
+def wheels(tmp_path, monkeypatch):
+    """The only index pip sees: two releases, and one that no companion goes with."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    for version in ("1.0.0", "2.0.0"):
+        wheelhouse.build(folder, "numpy", version, "")
+    wheelhouse.build(folder, "companion", "1.0", "", "numpy<2")
+    for name, value in wheelhouse.pip_environment(folder).items():
+        monkeypatch.setenv(name, value)
+    files = [Upload(path.name, "2021-05-06") for path in folder.glob("numpy*")]
+    monkeypatch.setattr(index, "fetch", lambda project: files)
+    return folder
+
+
+@pytest.fixture
+def listed(tmp_path, monkeypatch):
+    """The release table, with a single row."""
+    path = tmp_path / "releases.csv"
+    path.write_text(ROWS)
+    monkeypatch.setattr(table, "TABLE", path)
+    monkeypatch.setattr(table.load, "__defaults__", (path,))
+    monkeypatch.setattr(adding.add, "__defaults__", (path,))
+    return path
+
+
+def added(*arguments):
+    return CliRunner().invoke(cli, ["release", "add", *arguments], catch_exceptions=False)
+
+
+def test_a_release_of_the_index_becomes_a_row_with_its_date(wheels, listed):
+    """The row's day is the index's; the next `asv run` knows the release by name."""
+    done = added("numpy==2.0.0", "--pins", "")
+    assert "added numpy-2.0.0 (2021-05-06); measure it with: asv run numpy-2.0.0^!\n" == done.output
+    assert f"{ROWS}numpy,2.0.0,2021-05-06,,yes,\n" == listed.read_text()
+
+
+def test_a_wheel_becomes_a_row_whose_index_is_its_folder(wheels, listed, tmp_path):
+    """A nightly is found again by every later install, with the newest release's companions."""
+    nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
+    added("numpy==1.5.0.dev1", "--wheel", str(nightly), "--date", "2020-02-02")
+    row = table.load(listed)[-1]
+    assert ("numpy-1.5.0.dev1", datetime.date(2020, 2, 2)) == (row.name, row.date)
+    assert (("companion==1.0",), tmp_path.as_uri()) == (row.pins, row.index)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("numpy",), "'numpy' is no exact release: write it like torch==2.15.0"),
+        (("numpy>=2",), "'numpy>=2' is no exact release"),
+        (("numpyy==2.0.0",), "'numpyy==2.0.0' is no exact release of one of numpy, torch"),
+        (("numpy==9.0.0",), "numpy 9.0.0 is not on the package index for this Python, or yanked"),
+        (("numpy==1.0.0", "--pins", ""), "numpy-1.0.0 is in .* already"),
+        (("numpy==2.0.0", "--pins", "companion"), "--pins: pin 'companion' is not exact"),
+        (
+            ("numpy==2.0.0", "--pins", "companion==1.0"),
+            r"numpy-2.0.0 is not added \(numpy==2.0.0 companion==1.0\)",
+        ),
+        (("numpy==2.0.0", "--pins", "companion==7"), "companion==7"),
+        (("numpy==2.0.0", "--index", "somewhere"), "--index: index is 'somewhere': write the URL"),
+        (("numpy==2.0.0", "--wheel", "numpy-3.0.0-py3-none-any.whl"), "no such file"),
+    ],
+)
+def test_what_cannot_be_measured_is_not_added(wheels, listed, arguments, message):
+    """One line says what is wrong, and the table stays as it was."""
+    with pytest.raises(DeepbenchError, match=message):
+        added(*arguments)
+    assert ROWS == listed.read_text()
+
+
+def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
+    """The name of the row and what is installed under it are the same."""
+    nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
+    with pytest.raises(DeepbenchError, match=r"is version 1\.5\.0\.dev1, not 1\.6"):
+        adding.from_wheel("numpy", Version("1.6"), nightly, (), None)
+
+
+@pytest.mark.slow
+def test_a_source_folder_is_built_into_a_wheel(tmp_path):
+    """A build of one's own becomes a file; one that does not build, or is missing, is one line."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "backend.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1] / 'support')!r})\n"
+        "sys.path.append({!r})\n".format(str(Path(pytest.__file__).parents[1]))
+        + "from pathlib import Path\nimport wheelhouse\n"
+        "def build_wheel(folder, *more):\n"
+        "    return wheelhouse.build(Path(folder), 'mine', '1', '').name\n"
+    )
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    made = adding.built(str(source), tmp_path / "made", "mine")
+    assert "mine-1-py3-none-any.whl" == made.name
+    with pytest.raises(DeepbenchError, match="no such folder"):
+        adding.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
+    (source / "backend.py").write_text("raise RuntimeError('no compiler')\n")
+    with pytest.raises(DeepbenchError, match="mine is not built from"):
+        adding.built(str(source), tmp_path / "made", "mine")
+
+
+def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
+    """Disk use is told by release, and gone after a clean; the table stays."""
+    make_project(tmp_path)
+    (tmp_path / "inside").mkdir()
+    monkeypatch.chdir(tmp_path / "inside")
+    folder = tmp_path / ".asv" / "env" / "numpy-1.0.0"
+    folder.mkdir(parents=True)
+    (folder / "big").write_bytes(b"x" * (3 << 20))
+    run = CliRunner().invoke
+    shown = run(cli, ["release", "list", "--installed"], catch_exceptions=False).output
+    assert shown.splitlines()[2].split() == ["numpy-1.0.0", "2020-01-01", "companion==1.0", "3"]
+    with pytest.raises(DeepbenchError, match=r"name the releases .* or give --all"):
+        run(cli, ["release", "clean"], catch_exceptions=False)
+    run(cli, ["release", "clean", "numpy-1.0.0"], catch_exceptions=False)
+    assert not folder.exists() and ROWS == listed.read_text()

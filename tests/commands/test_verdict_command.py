@@ -1,0 +1,482 @@
+"""`deepbench verdict` on recorded results: lines, causes, what is printed, what repeats."""
+
+import json
+import math
+import shutil
+import sys
+import xml.etree.ElementTree as xml
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import points as points_of_tests
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("asv", reason="results are read by asv")
+from deepbench_ops.analysis import causes, confirm, history, points
+from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.commands import verdict as command
+from deepbench_ops.commands.verdict import verdict
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import pairs, round_store
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.pages.site_data import _cause
+from deepbench_ops.releases import table
+from deepbench_ops.releases.table import Release
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+GEMMS = points_of_tests.GEMMS
+RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(8)]
+
+
+def point(release, rounds, problem=GEMMS[0], machine="here", **changed):
+    """A point of one kernel whose processes took these seconds."""
+    said = {"seconds": float(np.median(rounds)), "samples": len(rounds), "rounds": tuple(rounds)}
+    return points_of_tests.point(
+        release=release, problem_id=problem, machine=machine, **{**said, **changed}
+    )
+
+
+def line(levels, seed=0, **about):
+    """The points of one kernel, two processes a release, at these levels and 1 % noise."""
+    random = np.random.default_rng(seed)
+    return [
+        point(release, level * np.exp(random.normal(0, 0.01, 2)), **about)
+        for release, level in zip(RELEASES, levels, strict=True)
+    ]
+
+
+STEP = (1, 1, 1, 1, 1.2, 1.2, 1.2, 1.2)
+FLAT = (1,) * 8
+
+
+def test_a_change_lies_between_two_releases():
+    """Sixteen processes of eight releases tell which of them was the first slow one."""
+    (found,) = history.lines(line(STEP), RELEASES)
+    (shift,) = found.changes
+    assert (RELEASES[3], RELEASES[4]) == (shift.before.release, shift.after.release)
+    assert shift.slower
+    assert shift.change.low < 1.2 < shift.change.high
+
+
+def test_a_line_needs_eleven_processes():
+    """Five releases of two are too few to judge, six are enough; figures count as one each."""
+    full = line(STEP)
+    assert [False, True] == [
+        history.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)
+    ]
+    published = [one._replace(rounds=()) for one in full]
+    assert not history.lines(published, RELEASES)[0].judgeable
+
+
+def test_points_of_one_line_share_everything_but_the_release():
+    """Another machine, precision, device, cache or number of ranks is another line."""
+    others = [
+        {"machine": "there"},
+        {"precision": "int8"},
+        {"device": "cuda"},
+        {"cache": "cold"},
+        {"ranks": 2},
+        {"problem": GEMMS[1]},
+    ]
+    both = line(FLAT)
+    for about in others:
+        both += line(FLAT, **about)
+    assert 1 + len(others) == len(history.lines(both, RELEASES))
+
+
+def test_releases_go_in_the_order_of_the_table():
+    """The order is that of the releases given, however the points come."""
+    (found,) = history.lines(line(STEP)[::-1], RELEASES)
+    assert RELEASES == [one.release for one in found.points]
+
+
+def several(levels, count, seed=100, **about):
+    """Lines of so many kernels at the same levels."""
+    found = []
+    for number, problem in enumerate(GEMMS[:count]):
+        found += line(levels, seed=seed + number, problem=problem, **about)
+    return found
+
+
+def judged(given, each=False):
+    return causes.causes(history.lines(given, RELEASES), each)
+
+
+def test_most_of_a_framework_is_one_cause():
+    """Ten of twelve kernels that change together are told in one line."""
+    (cause,) = judged(several(STEP, 10) + several(FLAT, 12)[10 * 8 :])
+    assert ("framework", 10, 12, True) == (
+        cause.scope,
+        len(cause.shifts),
+        cause.watched,
+        cause.slower,
+    )
+    assert cause.ratio == pytest.approx(1.2, abs=0.02)
+
+
+def test_most_of_a_family_and_single_kernels():
+    """All of one precision is a family; two of another are told one by one."""
+    (family, *single) = judged(
+        several(STEP, 6)
+        + several(FLAT, 20, precision="int8")[2 * 8 :]
+        + several(STEP, 2, precision="int8")
+    )
+    assert ("family", "gemm, float32", 6) == (family.scope, family.name, family.watched)
+    assert ["kernel", "kernel"] == [cause.scope for cause in single]
+    assert GEMMS[0] in single[0].name + single[1].name
+
+
+def test_a_cause_leads_to_the_line_that_shows_it():
+    """That of as many ranks, not of the fewest."""
+    (cause,) = judged(line(STEP, ranks=8) + line(FLAT, ranks=2))
+    content = _cause(cause, {release: place for place, release in enumerate(RELEASES)})
+    assert 8 == content["lines"][0]["at"]["ranks"]
+
+
+def test_the_same_elsewhere():
+    """A change that another machine shows as well is said to be there too."""
+    here, there = judged(several(STEP, 5) + several(STEP, 5, machine="there"))
+    assert (("there",), ("here",)) == (here.elsewhere, there.elsewhere)
+
+
+def test_other_kernels_elsewhere_are_not_the_same():
+    """Three of six float32 products are not three others of them."""
+    mine = several(STEP, 3) + several(FLAT, 10)[3 * 8 :]
+    theirs = several(FLAT, 10, machine="there")
+    theirs[4 * 8 : 7 * 8] = several(STEP, 7, machine="there")[4 * 8 :]
+    here, there = judged(mine + theirs)
+    assert ("several", "several") == (here.scope, there.scope)
+    assert ((), ()) == (here.elsewhere, there.elsewhere)
+
+
+def recorded(machine="epyc-9004-2core"):
+    """The lines of a machine in results/."""
+    order = [release for release in table.load() if release.measurable]
+    known = {release.hash: release for release in order}
+    return history.lines(points.load(RESULTS, machine, known, rounds=True), order)
+
+
+def test_two_machines_saw_numpy_2_become_slower():
+    """A product with one column is slower since numpy 2.0.2 on both machines in results/."""
+    lines = recorded() + recorded("epyc-9005-2core")
+    found = [
+        cause
+        for cause in causes.causes(lines, each=True)
+        if "m3072_n1_k128_NN" in cause.name and ", float32" in cause.name
+    ]
+    assert 2 == len(found)
+    for cause in found:
+        assert ("numpy-1.26.4", "numpy-2.0.2") == (cause.before.name, cause.after.name)
+        assert 1.5 < cause.ratio < 2.2
+        assert 1 == len(cause.elsewhere)
+
+
+def run(*arguments):
+    """The command's exit status and output, on the recorded results."""
+    done = CliRunner().invoke(verdict, ["--results", str(RESULTS), *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit | DeepbenchError)
+    return done
+
+
+def test_the_table_names_release_and_kernel():
+    done = run("--machine", "epyc-9005-2core", "--each", "--since", "numpy-1.26.4")
+    rows = [text for text in done.output.splitlines() if "m3072_n1_k128_NN" in text]
+    assert any("numpy-2.0.2" in row and "slower" in row for row in rows)
+    assert "epyc-9004-2core:" not in done.output
+    assert "numpy-1.25.2" not in done.output
+
+
+def test_what_else_was_new_with_a_release_is_told():
+    """Another BLAS came with numpy 2.4.6: below the table, and with each change in JSON."""
+    asked = ("--machine", "epyc-7003-2core", "--release", "numpy-2.4.6")
+    prefix = "- new under numpy-2.4.6 since numpy-2.4.1: "
+    (line,) = [text for text in run(*asked).output.splitlines() if text.startswith(prefix)]
+    assert line.startswith(f"{prefix}blas scipy-openblas 0.3.31")
+    assert "numpy 2.4.6 (" not in line
+    found = json.loads(run(*asked, "--format", "json").output)["changes"]
+    assert found
+    assert ["scipy-openblas 0.3.30", "scipy-openblas 0.3.31.188.0"] == found[0]["new"]["blas"]
+
+
+def test_one_release_can_be_asked_for(monkeypatch):
+    """Only what changed with it is listed, and measured again."""
+    asked = []
+    monkeypatch.setattr(
+        confirm, "confirm", lambda causes, *_: asked.extend(causes) or confirm.Confirmed({}, {})
+    )
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
+    here = ("--machine", "epyc-9005-2core")
+    told = json.loads(run(*here, "--release", "numpy-2.0.2", "--format", "json").output)["changes"]
+    assert {"numpy-2.0.2"} == {change["after"] for change in told}
+    every = json.loads(run(*here, "--format", "json").output)["changes"]
+    assert [change for change in every if change["after"] == "numpy-2.0.2"] == told != every
+    run(*here, "--release", "numpy-2.0.2", "--confirm")
+    assert len(told) == len(asked)
+
+
+def test_suspicions_are_not_confirmed():
+    """A slower kernel that no one has measured again ends in status 2."""
+    assert 2 == run("--machine", "epyc-9005-2core").exit_code
+
+
+def test_a_machine_without_lines_cannot_be_judged():
+    """The line says how many releases it takes, and the command that measures them."""
+    for arguments in (["--machine", "nvidia-v100"], ["--machine", "xeon-avx512-2core"], []):
+        done = run(*arguments)
+        assert isinstance(done.exception, DeepbenchError)
+        assert "6 releases" in str(done.exception)
+        assert "asv run --bench" in str(done.exception)
+        assert "" == done.output
+
+
+def test_this_machine_is_the_usual_one(monkeypatch):
+    """Others are shown when asked for: one by its name, or all."""
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
+    since = ("--since", "numpy-1.26.4")
+    mine, every = run(*since).output, run(*since, "--all-machines").output
+    assert run(*since, "--machine", "epyc-9005-2core").output == mine
+    assert "epyc-9005-2core:" in mine and "epyc-9004-2core:" not in mine
+    assert "epyc-9005-2core:" in every and "epyc-9004-2core:" in every
+
+
+def test_a_release_that_no_kernel_has_is_said():
+    """Nothing changed with it, but nothing was looked at either."""
+    done = run("--machine", "epyc-9005-2core", "--release", "torch-2.13.0")
+    assert "torch-2.13.0: no kernel with enough releases" in str(done.exception)
+    done = run("--machine", "epyc-9005-2core", "--since", "numpy-2.4.6")
+    assert "no release after numpy-2.4.6" in str(done.exception)
+
+
+def test_json_holds_every_kernel():
+    content = json.loads(run("--machine", "epyc-9005-2core", "--format", "json").output)
+    assert content["judged"] == sum(line.judgeable for line in recorded("epyc-9005-2core"))
+    assert content["changes"]
+    for change in content["changes"]:
+        assert change["verdict"] == ("slower" if change["ratio"] > 1 else "faster")
+        for kernel in change["kernels"]:
+            assert kernel["low"] <= kernel["ratio"] <= kernel["high"]
+
+
+def test_junit_fails_what_became_slower():
+    """A case for each line judged; failures are those of the table."""
+    root = xml.fromstring(run("--machine", "epyc-9005-2core", "--format", "junit").output)
+    (suite,) = root.findall("testsuite")
+    failed = [
+        case.get("name") for case in suite.findall("testcase") if case.find("failure") is not None
+    ]
+    judged = [line for line in recorded("epyc-9005-2core") if line.judgeable]
+    assert int(suite.get("tests")) == len(judged)
+    assert int(suite.get("failures")) == len(failed)
+    assert "m3072_n1_k128_NN, OPENBLAS_CORETYPE=Haswell, float32" in failed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "offender"),
+    [
+        (["--machine", "epyc"], "epyc"),
+        (["--since", "numpy-9"], "numpy-9"),
+        (["--release", "torch-9"], "torch-9"),
+        (["--machine", "nvidia-v100", "--confirm"], "nvidia-v100"),
+        (["--results", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_names_get_a_line(arguments, offender):
+    done = run(*arguments)
+    assert isinstance(done.exception, DeepbenchError)
+    assert offender in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_a_torn_file_of_samples_is_named(tmp_path):
+    """The line of the file that is no measurement, and nothing else."""
+    shutil.copytree(RESULTS / "epyc-9005-2core", tmp_path / "epyc-9005-2core")
+    torn = min((tmp_path / "epyc-9005-2core").glob("*.jsonl"))
+    torn.write_text(torn.read_text()[:-100])
+    done = CliRunner().invoke(verdict, ["--results", str(tmp_path), "--all-machines"])
+    assert isinstance(done.exception, DeepbenchError)
+    assert torn.name in str(done.exception)
+
+
+@pytest.fixture
+def same_release(monkeypatch, tmp_path):
+    """Whatever releases a pair is of, both sides are this interpreter's numpy; a new folder."""
+    here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    monkeypatch.setattr(confirm.worker_launch, "launch", lambda *_: here)
+    return tmp_path / "env"
+
+
+def rounds_of(rounds, asked=None):
+    """What stands for pairs.run_round: these rounds, one after the other, of each kernel."""
+
+    def run_round(before, after, tasks, number):
+        (asked if asked is not None else []).extend(tasks)
+        return dict.fromkeys(tasks, rounds[number])
+
+    return run_round
+
+
+def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
+    """A release against itself, in live pairs: the suspicion of 20 % goes.
+
+    On one thread, whose times other work on the machine disturbs least.
+    """
+    monkeypatch.setenv("DEEPBENCH_THREADS", "1")
+    (cause,) = judged(line(STEP, problem="m35_n700_k2048_NN"))
+    told = []
+    found = confirm.confirm([cause], 6, told.append, same_release)
+    ((_, judgement),) = found.of(cause)
+    assert judgement.kind in ("same", "ambiguous")
+    assert judgement.low < 1 < judgement.high
+    assert judgement.ratio == pytest.approx(1, abs=0.15)
+    assert not found.repeats(cause)
+    assert 1 == len(told)
+
+
+def test_what_repeats_is_kept(same_release, monkeypatch):
+    """Verdicts in the cause's own direction keep it, the other direction does not."""
+    (cause,) = judged(line(STEP))
+    for ratio, kept in ((1.2, True), (0.8, False)):
+        rounds = [[(1.0, ratio * (1 + noise))] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
+        monkeypatch.setattr(pairs, "run_round", rounds_of(rounds))
+        found = confirm.confirm([cause], 4, str, same_release)
+        assert kept == found.repeats(cause)
+        assert found.told(cause)[0].startswith("slower" if kept else "faster")
+
+
+def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
+    """Five rounds of ten for a kernel that is surely as slow; the other goes on."""
+    listed = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN")
+    both = judged([one for name in listed for one in line(STEP, problem=name)])
+    asked = []
+
+    def run_round(before, after, tasks, number):
+        asked.extend(task.problem for task in tasks)
+        after = {listed[0]: 1.2 + 0.002 * (number % 5), listed[1]: 1.05 + 0.1 * (-1) ** number}
+        return {task: [(1.0, after[task.problem])] * 20 for task in tasks}
+
+    monkeypatch.setattr(pairs, "run_round", run_round)
+    found = confirm.confirm(both, 10, str, same_release)
+    assert [5, 10] == [asked.count(name) for name in listed]
+    assert ["slower", "ambiguous"] == [found.of(cause)[0][1].kind for cause in both]
+
+
+def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
+    """With the causes and the verdicts of their pairs; JSON has them apart."""
+    names = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN", "m128_n8457_k1760_NN")
+    causes = judged([one for name in names for one in line(STEP, problem=name)], each=True)
+    after = dict(zip(names, (1.2, 1.0, 1.0), strict=True))
+
+    def run_round(before, _, tasks, number):
+        noise = 0.001 * (number % 3)
+        return {task: [(1.0, after[task.problem] + noise)] * 20 for task in tasks}
+
+    monkeypatch.setattr(pairs, "run_round", run_round)
+    found = confirm.confirm(causes, 10, str, same_release)
+    lines = command._not_repeated(causes, found).splitlines()
+    assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
+    assert all("in pairs: same 1" in text for text in lines[2:])
+    left = [cause for cause in causes if found.repeats(cause)]
+    content = json.loads(command._json([], left, found, {}, causes))
+    assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))
+
+
+def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
+    """Its verdict answers for both."""
+    both = judged(line(STEP) + line(STEP, seed=1, set="inference_server"))
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
+    found = confirm.confirm(both, 4, str, same_release)
+    assert (2, 1) == (len(both), len(set(asked)))
+    assert all(found.of(cause) for cause in both)
+
+
+def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypatch):
+    """One that two sets list is one of them, and is told of once."""
+    listed = [("m35_n8457_k1760_NN", "training"), ("m35_n8457_k1760_NN", "inference_server")]
+    listed += [(f"m{m}_n8457_k1760_NN", "training") for m in (64, 128, 256)]
+    (cause,) = judged([one for name, set in listed for one in line(STEP, problem=name, set=set)])
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
+    found = confirm.confirm([cause], 4, str, same_release)
+    assert (5, 3) == (len(cause.shifts), len({task.problem for task in asked}))
+    assert 3 == len(found.told(cause))
+
+
+def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
+    """What was measured is not measured again; once all is told, nothing is kept."""
+    (cause,) = judged(line(STEP))
+    rounds = [[(1.0, 1.2 + noise)] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
+    numbers = []
+
+    def run_round(before, after, tasks, number):
+        if number == 2 and 2 not in numbers:
+            numbers.append(number)
+            raise KeyboardInterrupt
+        numbers.append(number)
+        return dict.fromkeys(tasks, rounds[number])
+
+    monkeypatch.setattr(pairs, "run_round", run_round)
+    with pytest.raises(KeyboardInterrupt):
+        confirm.confirm([cause], 4, str, same_release)
+    (kept,) = (same_release.parent / "pairs").iterdir()
+    with kept.open("a") as file:
+        file.write('{"task": {"fam')
+    text = kept.read_text()
+    found = confirm.confirm([cause], 4, str, same_release)
+    assert numbers == [0, 1, 2, 2, 3]
+    assert found.told(cause)[0].startswith("slower 1.2")
+    assert not kept.exists()
+    kept.write_text(text)
+    again = round_store.RoundStore(kept)
+    (task,) = again.rounds
+    again._add(2, {task: rounds[2]})  # behind half a line
+    assert [0, 1, 2] == sorted(round_store.RoundStore(kept).rounds[task])
+
+
+def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
+    path = same_release.parent / "pairs" / "a..b.jsonl"
+    task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
+    for later, measured in ((0, 2), (0, 2), (round_store.FRESH + 1, 4)):
+        monkeypatch.setattr(round_store.time, "time", lambda later=later: 1e9 + later)
+        round_store.RoundStore(path).measure(lambda: (None, None), [task], 2)
+        assert len(asked) == measured
+
+
+def test_rounds_on_other_threads_are_measured_anew(same_release, monkeypatch):
+    path = same_release.parent / "pairs" / "a..b.jsonl"
+    task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
+    for count, measured in ((1, 2), (1, 2), (2, 4)):
+        monkeypatch.setattr(round_store.threads, "wanted", lambda count=count: count)
+        round_store.RoundStore(path).measure(lambda: (None, None), [task], 2)
+        assert len(asked) == measured
+
+
+def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
+    """An install that fails, or an all-reduce: the reason is told, and nothing is dropped."""
+    (cause,) = judged(line(STEP))
+    (ranks,) = judged(line(STEP, ranks=2))
+
+    def fails(*_):
+        raise DeepbenchError("no network")
+
+    monkeypatch.setattr(confirm.worker_launch, "launch", fails)
+    found = confirm.confirm([cause], 3, str, tmp_path / "env")
+    assert (["no network"], True) == (found.told(cause), found.repeats(cause))
+    found = confirm.confirm([ranks], 3, str)
+    assert (["cannot be measured in pairs"], True) == (found.told(ranks), found.repeats(ranks))
+
+
+def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypatch):
+    """Three of a cause, whichever moved furthest."""
+    (cause,) = judged(several(STEP, 6))
+    asked = []
+    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 3, asked))
+    confirm.confirm([cause], 3, str, same_release)
+    furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]
+    assert {shift.after.problem_id for shift in furthest} == {task.problem for task in asked}

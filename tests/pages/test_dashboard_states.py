@@ -1,0 +1,288 @@
+"""Our own pages at the edges: nothing in common, nothing ticked, a narrow screen, many kernels."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import published_site
+import pytest
+from browsing import READ_LIBRARY, WATCH, rows, traces
+from published_site import HOSTILE, unpacked
+
+from deepbench_ops.asv_adapter.publishing.page_index import copy_of
+from deepbench_ops.pages.local_data import packed
+from deepbench_ops.pages.site import CHARTS
+from deepbench_ops.pages.site_data import key
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
+ROOM = 1.6
+"""A task of ours may take so many times as long as reading the library of the charts."""
+
+
+def shown(page: Any, site: str, address: str) -> Any:
+    page.goto("about:blank")
+    page.goto(f"{site}{address}")
+    page.wait_for_selector("body[data-ready]")
+    return page
+
+
+def many(html: Path, machine: str, times: int) -> str:
+    """The lines of a machine's gemm as its page reads them, each of them `times` over."""
+    file = html / "data" / "lines" / key(machine) / "gemm.js"
+    data = json.loads(unpacked(file.read_text("utf-8")))
+    problems, lines = data["problems"], data["lines"]
+    data["problems"] = [
+        [f"{problem[0]}_{turn}", *problem[1:]] for turn in range(times) for problem in problems
+    ]
+    data["lines"] = []
+    for turn in range(times):
+        for line in copy.deepcopy(lines):
+            line["problem"] += turn * len(problems)
+            data["lines"].append(line)
+    return packed(json.dumps(data))
+
+
+def cold(browser: Any, address: str, own: str) -> Any:
+    """A page of a process that has read no library yet, with `own` as the lines of each machine."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.add_init_script(WATCH)
+    page.route("**/data/lines/**", lambda route: route.fulfill(body=own))
+    page.goto(address)
+    return page
+
+
+@pytest.mark.parametrize("name", ["machine", "timeline", "compare"])
+def test_a_page_says_that_it_is_ready_when_it_answers(
+    browser: Any, site: str, html: Path, name: str
+) -> None:
+    """Of a machine with eight hundred kernels: no long task is still to come, none takes much
+    longer than reading the charts' library, and the last ends within a second or four of those."""
+    own = many(html, "lab-1", 200)
+    seen = []
+    for _ in range(2):
+        before = reading(browser, site, own)
+        address = f"{name}.html#machine=lab-1&side=lab-1@numpy&side=lab-1@torch"
+        page = cold(browser, f"{site}{address}", own)
+        page.wait_for_selector("body[data-ready]")
+        page.wait_for_timeout(700)
+        ready = int(page.get_attribute("body", "data-ready"))
+        tasks = page.evaluate("busy")
+        page.context.close()
+        library = (before + reading(browser, site, own)) / 2
+        assert [] == [task for task in tasks if task[0] > ready]
+        longest, last = max(task[1] for task in tasks), max(sum(task) for task in tasks)
+        seen.append((longest / library, last / max(1000, 4 * library)))
+    assert min(longest for longest, _ in seen) <= ROOM
+    assert min(last for _, last in seen) <= 1
+
+
+def reading(browser: Any, site: str, own: Any) -> float:
+    """Return the milliseconds that reading the charts' library takes."""
+    page = cold(browser, f"{site}releases.html", own)
+    taken: float = page.evaluate(READ_LIBRARY, f"{site}{copy_of(CHARTS)}")
+    page.context.close()
+    return taken
+
+
+def test_sides_without_a_kernel_in_common_are_told(page: Any, site: str, html: Path) -> None:
+    """How many each has; what the first has over its releases is shown all the same."""
+    file = f"data/lines/{key(HOSTILE)}/gemm.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    for problem in data["problems"]:
+        problem[0] = problem[0].replace("k", "k9")
+    other = packed(json.dumps(data))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=other))
+    shown(page, site, "compare.html")
+    page.select_option("#sides select >> nth=0", "lab-1")
+    page.select_option("#sides select >> nth=2", HOSTILE)
+    page.wait_for_selector("#apart:has-text('None of the')")
+    told = page.inner_text("#apart")
+    assert "2 kernels of lab-1@" in told and "gemm, float32" in told
+    for place in ("#by-family", "#shared", "form:has(#device)"):
+        assert not page.is_visible(place)
+    (heat,) = traces(page, "#heat")
+    assert 2 == len(heat["y"])
+
+
+def test_a_choice_that_is_not_to_be_made_has_no_box(page: Any, site: str) -> None:
+    """Machines of one device: nothing stands where a device would be chosen."""
+    shown(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
+    assert 0 == page.evaluate("document.querySelector('form:has(#device)').offsetHeight")
+
+
+def test_nothing_ticked_is_kept_and_told(page: Any, site: str) -> None:
+    """Neither machine nor framework: the address restores it, and what else was chosen."""
+    shown(page, site, "timeline.html#machine=lab-1&family=gemm&problem=m7680_n64_k2560_NN")
+    page.click("#machines input:checked")
+    page.wait_for_selector("#told:has-text('No machine is ticked')")
+    shown(page, site, page.url.removeprefix(site))
+    assert "No machine is ticked." == page.inner_text("#told")
+    assert 0 == page.locator("#machines input:checked").count()
+    assert "m7680_n64_k2560_NN" == page.input_value("#problem")
+    shown(page, site, "timeline.html#machine=lab-1&family=gemm")
+    for name in ("numpy", "torch"):
+        page.uncheck(f"#frameworks input[value={name}]")
+    shown(page, site, page.url.removeprefix(site))
+    assert "No framework is ticked." == page.inner_text("#told")
+
+
+def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html: Path) -> None:
+    """It has other kernels of the family; its name stands behind what is shown."""
+    file = f"data/lines/{key('lab-1')}/gemm.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    data["lines"] = [line for line in data["lines"] if line["problem"] == 1]
+    less = packed(json.dumps(data))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=less))
+    shown(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.check("#machines input:not(:checked)")
+    page.wait_for_function("() => document.querySelectorAll('#problem option').length === 2")
+    page.select_option("#problem", data["problems"][0][0])
+    page.wait_for_selector("#told:has-text('Not measured on lab-1')")
+
+
+def test_a_machine_without_the_family_stays_ticked_and_says_so(
+    page: Any, site: str, html: Path
+) -> None:
+    """An address that names it is followed: it is here, and only has no results of the family."""
+    file = "data/catalogue.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    bare = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))
+    data["machines"].append(bare | {"name": "bare", "families": {"conv": 1}})
+    more = packed(json.dumps(data))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=more))
+    shown(page, site, "timeline.html#machine=bare&family=gemm")
+    assert "No results of gemm on bare" == page.inner_text("#told")
+    assert (
+        "bare (no results of this family)"
+        == page.inner_text("#machines label:has(:checked)").strip()
+    )
+    assert 0 == page.locator("#content .missing").count()
+
+
+def test_a_box_keeps_the_focus_when_it_is_ticked(page: Any, site: str) -> None:
+    """Who goes by keys need not start again at the top of the page."""
+    shown(page, site, "timeline.html#machine=lab-1&family=gemm")
+    for place in ("#frameworks input[value=torch]", "#machines input[value=lab-1]"):
+        page.focus(place)
+        page.keyboard.press("Space")
+        page.wait_for_timeout(200)
+        assert page.evaluate("place => document.activeElement.matches(place)", place)
+        page.keyboard.press("Space")
+
+
+def test_what_is_below_a_row_stays_in_view_on_a_phone(page: Any, site: str) -> None:
+    """As wide as the table's box and not as its rows, however far they are scrolled."""
+    page.set_viewport_size({"width": 400, "height": 800})
+    shown(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
+    page.click("#tables button.open >> nth=0")
+    page.evaluate("document.querySelector('#tables .scroll').scrollLeft = 300")
+    box = page.locator("#tables tr.detail .told").bounding_box()
+    button = page.locator("#tables tr.detail button").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 400
+    assert button["x"] >= 0 and button["x"] + button["width"] <= 400
+
+
+def test_charts_of_many_rows_have_their_room_on_a_phone(page: Any, site: str) -> None:
+    """Cells that can be seen, labels from their first letter, a plot of some height."""
+    page.set_viewport_size({"width": 400, "height": 800})
+    shown(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
+    traces(page, "#heat")
+    assert page.evaluate(
+        """() => {
+            const left = document.querySelector('#heat .plot').getBoundingClientRect().left;
+            return Array.from(document.querySelectorAll('#heat .ytick text'))
+                .every(label => label.getBoundingClientRect().left >= left - 1);
+        }"""
+    )
+    inner = "place => document.querySelector(place + ' .plot')._fullLayout._size"
+    assert page.evaluate(inner, "#heat")["w"] >= 20 * 6
+    shown(page, site, "models.html")
+    traces(page, "#latency-chart")
+    assert page.evaluate(inner, "#latency-chart")["h"] >= 150
+
+
+def test_names_are_drawn_as_they_are(page: Any, site: str) -> None:
+    """An ampersand and brackets are text in a chart, and a half is 0.5."""
+    shown(page, site, "models.html#table=mindspore")
+    traces(page, "#chart")
+    assert "Wide & Deep" in page.text_content("#chart .plot")
+    shown(page, site, "timeline.html#machine=lab-1&family=gemm&y=relative&scale=log")
+    assert "500m" not in page.text_content("#chart .plot")
+
+
+@pytest.mark.parametrize("table", ["mindspore", "qingcloud", "stcp920", "paper"])
+def test_every_row_of_models_has_a_label_of_its_own(page: Any, site: str, table: str) -> None:
+    """In the chart of each source; and so have the lines of scaling and the columns of its CSV."""
+    shown(page, site, f"models.html#table={table}")
+    labels = traces(page, "#chart")[0]["y"]
+    assert len(labels) == len(set(labels))
+    names = [line["name"] for line in traces(page, "#scaling-chart")]
+    assert len(names) == len(set(names))
+    with page.expect_download() as found:
+        page.click("#rows button:text-is('Download CSV')")
+    heads = Path(found.value.path()).read_text().splitlines()[0].split(",")
+    assert len(heads) == len(set(heads))
+
+
+def test_a_section_of_frameworks_is_filled_when_it_is_opened(page: Any, site: str) -> None:
+    """Its address opens it again, and words find kernels in closed ones."""
+    page.goto(f"{site}frameworks.html")
+    section = "details[data-machine=lab-1]"
+    assert 0 == page.locator(f"{section} table").count()
+    page.click(f"{section} summary")
+    page.wait_for_selector(f"{section} .tools")
+    assert ["310 \u00b5s", "620 \u00b5s"] == [
+        text.split("\n")[0] for text in times_of_torch(page, section)
+    ]
+    address = page.url.removeprefix(site)
+    page.goto("about:blank")
+    page.goto(f"{site}{address}")
+    page.wait_for_selector(f"{section}[open] tbody tr")
+    page.fill("#find", "lab-1 m7680")
+    page.wait_for_selector("#found:has-text('1 kernel found')")
+    assert 1 == len(rows(page, f"{section} .table"))
+    assert 1 == page.locator("details[data-key]:visible").count()
+
+
+def times_of_torch(page: Any, section: str) -> list[str]:
+    return sorted(row[3] for row in rows(page, f"{section} .table"))
+
+
+def test_asvs_pages_have_both_themes_and_fit_a_phone(page: Any, site: str) -> None:
+    """The switch is the one of our pages, and nothing stands beyond the side."""
+    page.set_viewport_size({"width": 400, "height": 800})
+    graph = f"#{published_site.BENCHMARK}?machine=lab-1&branch=numpy"
+    for view, there in (("", ".benchmark-plot canvas"), (graph, "#main-graph canvas")):
+        page.goto("about:blank")
+        page.goto(f"{site}benchmarks.html{view}")
+        page.wait_for_selector(there)
+        assert 400 >= page.evaluate("document.documentElement.scrollWidth")
+    before = page.evaluate("document.documentElement.dataset.theme")
+    page.click("#theme")
+    assert before != page.evaluate("document.documentElement.dataset.theme")
+    shown(page, site, "index.html")
+    assert before != page.evaluate("document.documentElement.dataset.theme")
+
+
+def test_an_unsteady_time_is_marked_with_its_reason(page: Any, site: str, html: Path) -> None:
+    """Its marker is hollow, and the reason stands next to its interval."""
+    file = html / "data" / "lines" / key("lab-1") / "gemm.js"
+    data = json.loads(unpacked(file.read_text("utf-8")))
+    for line in data["lines"]:
+        count = len(line["seconds"])
+        line["unsteady"] = [""] * (count - 1) + ["yardstick off: 5.5 times its nominal reading"]
+    page.route("**/data/lines/**", lambda route: route.fulfill(body=packed(json.dumps(data))))
+    address = "timeline.html#machine=lab-1&family=gemm&framework=numpy"
+    shown(page, site, address)
+    drawn = [each for each in traces(page, "#chart") if each.get("mode") == "lines+markers"]
+    assert drawn
+    for each in drawn:
+        hollow = [symbol.endswith("-open") for symbol in each["marker"]["symbol"]]
+        assert [False] * (len(hollow) - 1) + [True] == hollow
+        assert "unsteady: yardstick off: 5.5 times" in each["text"][-1]
+    shown(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
+    assert "unsteady: yardstick off" in page.inner_text("#tables")

@@ -1,0 +1,129 @@
+"""verdicts.html: what it tells, of whom, and where its links lead."""
+
+import html
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import published_site
+import pytest
+
+pytest.importorskip("asv", reason="pages are written by asv publish")
+from deepbench_ops.analysis import history, points
+from deepbench_ops.analysis.causes import causes
+from deepbench_ops.asv_adapter.publishing import page_index
+from deepbench_ops.pages import lines, verdict_page
+from deepbench_ops.releases import table
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page of two recorded machines and a published one."""
+    folder = tmp_path_factory.mktemp("results")
+    for machine in ("epyc-9005-2core", "epyc-9004-2core", "nvidia-t4"):
+        shutil.copytree(RESULTS / machine, folder / machine)
+    site = tmp_path_factory.mktemp("html")
+    return written(folder, site)
+
+
+def written(results: Path, site: Path) -> str:
+    found, _, torn = lines.read(results, table.load())
+    several = [line for line in found if line.measured and len(line.points) > 1]
+    verdict_page.write(site, "deepbench <ops>", several, causes(several), torn)
+    return (site / verdict_page.PAGE).read_text("utf-8")
+
+
+def test_machines_with_a_history_are_told(page):
+    """A heading for each machine with lines to judge, none for single published figures."""
+    assert ["epyc-9004-2core", "epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", page)
+    assert "nvidia-t4" not in page
+    assert "deepbench &lt;ops&gt;" in page
+
+
+def test_a_kernel_has_ratio_interval_and_a_way_to_its_timeline(page):
+    """Its link names everything that identifies a line; it leads to no graph of asv's, which would
+    mark an improvement as it marks a regression. Its text names the setting of one of the
+    machines."""
+    kernel = re.compile(
+        r'<a href="timeline\.html#(?P<query>[^"]+)">(?P<text>[^<]+)</a>'
+        r" <small>[^:]+: (?P<ratio>[\d.]+), (?P<low>[\d.e-]+) to (?P<high>[\d.e-]+)</small>"
+    )
+    name, haswell = "m3072_n1_k128_NN", "OPENBLAS_CORETYPE=Haswell"
+    texts = (f"{name}, float32", f"{name}, {haswell}, float32")
+    found = [m for m in kernel.finditer(page) if m["text"] in texts]
+    assert sorted(texts) == sorted(m["text"] for m in found)
+    for match in found:
+        chosen = dict(parse_qsl(html.unescape(match["query"]), strict_parsing=True))
+        assert chosen.pop("machine") in ("epyc-9004-2core", "epyc-9005-2core")
+        assert {
+            "framework": "numpy",
+            "family": "gemm",
+            "set": "inference_device",
+            "operation": "forward",
+            "precision": "float32",
+            "problem": "m3072_n1_k128_NN",
+        } == chosen
+        assert float(match["low"]) < float(match["ratio"]) < float(match["high"])
+
+
+def test_every_row_has_a_verdict_and_noise(page):
+    """Slower or faster in words, not in colour alone."""
+    rows = re.findall(r"<tr data-machine=.*?>(<th .*?)</tr>", page)
+    assert rows
+    for row in rows:
+        assert re.search(r'<strong class="(slower|faster)">\1</strong>', row)
+        assert re.search(r'<td data-value="[\d.e-]+" class="number">[\d.]+%</td>', row)
+
+
+def test_what_is_taken_along_holds_every_interval(page):
+    """A row's value, which CSV is made of, has each of its kernels with ratio and interval."""
+    for row in re.findall(r"<tr data-machine=.*?>(<th .*?)</tr>", page):
+        value = max(re.findall(r'data-value="([^"]*)"', row), key=len)
+        shown = re.findall(r"<small>[^<]*: ([\d.e+-]+, [\d.e+-]+ to [\d.e+-]+)</small>", row)
+        assert shown and all(interval in value for interval in shown)
+
+
+def test_torn_samples_are_told_and_the_rest_is_shown(tmp_path, page):
+    """One machine's broken file does not take the page from the others."""
+    for machine in ("epyc-9005-2core", "epyc-9004-2core"):
+        shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
+    torn = min((tmp_path / "results" / "epyc-9004-2core").glob("*.jsonl"))
+    torn.write_text(torn.read_text()[:-50])
+    told = written(tmp_path / "results", tmp_path)
+    assert torn.name in re.search(r'<p class="torn">(.*?)</p>', told)[1]
+    assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", told)
+
+
+def test_a_hostile_machine_is_text(tmp_path):
+    """A machine's name is never markup."""
+    site = published_site.publish(tmp_path)
+    assert published_site.HOSTILE not in (site / verdict_page.PAGE).read_text("utf-8")
+    known = {release.hash: release for release in table.load(tmp_path / "releases.csv")}
+    given = points.load(tmp_path / "results", published_site.HOSTILE, known)
+    numbers = history.lines(given, list(known.values()))
+    longer = [
+        history.Line(tuple(_measured(point) for point in line.points))
+        for line in numbers
+        if line.points[0].release.framework == "numpy"
+    ]
+    shown = verdict_page.page("deepbench", longer, causes(longer))
+    assert html.escape(published_site.HOSTILE) in shown
+    assert published_site.HOSTILE not in shown
+
+
+def _measured(point):
+    """The point as two processes would have measured it."""
+    return point._replace(rounds=(point.seconds * 0.999, point.seconds * 1.001))
+
+
+def test_the_navigation_leads_there():
+    """Verdicts come before asv's own list, which stays; an unknown navigation is noticed."""
+    entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
+    found = page_index.with_own_pages(f"<ul>{entry}</ul>")
+    assert found.index("verdicts.html") < found.index("#/regressions")
+    assert "asv regressions" in found
+    with pytest.raises(page_index.PagesError, match="navigation"):
+        page_index.with_own_pages("<ul></ul>")

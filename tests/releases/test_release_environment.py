@@ -1,0 +1,336 @@
+"""Environments of releases: real installs of tiny local wheels, and what failing ones leave."""
+
+import datetime
+import json
+import logging
+import os
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import wheelhouse
+from asv import util
+from asv.commands.run import _do_build
+from asv.config import Config
+from asv.environment import EnvironmentUnavailable, get_environments
+
+from deepbench_ops.asv_adapter import environment
+from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
+from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.releases import install
+from deepbench_ops.releases.install import Installation, InstallError
+from deepbench_ops.releases.table import Release
+
+ROWS = """framework,version,date,pins,on_request,index
+numpy,1.0.0,2020-01-01,companion==1.0,no,
+numpy,2.0.0,2021-01-01,companion==2.0,no,
+numpy,3.0.0,2022-01-01,,no,
+"""
+
+
+def released(version: str, *pins: str) -> Release:
+    return Release("numpy", version, datetime.date(2020, 1, 1), pins)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project to install beside releases, standing for this one."""
+    root = tmp_path_factory.mktemp("project")
+    (root / "beside.py").write_text("there = True\n")
+    (root / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["setuptools>=77"]\n'
+        'build-backend = "setuptools.build_meta"\n'
+        '[project]\nname = "beside"\nversion = "1"\ndependencies = ["not-to-be-installed"]\n'
+        '[tool.setuptools]\npy-modules = ["beside"]\n'
+    )
+    return root
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """Two good releases, one that does not import and one that conflicts with its companion."""
+    folder = tmp_path_factory.mktemp("wheels")
+    wheelhouse.stock(folder)
+    for version in ("1.0.0", "2.0.0"):
+        wheelhouse.build(folder, "numpy", version, f"__version__ = '{version}'\n")
+        wheelhouse.build(folder, "companion", version.removesuffix(".0"), "")
+    wheelhouse.build(folder, "numpy", "4.0.0", "import libcudart_of_another_system\n")
+    wheelhouse.build(folder, "picky", "1.0", "", "numpy<1")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pip(wheels):
+    """Let pip see the local wheels and nothing else."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in wheelhouse.pip_environment(wheels).items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where environments that are good for several tests lie."""
+    return tmp_path_factory.mktemp("environments")
+
+
+@pytest.fixture(scope="module")
+def complete(folder, project, pip):
+    """An installed release, over the remains of an interrupted install."""
+    installation = Installation(released("1.0.0", "companion==1.0"), folder, project, 120)
+    installation.python.parent.mkdir(parents=True)
+    installation.python.write_text("half a file")
+    assert not installation.is_complete()
+    installation.ensure()
+    return installation
+
+
+@pytest.fixture
+def made(tmp_path, project, pip):
+    """Make installations in a folder of this test's own."""
+    return lambda release: Installation(release, tmp_path / "env", project, 120)
+
+
+def python(installation: Installation, code: str) -> str:
+    command = [str(installation.python), "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_an_environment_holds_the_release_its_pins_and_the_project(complete):
+    """Framework, pins, runner and yardstick have the listed versions; the project is editable."""
+    names = [requirement.partition("==")[0] for requirement in complete.requirements]
+    code = f"import importlib.metadata as m; print(*[m.version(n) for n in {names!r}])"
+    versions = [requirement.partition("==")[2] for requirement in complete.requirements]
+    assert versions == python(complete, code).split()
+    where = python(complete, "import beside; print(beside.__file__)")
+    assert complete.project / "beside.py" == Path(where)
+
+
+def test_a_plugin_is_installed_next_to_every_release(made, tmp_path, monkeypatch):
+    """Without a network, and an environment that lacks it is not complete."""
+    installation = made(released("1.0.0"))
+    installation.ensure()
+    site = tmp_path / "site"
+    shutil.copytree(Path(__file__).parents[1] / "plugin", site)
+    files = (path.relative_to(site) for path in site.rglob("*") if path.is_file())
+    record = site / "deepbench_axpy-1.0.dist-info" / "RECORD"
+    record.write_text("".join(f"{path},,\n" for path in files if path.suffix != ".pyc"))
+    monkeypatch.syspath_prepend(str(site))
+    before = installation.is_complete()
+
+    installation.ensure()
+
+    held = "import importlib.metadata as m; print(m.version('deepbench-axpy'))"
+    assert (False, "1.0") == (before, python(installation, held))
+
+
+def test_an_interrupted_install_is_done_again(complete):
+    """An environment without its marker counted for nothing and was made anew."""
+    assert complete.is_complete()
+    assert python(complete, "import numpy; print(numpy.__version__)") == "1.0.0"
+
+
+def test_a_complete_environment_is_not_touched_again(complete, monkeypatch):
+    """A second round runs no tool at all."""
+
+    def refused(self, *command):
+        raise AssertionError(command)
+
+    monkeypatch.setattr(Installation, "_run", refused)
+    complete.ensure()
+    assert complete.is_complete()
+
+
+@pytest.mark.parametrize("marker", ["", "{", "[]", '{"requirements": ["numpy==0.9"]}'])
+def test_an_environment_with_other_contents_is_not_complete(made, marker):
+    """A marker that is broken, or tells of other pins, does not pass."""
+    installation = made(released("1.0.0"))
+    installation.python.parent.mkdir(parents=True)
+    installation.python.touch()
+    (installation.path / install.MARKER).write_text(marker)
+    assert not installation.is_complete()
+    (installation.path / install.MARKER).write_text(json.dumps(installation.contents()))
+    assert installation.is_complete()
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [
+        (released("3.0.0"), "No matching distribution found for numpy==3.0.0"),
+        (released("4.0.0"), "No module named 'libcudart_of_another_system'"),
+        (released("1.0.0", "picky==1.0"), "Cannot install numpy==1.0.0 and picky==1.0"),
+    ],
+    ids=["not on the index", "does not import", "pins conflict"],
+)
+def test_a_failed_install_is_one_line_and_leaves_nothing(made, release, expected):
+    """The line names release, pins and what was said last; only the log stays."""
+    installation = made(release)
+    with pytest.raises(InstallError) as error:
+        installation.ensure()
+    line = str(error.value)
+    assert "\n" not in line
+    assert expected in line
+    assert line.startswith(f"{release.name} is not installed ({release.requirement}")
+    assert not installation.path.exists()
+    assert installation.log.read_text(encoding="utf-8")
+
+
+def test_an_interruption_leaves_no_partial_environment(made, monkeypatch):
+    """Ctrl-C between virtualenv and pip removes what there was."""
+    installation = made(released("1.0.0"))
+
+    def interrupted(self):
+        assert self.path.exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Installation, "_install", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        installation.ensure()
+    assert not installation.path.exists()
+
+
+def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
+    """The index column reaches pip as an extra index; without it pip is left to itself."""
+    said = []
+    monkeypatch.setattr(Installation, "_run", lambda self, *command: said.append(command) or "")
+    plain = made(released("1.0.0"))
+    other = made(
+        Release("numpy", "1.0.0", datetime.date(2020, 1, 1), index="https://example.org/simple")
+    )
+    plain._install()
+    other._install()
+    assert not any("--extra-index-url" in command for command in said[:2])
+    place = said[2].index("--extra-index-url")
+    assert said[2][place + 1] == "https://example.org/simple"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("Collecting x\nERROR: No matching distribution found for x==1\n", "No matching dis"),
+        ("ERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help\n", "Cannot in"),
+        ("Traceback\nImportError: libcudart.so.12\n\n", "ImportError: libcudart.so.12"),
+        ("WARNING: Retrying (Retry(total=4\nERROR: No matching", "the package index could not"),
+        ("", "it said nothing"),
+    ],
+)
+def test_the_last_word_is_the_line_that_explains(output, expected):
+    """Of all that pip prints, the line that tells what went wrong is kept."""
+    assert install.last_word(output).startswith(expected)
+
+
+def test_versions_are_those_the_project_declares():
+    """The runner and the yardstick are pinned alike in pyproject.toml and in environments."""
+    root = Path(install.__file__).parents[2]
+    declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    track = declared["optional-dependencies"]["track"]
+    assert [
+        requirement for requirement in track if requirement in (install.RUNNER, install.YARDSTICK)
+    ] == [install.RUNNER, install.YARDSTICK]
+
+
+@pytest.fixture
+def conf(tmp_path, folder, project, pip, monkeypatch):
+    """A configuration over local releases, as asv would load it."""
+    (tmp_path / "releases.csv").write_text(ROWS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(environment, "project_root", lambda: project)
+    monkeypatch.setattr(ReleaseEnvironment, "_failures", {})
+    monkeypatch.delenv("DEEPBENCH_SPOOL", raising=False)
+    return Config.from_json(
+        {
+            "project": "local",
+            "repo": str(tmp_path / "releases.csv"),
+            "dvcs": "releases",
+            "environment_type": "release",
+            "env_dir": str(folder),
+            "pythons": ["3"],
+            "branches": ["numpy"],
+            "matrix": {"env_nobuild": {"DEEPBENCH_CACHE": ["warm", "cold"]}},
+        }
+    )
+
+
+def test_asv_sees_the_same_environment_whatever_release_is_in_it(conf):
+    """Name, Python and requirements do not move, so a line of the graph is never split."""
+    repo = ReleaseRepo(conf.repo, conf.project)
+    warm, cold = get_environments(conf, None)
+    seen = set()
+    for name in ("numpy-1.0.0", "numpy-2.0.0", "numpy-1.0.0"):
+        warm.install_project(conf, repo, repo.get_hash_from_name(name))
+        seen.add((warm.name, warm.python, str(warm.requirements), str(warm.env_vars)))
+        assert repo.get_hash_from_name(name) == warm.installed_commit_hash
+    expected = ("release-py3-DEEPBENCH_CACHEwarm", "3", "{}", "{'DEEPBENCH_CACHE': 'warm'}")
+    assert {expected} == seen
+    assert cold.name == "release-py3-DEEPBENCH_CACHEcold"
+    assert cold.installed_commit_hash is None
+
+
+def test_a_measured_process_is_told_what_it_measures(conf, monkeypatch):
+    """Framework, release and spool are in its environment, but not in asv's parameters."""
+    repo = ReleaseRepo(conf.repo, conf.project)
+    env = next(get_environments(conf, None))
+    env.install_project(conf, repo, repo.get_hash_from_name("numpy-2.0.0"))
+    code = (
+        "import json, numpy, os; keys = ('FRAMEWORK', 'RELEASE', 'SPOOL', 'CACHE')\n"
+        "print(json.dumps([numpy.__version__, *(os.environ['DEEPBENCH_' + k] for k in keys)]))"
+    )
+    path = str(Path(conf.env_dir, "numpy-2.0.0").resolve() / "spool")
+    told = json.loads(env.run(["-c", code], env={**os.environ, **env.env_vars}))
+    assert ["2.0.0", "numpy", "numpy-2.0.0", path, "warm"] == told
+    assert env.env_vars == {"DEEPBENCH_CACHE": "warm"}
+    monkeypatch.setenv("DEEPBENCH_SPOOL", "elsewhere")
+    assert json.loads(env.run(["-c", code], env={**os.environ, **env.env_vars}))[3] == "elsewhere"
+
+
+def test_a_failed_install_lets_asv_go_on_and_is_tried_once(conf, monkeypatch, caplog):
+    """asv's build step reports failure instead of stopping, and the next round asks no index."""
+    repo = ReleaseRepo(conf.repo, conf.project)
+    env = next(get_environments(conf, None))
+    bad = repo.get_hash_from_name("numpy-3.0.0")
+    caplog.set_level(logging.ERROR)
+    assert not _do_build((env, conf, repo, bad))[1][0]
+    assert env.installed_commit_hash is None
+
+    def untouched(self):
+        raise AssertionError("installed again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Installation, "ensure", untouched)
+        assert not _do_build((env, conf, repo, bad))[1][0]
+    assert _do_build((env, conf, repo, repo.get_hash_from_name("numpy-1.0.0")))[1][0]
+
+
+def test_an_install_error_is_both_errors_asv_knows():
+    """asv's run goes on after a ProcessError, and its other commands print a UserError."""
+    error = InstallError("one line")
+    assert isinstance(error, util.ProcessError)
+    assert isinstance(error, util.UserError)
+    assert str(error) == "one line"
+
+
+def test_another_python_is_refused_with_the_reason(conf):
+    """A Python in the environment's name would split every line of the graph."""
+    with pytest.raises(EnvironmentUnavailable, match=r"no Python '3\.12'"):
+        ReleaseEnvironment(conf, "3.12", {}, {})
+
+
+def test_a_mistake_in_the_configuration_stops_the_run(conf):
+    """An unknown key reaches the user as asv's own kind of error."""
+    conf.launch_methd = "forkserver"
+    with pytest.raises(util.UserError, match="unknown key 'launch_methd'"):
+        ReleaseEnvironment(conf, "3", {}, {})
+
+
+def test_running_before_any_install_is_refused(conf):
+    """No Python of some other release is used by accident."""
+    with pytest.raises(util.UserError, match="no release is installed"):
+        next(get_environments(conf, None)).run(["-c", "pass"])
+
+
+def test_another_repository_is_refused(conf):
+    """The release environment says what it needs when asv's git support is configured."""
+    with pytest.raises(util.UserError, match='needs "dvcs": "releases"'):
+        next(get_environments(conf, None)).install_project(conf, object(), "0" * 40)
