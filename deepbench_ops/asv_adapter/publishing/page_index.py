@@ -17,10 +17,11 @@ from pathlib import Path, PurePosixPath
 from asv.util import UserError
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.pages import frame
 from deepbench_ops.pages.frame import BENCHMARKS, POLICY_TAG, START
 from deepbench_ops.storage import atomic
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = Path(frame.__file__).parent / "assets"
 
 _TAG = re.compile(r"<(?:script|link)\b[^>]*>", re.IGNORECASE)
 _ADDRESS = re.compile(r'\b(?:src|href)="((?:https?:)?//[^"]*)"')
