@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from deepbench_ops.asv_adapter.publishing.page_index import ASSETS, copy_of
+from deepbench_ops.pages.asv_index import ASSETS, copy_of
 from deepbench_ops.pages.frame import TABLES, framed
 from deepbench_ops.storage import atomic
 

@@ -11,7 +11,7 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, column, column_of, rows, traces
 from published_site import BANDWIDTH, HOSTILE, PEAK, unpacked
 
-from deepbench_ops.asv_adapter.publishing.page_index import copy_of
+from deepbench_ops.pages.asv_index import copy_of
 from deepbench_ops.pages.local_data import packed
 from deepbench_ops.pages.site import CHARTS
 from deepbench_ops.problems import find

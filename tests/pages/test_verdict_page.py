@@ -12,8 +12,7 @@ import pytest
 pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.causes import causes
-from deepbench_ops.asv_adapter.publishing import page_index
-from deepbench_ops.pages import lines, verdict_page
+from deepbench_ops.pages import asv_index, lines, verdict_page
 from deepbench_ops.releases import table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -122,8 +121,8 @@ def _measured(point):
 def test_the_navigation_leads_there():
     """Verdicts come before asv's own list, which stays; an unknown navigation is noticed."""
     entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
-    found = page_index.with_own_pages(f"<ul>{entry}</ul>")
+    found = asv_index.with_own_pages(f"<ul>{entry}</ul>")
     assert found.index("verdicts.html") < found.index("#/regressions")
     assert "asv regressions" in found
-    with pytest.raises(page_index.PagesError, match="navigation"):
-        page_index.with_own_pages("<ul></ul>")
+    with pytest.raises(asv_index.PagesError, match="navigation"):
+        asv_index.with_own_pages("<ul></ul>")

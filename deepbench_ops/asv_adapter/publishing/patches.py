@@ -17,6 +17,7 @@ from typing import Any
 from asv.commands import publish as asv_publish
 from asv.commands.publish import Publish
 from asv.console import log
+from asv.util import UserError
 
 from deepbench_ops.asv_adapter import intact, loaded, published_suite, stored
 from deepbench_ops.asv_adapter.publishing import asv_graphs, asv_list, grid, slips
@@ -41,11 +42,14 @@ def install() -> None:
         release_list.add_published(conf)
         gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
         asv_graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
-        with loaded.once(Path(conf.results_dir)), page_process.beside(conf) as conf.own_pages:
-            outcome = original(cls, conf, *args, **kwargs)
-            local_data.write(Path(conf.html_dir))
-            pages = conf.own_pages
-            broken = pages.written().broken if pages else intact.broken(Path(conf.results_dir))
+        try:
+            with loaded.once(Path(conf.results_dir)), page_process.beside(conf) as conf.own_pages:
+                outcome = original(cls, conf, *args, **kwargs)
+                local_data.write(Path(conf.html_dir))
+                pages = conf.own_pages
+                broken = pages.written().broken if pages else intact.broken(Path(conf.results_dir))
+        except DeepbenchError as error:
+            raise UserError(str(error)) from None
         for line in () if pages else broken:  # our own pages have named them
             log.error(line)
         return 1 if broken else outcome

@@ -8,8 +8,7 @@ from typing import Any
 from asv.console import log
 from asv.publishing import OutputPublisher
 
-from deepbench_ops.asv_adapter.publishing import page_index
-from deepbench_ops.pages import local_data, noise_data, release_list, site
+from deepbench_ops.pages import asv_index, local_data, noise_data, release_list, site
 
 
 class DeepbenchPages(OutputPublisher):
@@ -23,11 +22,11 @@ class DeepbenchPages(OutputPublisher):
     def publish(
         cls, conf: Any, repo: Any, benchmarks: Any, graphs: Any, revisions: dict[str, int]
     ) -> None:
-        """Complete conf.html_dir. Raises page_index.PagesError where asv's page is not known."""
+        """Complete conf.html_dir. Raises asv_index.PagesError where asv's page is not known."""
         html_dir = Path(conf.html_dir)
         pages = conf.own_pages
         judged = pages is not None
-        page_index.write(html_dir, conf.project, judged)
+        asv_index.write(html_dir, conf.project, judged)
         site.carry(html_dir)
         releases = release_list.collect(repo, graphs, revisions)
         release_list.write(html_dir, conf.project, releases, judged)

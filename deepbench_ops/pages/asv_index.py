@@ -14,8 +14,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from asv.util import UserError
-
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import frame
 from deepbench_ops.pages.frame import BENCHMARKS, POLICY_TAG, START
@@ -31,8 +29,8 @@ _INLINE = re.compile(r"[ \t]*<script\b[^>]*>[^<]*js_load_failure[^<]*</script>\s
 """asv's script for libraries that could not be fetched, the only one in the page itself."""
 
 
-class PagesError(DeepbenchError, UserError):
-    """The pages cannot be written; asv prints the text as one line and exits with an error."""
+class PagesError(DeepbenchError):
+    """asv's page is not as this version of asv writes it, so the pages cannot be completed."""
 
 
 def copies() -> dict[str, str]:
