@@ -123,8 +123,8 @@ def fast_factor(key: Key) -> float:
         return FAST_ALGORITHM if problem.family == "model" else 1.0
     if problem.r * problem.s > 1:
         return FAST_ALGORITHM
-    inside = _inside(problem.w, problem.pad_w, problem.stride_w, problem.p)
-    inside *= _inside(problem.h, problem.pad_h, problem.stride_h, problem.q)
+    inside = _inside(problem.w, problem.pad_w, problem.stride_w, problem.q)
+    inside *= _inside(problem.h, problem.pad_h, problem.stride_h, problem.p)
     return problem.p * problem.q / max(inside, 1)
 
 

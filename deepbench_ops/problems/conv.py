@@ -98,13 +98,13 @@ class Conv(Problem):
 
     @property
     def p(self) -> int:
-        """Columns of the output: (w - s + 2 pad_w) // stride_w + 1."""
-        return (self.w - self.s + 2 * self.pad_w) // self.stride_w + 1
+        """Rows of the output: (h - r + 2 pad_h) // stride_h + 1."""
+        return (self.h - self.r + 2 * self.pad_h) // self.stride_h + 1
 
     @property
     def q(self) -> int:
-        """Rows of the output: (h - r + 2 pad_h) // stride_h + 1."""
-        return (self.h - self.r + 2 * self.pad_h) // self.stride_h + 1
+        """Columns of the output: (w - s + 2 pad_w) // stride_w + 1."""
+        return (self.w - self.s + 2 * self.pad_w) // self.stride_w + 1
 
     @property
     def first_layer(self) -> bool:
@@ -120,6 +120,8 @@ class Conv(Problem):
     @property
     def flops(self) -> int:
         """2·P·Q·N·K·C·R·S, as DeepBench counts each of its three passes.
+
+        P are the rows of the output and Q its columns, as cuDNN and CUTLASS name them.
 
         The three passes are forward, backward to the data and backward to the weights. The
         count is the direct method's, also where an algorithm needs fewer operations.

@@ -100,14 +100,14 @@ def known_fault(p, precision):
     some narrow int8 images of one channel. With AMX int8 and bfloat16 are wrong where strides
     leave a single output column. The check finds each of them. None is published.
     """
-    single = AMX and p.p == 1 and p.stride_w > 1
+    single = AMX and p.q == 1 and p.stride_w > 1
     if precision == "bfloat16" and single:
         return True
     if precision == "int8":
         outside = p.pad_h >= p.r or p.pad_w >= p.s
         narrow = p.c == 1 and p.w < 32
         return single or ((outside or narrow) if p.r * p.s > 1 else (outside and narrow))
-    across = (p.s, p.p, p.stride_w, p.pad_w, p.w), (p.r, p.q, p.stride_h, p.pad_h, p.h)
+    across = (p.s, p.q, p.stride_w, p.pad_w, p.w), (p.r, p.p, p.stride_h, p.pad_h, p.h)
     return not all(
         any(0 <= output * stride + entry - pad < size for output in range(outputs))
         for entries, outputs, stride, pad, size in across
@@ -203,20 +203,20 @@ def test_numpy_notes_the_way_it_went(id, operation, expected):
     assert expected in kernel.notes["route"]
 
 
-@pytest.mark.parametrize(("images", "q", "p", "columns"), [(7, 3, 4, 30), (3, 50, 9, 100)])
-def test_blocks_cover_every_position_once(monkeypatch, images, q, p, columns):
+@pytest.mark.parametrize(("images", "p", "q", "columns"), [(7, 3, 4, 30), (3, 50, 9, 100)])
+def test_blocks_cover_every_position_once(monkeypatch, images, p, q, columns):
     """Blocks are bounded, and together they are all rows of all images, in order."""
     monkeypatch.setattr(im2col, "LEAST_COLUMNS", columns)
     monkeypatch.setattr(im2col, "BLOCK_BYTES", 1)
-    plan = im2col.blocks(images, im2col.Window(1, 1, 1, 1, 0, 0, q, p), 5, 4)
+    plan = im2col.blocks(images, im2col.Window(1, 1, 1, 1, 0, 0, p, q), 5, 4)
     covered = [
         (n, row)
         for block in plan
         for n in range(block.images.start, block.images.stop)
         for row in range(block.rows.start, block.rows.stop)
     ]
-    assert list(product(range(images), range(q))) == covered
-    assert max(block.count * block.height * p for block in plan) <= columns
+    assert list(product(range(images), range(p))) == covered
+    assert max(block.count * block.height * q for block in plan) <= columns
     assert images == sum(block.count for block in plan if block.first)
     assert images == sum(block.count for block in plan if block.last)
 
@@ -243,13 +243,13 @@ def test_float32_numpy_multiplies_without_a_copy_of_its_own(operation, layout):
 def definition(problem, images, filters):
     """Return the output as the definition has it: a loop per axis."""
     p = problem
-    output = np.zeros((p.n, p.k, p.q, p.p))
-    for n, k, q, column in np.ndindex(output.shape):
+    output = np.zeros((p.n, p.k, p.p, p.q))
+    for n, k, down, column in np.ndindex(output.shape):
         for c, r, s in np.ndindex(p.c, p.r, p.s):
-            row = q * p.stride_h + r - p.pad_h
+            row = down * p.stride_h + r - p.pad_h
             along = column * p.stride_w + s - p.pad_w
             if 0 <= row < p.h and 0 <= along < p.w:
-                output[n, k, q, column] += images[n, c, row, along] * filters[k, c, r, s]
+                output[n, k, down, column] += images[n, c, row, along] * filters[k, c, r, s]
     return output
 
 

@@ -200,7 +200,7 @@ tests:1 passed:1 skipped:0 mistrusted:0 unimplemented:0 invalid_arguments:0 fail
 def test_benchdnn_convolutions(problem, direction, kind):
     """Every size by its letters; the average time counts."""
     p = problem
-    prb = f"mb{p.n}ic{p.c}ih{p.h}iw{p.w}oc{p.k}oh{p.q}ow{p.p}kh{p.r}kw{p.s}"
+    prb = f"mb{p.n}ic{p.c}ih{p.h}iw{p.w}oc{p.k}oh{p.p}ow{p.q}kh{p.r}kw{p.s}"
     prb += f"sh{p.stride_h}sw{p.stride_w}ph{p.pad_h}pw{p.pad_w}"
     text = BENCHDNN.format(dir=direction[0], cfg=kind[0], prb=prb)
     assert facts(text) == {(p.id, direction[1], kind[1], None): 0.0005}

@@ -386,14 +386,22 @@ def test_conv_of_swapped_axes_is_the_same_work(problem):
     """Swapping width with height everywhere leaves operations and bytes as they were."""
     p = problem
     turned = Conv(p.h, p.w, p.c, p.n, p.k, p.s, p.r, p.pad_h, p.pad_w, p.stride_h, p.stride_w)
-    assert (p.q, p.p) == (turned.p, turned.q)
+    assert (p.p, p.q) == (turned.q, turned.p)
     assert (p.flops, p.bytes("int8")) == (turned.flops, turned.bytes("int8"))
 
 
 def test_width_goes_with_s():
     """A filter wider than high shrinks the width more: DeepSpeech's first layer."""
     layer = load("conv")[0]
-    assert (20, 5, 341, 79) == (layer.s, layer.r, layer.p, layer.q)
+    assert (20, 5, 341, 79) == (layer.s, layer.r, layer.q, layer.p)
+
+
+def test_p_counts_rows_and_q_columns():
+    """Of an image of 23 columns and 14 rows, P comes from the height and Q from the width."""
+    problem = Conv(w=23, h=14, c=1, n=1, k=1, r=3, s=5, pad_h=2, stride_w=2)
+
+    assert (14 - 3 + 2 * 2 + 1, (23 - 5) // 2 + 1) == (problem.p, problem.q)
+    assert 2 * 16 * 10 * 3 * 5 == problem.flops
 
 
 @given(rnns)

@@ -62,9 +62,9 @@ class ConvInputs:
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """What comes back from the layer above: n x k x q x p, shaped like the output."""
+        """What comes back from the layer above: n x k x p x q, shaped like the output."""
         p = self.problem
-        return self._draw((p.n, p.k, p.q, p.p), 1.0, 2)
+        return self._draw((p.n, p.k, p.p, p.q), 1.0, 2)
 
     @property
     def notes(self) -> dict[str, str]:
@@ -185,13 +185,13 @@ class ConvReference(ABC):
 
 
 class ForwardReference(ConvReference):
-    """output[n, k, q, p] = sum over c, r, s of images[n, c, q·stride + r - pad, ...]·filters."""
+    """output[n, k, p, q] = sum over c, r, s of images[n, c, p·stride + r - pad, ...]·filters."""
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """(n, k, q, p)."""
+        """(n, k, p, q)."""
         p = self.problem
-        return p.n, p.k, p.q, p.p
+        return p.n, p.k, p.p, p.q
 
     @property
     def terms(self) -> int:
@@ -205,7 +205,7 @@ class ForwardReference(ConvReference):
     def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         p = self.problem
         padded = _padded(p, left)
-        output = np.zeros((p.n, p.k, p.q * p.p), dtype=left.dtype)
+        output = np.zeros((p.n, p.k, p.p * p.q), dtype=left.dtype)
         for r, s in np.ndindex(p.r, p.s):
             output += right[:, :, r, s] @ _seen(p, padded, r, s).reshape(p.n, p.c, -1)
         return output.reshape(self.shape)
@@ -213,8 +213,8 @@ class ForwardReference(ConvReference):
     def _products(self, index: Index) -> list[np.ndarray]:
         p = self.problem
         found = []
-        for n, k, q, column in zip(*index, strict=True):
-            down, r = _inside(q * p.stride_h - p.pad_h, p.r, p.h)
+        for n, k, row, column in zip(*index, strict=True):
+            down, r = _inside(row * p.stride_h - p.pad_h, p.r, p.h)
             along, s = _inside(column * p.stride_w - p.pad_w, p.s, p.w)
             seen = self._widened(self.inputs.images[n, :, down, along])
             found.append(seen * self._widened(self.inputs.filters[k, :, r, s]))
@@ -245,16 +245,16 @@ class BackwardDataReference(ConvReference):
         flat = left.reshape(p.n, p.k, -1)
         for r, s in np.ndindex(p.r, p.s):
             spread = right[:, :, r, s].T @ flat
-            _seen(p, padded, r, s)[...] += spread.reshape(p.n, p.c, p.q, p.p)
+            _seen(p, padded, r, s)[...] += spread.reshape(p.n, p.c, p.p, p.q)
         return padded[:, :, p.pad_h : p.pad_h + p.h, p.pad_w : p.pad_w + p.w]
 
     def _products(self, index: Index) -> list[np.ndarray]:
         p = self.problem
         found = []
         for n, c, row, column in zip(*index, strict=True):
-            q, r = _reaching(row + p.pad_h, p.r, p.stride_h, p.q)
-            along, s = _reaching(column + p.pad_w, p.s, p.stride_w, p.p)
-            gradient = self._widened(self.inputs.gradient[n][:, q[:, None], along])
+            down, r = _reaching(row + p.pad_h, p.r, p.stride_h, p.p)
+            along, s = _reaching(column + p.pad_w, p.s, p.stride_w, p.q)
+            gradient = self._widened(self.inputs.gradient[n][:, down[:, None], along])
             found.append(gradient * self._widened(self.inputs.filters[:, c][:, r[:, None], s]))
         return found
 
@@ -290,9 +290,9 @@ class BackwardWeightsReference(ConvReference):
         p = self.problem
         found = []
         for k, c, r, s in zip(*index, strict=True):
-            q, down = _positions(r - p.pad_h, p.stride_h, p.q, p.h)
-            column, along = _positions(s - p.pad_w, p.stride_w, p.p, p.w)
-            gradient = self._widened(self.inputs.gradient[:, k, q, column])
+            row, down = _positions(r - p.pad_h, p.stride_h, p.p, p.h)
+            column, along = _positions(s - p.pad_w, p.stride_w, p.q, p.w)
+            gradient = self._widened(self.inputs.gradient[:, k, row, column])
             found.append(gradient * self._widened(self.inputs.images[:, c, down, along]))
         return found
 
@@ -302,9 +302,9 @@ def _padded(p: Conv, images: np.ndarray) -> np.ndarray:
 
 
 def _seen(p: Conv, padded: np.ndarray, r: int, s: int) -> np.ndarray:
-    """Return the view of padded images that entry (r, s) of a filter sees: n x c x q x p."""
-    down = slice(r, r + p.stride_h * (p.q - 1) + 1, p.stride_h)
-    along = slice(s, s + p.stride_w * (p.p - 1) + 1, p.stride_w)
+    """Return the view of padded images that entry (r, s) of a filter sees: n x c x p x q."""
+    down = slice(r, r + p.stride_h * (p.p - 1) + 1, p.stride_h)
+    along = slice(s, s + p.stride_w * (p.q - 1) + 1, p.stride_w)
     return padded[:, :, down, along]
 
 

@@ -169,7 +169,7 @@ class Calls:
         window: Window,
         dtype: np.dtype = WORK,
     ) -> Columns:
-        return Columns(depth, plan, window.p, dtype, self.order)
+        return Columns(depth, plan, window.q, dtype, self.order)
 
     def plan(self, images: int, window: Window, channels: int) -> list[Block]:
         depth = channels * window.r * window.s
@@ -245,7 +245,7 @@ class Pixels:
 
 
 def _window(p: Conv) -> Window:
-    return Window(p.r, p.s, p.stride_h, p.stride_w, p.pad_h, p.pad_w, p.q, p.p)
+    return Window(p.r, p.s, p.stride_h, p.stride_w, p.pad_h, p.pad_w, p.p, p.q)
 
 
 def _order(layout: str, window: Window, channels: int, filters: int, images: int) -> str:
@@ -254,9 +254,9 @@ def _order(layout: str, window: Window, channels: int, filters: int, images: int
     What is copied at a time is a row of the output in one order and a row of the filter with all
     its channels in the other. Rearranging the filters must cost little beside the products.
     """
-    short = window.p < SHORT_ROW or window.stride_w > 1
+    short = window.q < SHORT_ROW or window.stride_w > 1
     many = window.r * window.s > 1 and window.s * channels >= SHORT_ROW
-    cheap = REARRANGING * filters <= images * window.q * window.p
+    cheap = REARRANGING * filters <= images * window.p * window.q
     return "channels_last" if short and many and cheap else layout
 
 

@@ -30,8 +30,8 @@ class Window:
     stride_w: int
     pad_h: int
     pad_w: int
-    q: int
     p: int
+    q: int
     turned: bool = False
     """Whether the filters are turned round."""
 
@@ -45,7 +45,7 @@ class Window:
         return (self.r, self.s, self.stride_h, self.stride_w) == (1, 1, 1, 1) and not self.padded
 
     def seen(self, images: np.ndarray) -> np.ndarray:
-        """Return the view (c, r, s, n, q, p) of padded images (n, c, rows, columns)."""
+        """Return the view (c, r, s, n, p, q) of padded images (n, c, rows, columns)."""
         windows = sliding_window_view(images, (self.r, self.s), axis=(2, 3))
         seen = windows[:, :, :: self.stride_h, :: self.stride_w].transpose(1, 4, 5, 0, 2, 3)
         return seen[:, ::-1, ::-1] if self.turned else seen
@@ -88,13 +88,13 @@ class Block:
 
 def blocks(images: int, window: Window, depth: int, itemsize: int) -> list[Block]:
     """Cut `images` into blocks whose columns, of `depth` items each, are not too many."""
-    positions = window.q * window.p
+    positions = window.p * window.q
     if positions < LEAST_COLUMNS:
         together = min(images, LEAST_COLUMNS // positions)
         ranges = _ranges(images, together)
-        return [Block(each, slice(0, window.q), first=True, last=True) for each in ranges]
+        return [Block(each, slice(0, window.p), first=True, last=True) for each in ranges]
     most = max(LEAST_COLUMNS, BLOCK_BYTES // (depth * itemsize))
-    rows = list(_ranges(window.q, max(1, most // window.p)))
+    rows = list(_ranges(window.p, max(1, most // window.q)))
     return [
         Block(slice(n, n + 1), part, part is rows[0], part is rows[-1])
         for n in range(images)
@@ -113,18 +113,18 @@ class Columns:
     """A buffer for the columns of one block at a time, in the memory order of a layout."""
 
     def __init__(
-        self, depth: tuple[int, int, int], plan: list[Block], p: int, dtype: np.dtype, layout: str
+        self, depth: tuple[int, int, int], plan: list[Block], q: int, dtype: np.dtype, layout: str
     ) -> None:
         self._depth = depth
-        self._p = p
+        self._q = q
         self._layout = layout
-        most = max(block.count * block.height for block in plan) * p
+        most = max(block.count * block.height for block in plan) * q
         self._store = aligned_empty((int(np.prod(depth)) * most,), dtype)
 
     def of(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Return the buffer twice: as (c, r, s, n, q, p), and as a matrix of as many columns."""
+        """Return the buffer twice: as (c, r, s, n, p, q), and as a matrix of as many columns."""
         c, r, s = self._depth
-        positions = (block.count, block.height, self._p)
+        positions = (block.count, block.height, self._q)
         used = self._store[: c * r * s * int(np.prod(positions))]
         if self._layout == "published":
             array = used.reshape(c, r, s, *positions)
@@ -154,12 +154,12 @@ class Phases:
         self._phases = whole.reshape(*across, count, c, tall, wide)
 
     def seen(self, block: Block, r: int, s: int) -> np.ndarray:
-        """Return what entry (r, s) of a filter sees at the positions of a block: n, c, q, p."""
+        """Return what entry (r, s) of a filter sees at the positions of a block: n, c, p, q."""
         window = self._window
         phase = self._phases[r % window.stride_h, s % window.stride_w, : block.count]
         down, along = r // window.stride_h, s // window.stride_w
         rows = slice(down + block.rows.start, down + block.rows.stop)
-        return phase[:, :, rows, along : along + window.p]
+        return phase[:, :, rows, along : along + window.q]
 
     def interleaved(self, images: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield what is to be copied where, so that `images` are all without padding."""

@@ -31,7 +31,7 @@ def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> M
         output = graph.node("Conv", graph.input("images", drawn.images), filters, **sizes)
         dtype, route = drawn.images.dtype, "Conv"
     return Model(
-        serialised=graph.serialised({output: (dtype, (p.n, p.k, p.q, p.p))}),
+        serialised=graph.serialised({output: (dtype, (p.n, p.k, p.p, p.q))}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]),
         notes={
