@@ -32,7 +32,7 @@ FOLDER = Path(".asv", "unfinished")
 YES_VARIABLE = "DEEPBENCH_YES"
 """Set to 1, it starts long runs without a question."""
 
-MEASURING_CODE = ("problems", "models", "backends", "measure", "ranks")
+MEASURING_CODE = ("problems", "models", "backends", "measure", "distributed", "suite")
 BESIDE_IT = ("conditions.py", "inputs.py")
 
 

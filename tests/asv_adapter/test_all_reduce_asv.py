@@ -118,7 +118,9 @@ def test_too_little_memory_is_a_reason(monkeypatch):
 def test_the_suite_has_every_size_and_number_of_ranks():
     """Seven sizes by five numbers of ranks, whatever is installed; a selection finds them."""
     name = "all_reduce_suite"
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / "all_reduce.py")
+    spec = importlib.util.spec_from_file_location(
+        name, ROOT / "deepbench_ops" / "suite" / "all_reduce.py"
+    )
     suite = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(suite)
     ids, precisions, ranks = suite.Training.params

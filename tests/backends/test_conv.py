@@ -659,9 +659,9 @@ def test_a_primitive_that_cannot_be_told_breaks_nothing(monkeypatch):
 def test_benchmarks_time_each_pass_of_the_published_sets(monkeypatch):
     """Three passes in training, one in inference, a first call in both, on the sets' problems."""
     monkeypatch.setattr(kernel_run, "preload", lambda: None)
-    for name in ("benchmarks", "benchmarks.conv"):
+    for name in ("deepbench_ops.suite", "deepbench_ops.suite.conv"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    path = ROOT / "benchmarks" / "conv.py"
+    path = ROOT / "deepbench_ops" / "suite" / "conv.py"
     spec = importlib.util.spec_from_file_location("conv_benchmarks", path)
     suite = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(suite)
