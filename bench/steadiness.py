@@ -1,4 +1,4 @@
-"""The evidence behind the limits of `deepbench_ops/analysis/steadiness.py`, from results/.
+"""The evidence behind the limits of `deepbench_ops/machine/steadiness.py`, from results/.
 
 Prints, from the raw records of all machines:
 
@@ -27,8 +27,8 @@ import numpy as np
 from tabulate import tabulate
 
 from deepbench_ops.analysis import points
-from deepbench_ops.analysis.steadiness import SCALING, Judge, agreement, kind, reason
 from deepbench_ops.machine.roofs import Roofs
+from deepbench_ops.machine.steadiness import SCALING, Judge, agreement, kind, reason
 from deepbench_ops.releases import results_table
 from deepbench_ops.storage.measurements import Record, level
 

@@ -17,11 +17,11 @@ from typing import NamedTuple
 from asv.results import Results
 
 from deepbench_ops import left_out
-from deepbench_ops.analysis.steadiness import Judge
 from deepbench_ops.asv_adapter import stored, values
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.exchange import corrections
 from deepbench_ops.exchange.publication import Key
+from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.settings import Settings
@@ -84,7 +84,7 @@ class Point(NamedTuple):
     """Environment variables from outside that steer libraries; None where that is not known."""
     unsteady: str = ""
     """Why it is not to be trusted, in a few words; "" where it is steady (see
-    `results.steadiness`)."""
+    `machine.steadiness`)."""
     sample_seconds: tuple[float, ...] = ()
     """Its samples, where they were asked for."""
 

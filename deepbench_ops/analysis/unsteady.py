@@ -8,9 +8,9 @@ from pathlib import Path
 
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.steadiness import kind
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.steadiness import kind
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.table import Release
 

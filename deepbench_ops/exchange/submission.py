@@ -22,7 +22,6 @@ from typing import Any
 from asv.results import Results
 from asv.util import truncate_float_list
 
-from deepbench_ops.analysis import steadiness
 from deepbench_ops.asv_adapter import asv_files, stored
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
@@ -31,7 +30,7 @@ from deepbench_ops.exchange.filing import ENVIRONMENT, ListDays, entry_of, joine
 from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.exchange.plausible import Point
 from deepbench_ops.exchange.sheets import LARGEST_BYTES
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import profile, steadiness
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.table import Release, publication_of

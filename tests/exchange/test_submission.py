@@ -17,12 +17,12 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis import steadiness
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, machines, plausible, publication, raw, submission
+from deepbench_ops.machine import steadiness
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.problems import load
 from deepbench_ops.problems.ids import problem_of

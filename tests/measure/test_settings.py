@@ -15,9 +15,9 @@ from points import PLAIN, point
 from deepbench_ops.analysis import comparison, confirm, fastest, frameworks
 from deepbench_ops.analysis.history import lines
 from deepbench_ops.analysis.overhead import overheads
-from deepbench_ops.analysis.point_records import File
 from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.machine import detect
+from deepbench_ops.machine.point_records import File
 from deepbench_ops.measure import fingerprint, settings
 from deepbench_ops.pages import site_data
 from deepbench_ops.problems.selections import Selected

@@ -11,10 +11,10 @@ pytest.importorskip("asv", reason="results are read by asv")
 from datetime import date
 
 from deepbench_ops.analysis import comparison, fastest, frameworks, history
-from deepbench_ops.analysis.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
 from deepbench_ops.exchange import table_writer
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.machine.roofs import Roofs, fast_factor
+from deepbench_ops.machine.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
 from deepbench_ops.pages import site_data
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.table import Release

@@ -21,9 +21,9 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from deepbench_ops.analysis.point_records import NOTHING, File
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.machine.point_records import NOTHING, File
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.machine.roofs import Key, Roofs
 from deepbench_ops.storage import measurements
