@@ -4,7 +4,7 @@ Series of 80 points with known noise and known changes, fixed seeds, many of eac
 `analysis.detect_changes` next to asv's own step detection, a threshold against the previous run and
 a z-score against the last twenty runs. verdicts.py does the same for two releases.
 
-    python bench/detection.py [--series 10000] [--others 1000] [--write docs/detection.md]
+    python bench/detection.py [--series 10000] [--others 1000] [--write FILE]
     python bench/detection.py --physical [--framework torch] [--repeats 30] [--write ...]
 
 Writes tables in Markdown, into the marked part of a file where one is named. --physical asks the

@@ -122,7 +122,7 @@ def cli() -> None:
                                        time one problem now, in seconds
 
     Exit status: 0 answered, 1 bad news (a slower release, a wrong kernel), 2 no answer (wrong
-    input, or nothing found). docs/command_line.md has more.
+    input, or nothing found). docs/reference/conventions.md has more.
     """
 
 

@@ -12,8 +12,9 @@ Built for what series of benchmarks really look like:
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
   its noise, and beyond any excursion that it came back from.
 
-`splits` searches, `standing` judges, `levels` knows noise. `docs/detection.md` shows what is found,
-and what is found falsely, beside other detectors; such simulations chose the constants.
+`splits` searches, `drift_test` compares with drift, `levels` estimates noise. The constants were
+chosen by simulations: docs/explanation/detection.md has the rates of changes found and of false
+alarms.
 """
 
 import math

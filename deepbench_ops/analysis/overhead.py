@@ -19,7 +19,8 @@ class Overhead:
     def part(self) -> float:
         """What part of the whole is not its operations: 1 - operations / whole.
 
-        Below 0 where operations run faster one after the other than each alone; see docs/method.md.
+        Below 0 where operations run faster one after the other than each alone;
+        see docs/reference/method.md.
         """
         return 1 - self.operations.seconds / self.whole.seconds
 

@@ -1,8 +1,8 @@
 """The same kernel in several published sets: one kernel, measured more often.
 
 A set says where a problem was published, not how it is measured: in results/ the times of a kernel
-in two sets differ as those of two processes of one set do (docs/measuring.md). Published
-figures are not pooled, since sheets of training and of inference may hold other passes.
+in two sets differ as those of two processes of one set do (docs/explanation/measuring.md).
+Published figures are not pooled, since sheets of training and of inference may hold other passes.
 """
 
 from collections import defaultdict

@@ -63,8 +63,8 @@ def allreduce(
 
     Every process holds a vector of float32 and ends with the sum of all. Without --problem and
     --elements the seven published sizes are taken. Before and after it is timed, every entry on
-    every process is compared with the exact sum. docs/all_reduce.md derives each figure; between
-    machines, run "python -m deepbench_ops.distributed" under torchrun or mpirun.
+    every process is compared with the exact sum. docs/reference/all_reduce.md derives each
+    figure; between machines, run "python -m deepbench_ops.distributed" under torchrun or mpirun.
 
     \b
       median ms       the slowest rank's time for one all-reduce, in place

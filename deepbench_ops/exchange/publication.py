@@ -67,7 +67,7 @@ def read(
         if not found:
             first = f" ({unread[0].place} {unread[0].reason})" if unread else ""
             raise DeepbenchError(
-                f"no table of times{first}: see docs/published.md for how one begins"
+                f"no table of times{first}: see docs/reference/published.md for how one begins"
             )
         stated = specs.get(timings.SET)
         published_set = set_name(stated) if stated else joining.set_of(found)

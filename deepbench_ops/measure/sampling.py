@@ -77,7 +77,7 @@ class Policy:
     single_warm_up_seconds: a first call at least this long is the whole warm-up.
     long_call_seconds: a call at least this long is its own warm-up: what a first call pays for
         (threads, pages of new results, code) is mostly below a tenth of a second, which
-        docs/measuring.md shows.
+        docs/lab-notes/2026-11-23-sampling.md shows.
     wait_seconds: how long to wait in all, per kernel, for a disturbed machine to calm, where
         the run has as much to spare; a slice is only taken again where that fits in.
     disturbed_above: the yardstick's reading over nominal from which it counts as disturbed.

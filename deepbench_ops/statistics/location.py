@@ -34,7 +34,7 @@ clock."""
 
 CAUTION = 1.8
 """Factor by which probabilities are raised: the choice of a window takes a little of the coverage.
-docs/detection.md has the rates with it."""
+docs/explanation/detection.md has the rates with it."""
 
 KEPT, LEAST = 32, 1e-7
 """Windows that are kept: the most probable ones, of at least this part of the highest weight."""

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def bench():
-    """bench/detection.py as a module: the noises and steps of docs/detection.md."""
+    """bench/detection.py as a module: noises and steps of the lab note on simulated series."""
     sys.path.insert(0, str(ROOT / "bench"))  # it imports its neighbour
     spec = importlib.util.spec_from_file_location("detection", ROOT / "bench" / "detection.py")
     module = importlib.util.module_from_spec(spec)
@@ -68,7 +68,7 @@ def share_alarmed(noise, cv, series=1000):
 def test_steps_in_gaussian_noise_are_found(step, least):
     """Nearly all of the steps that the product promises, at their place and in their direction.
 
-    The bounds leave room for 1000 series; docs/detection.md has the figures of 10,000.
+    The bounds leave room for 1000 series; the lab note has the figures of 10,000.
     """
     assert share_found(detection.gaussian, step) >= least
 
@@ -96,7 +96,7 @@ PROMISED = {"5% at CV 1%, 5 after": 95, "2% at CV 1%, 10 after": 90, "10% at CV 
 
 def test_the_table_of_the_docs_keeps_the_promise():
     """Steps found, reports that are the step, and at most one alarm in a hundred series."""
-    page = (ROOT / "docs" / "detection.md").read_text()
+    page = (ROOT / "docs" / "lab-notes" / "2026-11-23-detection-simulation.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in page.splitlines()]
     ours = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
     for change, least in PROMISED.items():

@@ -22,7 +22,7 @@ from deepbench_ops.problems.model import Model
 
 TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03, "int8": 0.6}
 """How far an output may be off, as a part of the typical one (root mean square). Many layers add up
-their rounding; docs/method.md has what was found, and what it is to be less than."""
+their rounding; docs/reference/method.md says what was found and what it must be below."""
 
 GRADIENT_TOLERANCE = {"float32": 0.02, "tf32": 0.2, "bfloat16": 1.0, "float16": 0.2}
 """The same of a gradient's entries. Where rounding moves a number across a ReLU's corner, what
