@@ -23,9 +23,9 @@ PAIRS = 6
 OFTEN_SET = (("OPENBLAS_CORETYPE", "Haswell"),)
 
 CORE = """
-from deepbench_ops.backends.numpy_backend import openblas
-found = openblas.of_numpy()
-print(found.core() if found else "")
+from deepbench_ops.backends.numpy_backend import loaded_blas
+found = loaded_blas.of_numpy()
+print(found.core() if found and found.name == "openblas" else "")
 """
 
 

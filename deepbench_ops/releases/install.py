@@ -29,7 +29,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.detect import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import cuda_requirements
-from deepbench_ops.releases.plugins import installed, pip_arguments
+from deepbench_ops.releases.plugins import copied, pip_arguments
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import atomic
 
@@ -38,6 +38,8 @@ YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
 """The fixed workload of the yardstick: the same wheel in every environment, whatever it holds."""
 
 MARKER = fingerprint.ENVIRONMENT
+COPIED = "copied"
+"""The marker's key for the distributions copied from here, which alone can be replaced later."""
 WHERE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = "import {0}, importlib.metadata as m; print(m.version('{0}'))"
 
@@ -89,23 +91,33 @@ class Installation:
 
     def contents(self) -> dict[str, object]:
         """What the environment must hold, as its marker records it."""
-        plugins = list(installed())
         return {
             "requirements": list(self.requirements),
             "index": self.release.index,
             "project": str(self.project),
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-            **({"plugins": plugins} if plugins else {}),
+            COPIED: list(copied()),
         }
 
     def is_complete(self) -> bool:
+        marker = self._marker()
+        return self._is_sound(marker) and marker.get(COPIED) == self.contents()[COPIED]
+
+    def _marker(self) -> dict[str, object]:
+        """Return what the environment says that it holds, {} where it does not."""
         try:
             marker = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return False
-        left_out = isinstance(marker, dict) and marker.pop("left_out", None)
-        fits = not left_out or self._without_gpu()
-        return marker == self.contents() and fits and self.python.exists()
+            return {}
+        return marker if isinstance(marker, dict) else {}
+
+    def _is_sound(self, marker: dict[str, object]) -> bool:
+        """Whether all but the copied distributions is as it must be, none being one too many."""
+        own = {key: value for key, value in marker.items() if key not in (COPIED, "left_out")}
+        wanted = self.contents()
+        names = [_names(copies) for copies in (marker.get(COPIED, []), wanted.pop(COPIED))]
+        fits = not marker.get("left_out") or self._without_gpu()
+        return own == wanted and names[0] <= names[1] and fits and self.python.exists()
 
     def ensure(self) -> None:
         """Make the environment unless it is complete.
@@ -119,7 +131,13 @@ class Installation:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         with alone(self.folder, self.release.name):
-            if not self.is_complete():
+            if self.is_complete():
+                return
+            marker = self._marker()
+            if self._is_sound(marker):
+                self._copy()
+                self._write_marker(marker)
+            else:
                 self._make()
 
     def _make(self) -> None:
@@ -130,13 +148,15 @@ class Installation:
             self._create()
             left_out = self._install()
             self._check()
-            holds = self.contents() | ({"left_out": left_out} if left_out else {})
-            atomic.write_text(self.path / MARKER, json.dumps(holds, indent=1))
+            self._write_marker({"left_out": left_out} if left_out else {})
             self.log.unlink(missing_ok=True)
             done = True
         finally:
             if not done:
                 shutil.rmtree(self.path, ignore_errors=True)
+
+    def _write_marker(self, more: dict[str, object]) -> None:
+        atomic.write_text(self.path / MARKER, json.dumps(more | self.contents(), indent=1))
 
     def _create(self) -> None:
         # The bundled setuptools lets this project be installed without fetching a build tool.
@@ -147,11 +167,12 @@ class Installation:
         """Fill the environment; return what the framework asks for and is left out."""
         left_out = self._install_lean() if self._without_gpu() else self._install_all()
         self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
-        self._install_plugins()
+        self._copy()
         return left_out
 
-    def _install_plugins(self) -> None:
-        for distribution in installed().values():
+    def _copy(self) -> None:
+        """Install threadpoolctl and the plugins as they are installed here."""
+        for distribution in copied().values():
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     wanted = pip_arguments(distribution, Path(folder))
@@ -242,6 +263,12 @@ class Installation:
         return InstallError(
             f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"
         )
+
+
+def _names(copies: object) -> set[str]:
+    """Return the names in a list of name==version."""
+    listed = copies if isinstance(copies, list) else []
+    return {str(copy).partition("==")[0] for copy in listed}
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
-"""Other distributions with kernel families or frameworks: every measured environment holds them.
+"""Distributions that every measured environment gets as they are installed here.
 
-They are installed there without a network, from the files that are installed here, and without
-their dependencies: those belong in the release table.
+They are threadpoolctl and the plugins: other distributions with kernel families or frameworks.
+No network is needed. Their dependencies are not installed: those belong in the release table.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import families
 
 GROUPS = (families.GROUP, frameworks.GROUP)
+THREADPOOLCTL = "threadpoolctl"
 
 
 def installed() -> dict[str, metadata.Distribution]:
@@ -25,6 +26,20 @@ def installed() -> dict[str, metadata.Distribution]:
     points = [point for group in GROUPS for point in metadata.entry_points(group=group)]
     found = {f"{p.dist.name}=={p.dist.version}": p.dist for p in points if p.dist is not None}
     return dict(sorted(found.items()))
+
+
+def copied() -> dict[str, metadata.Distribution]:
+    """Return what every measured environment gets from here, by name==version.
+
+    Raises DeepbenchError where threadpoolctl is not installed.
+    """
+    try:
+        library = metadata.distribution(THREADPOOLCTL)
+    except metadata.PackageNotFoundError:
+        raise DeepbenchError(
+            f"{THREADPOOLCTL} is not installed next to this project: pip install {THREADPOOLCTL}"
+        ) from None
+    return {f"{THREADPOOLCTL}=={library.version}": library, **installed()}
 
 
 def pip_arguments(distribution: metadata.Distribution, folder: Path) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from deepbench_ops import backends
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
-from deepbench_ops.backends.numpy_backend import openblas
+from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -459,8 +459,8 @@ def test_thread_count_is_what_was_set(name):
     """After set_threads every later operation may use that many."""
     backend = loaded(name)
     before = backend.threads()
-    if name == "numpy" and openblas.of_numpy() is None:
-        pytest.skip("numpy does not use an OpenBLAS that can be asked")
+    if name == "numpy" and loaded_blas.of_numpy() is None:
+        pytest.skip("numpy's BLAS cannot be asked")
     try:
         backend.set_threads(1)
     except Unsupported as settled:
@@ -469,34 +469,6 @@ def test_thread_count_is_what_was_set(name):
     assert 1 == backend.threads()
     backend.set_threads(before)
     assert before == backend.threads()
-
-
-def test_numpy_with_an_unknown_blas_refuses_to_pretend(monkeypatch):
-    """Where the thread count can no longer be changed, only the count already asked for is."""
-    monkeypatch.setattr(openblas, "of_numpy", lambda: None)
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-        monkeypatch.setenv(name, "2")
-    backend = NumpyBackend()
-    backend.set_threads(2)
-    with pytest.raises(Unsupported, match="OPENBLAS_NUM_THREADS=3"):
-        backend.set_threads(3)
-
-
-def test_openblas_is_found_among_the_loaded_libraries(monkeypatch, tmp_path):
-    """Without a bundled library the process's own list is read, other packages' left out."""
-    maps = tmp_path / "maps"
-    maps.write_text(
-        "7f0-7f1 r-xp 00000000 fe:00 12   /usr/lib/libc.so.6\n"
-        "7f1-7f2 r-xp 00000000 fe:00 13   /opt/with space/libopenblasp-r0.3.30.so\n"
-        "7f2-7f3 r--p 00000000 fe:00 13   /opt/with space/libopenblasp-r0.3.30.so\n"
-        "7f3-7f4 r--p 00000000 fe:00 14   /x/site-packages/scipy_openblas32/lib/libopenblas.so\n"
-    )
-    opened = []
-    monkeypatch.setattr(openblas, "MAPS", maps)
-    monkeypatch.setattr(openblas, "OpenBlas", opened.append)
-    monkeypatch.setattr(np, "__file__", str(tmp_path / "numpy" / "__init__.py"))
-    openblas.of_numpy()
-    assert [Path("/opt/with space/libopenblasp-r0.3.30.so")] == opened
 
 
 @pytest.mark.parametrize("name", backends.NAMES)

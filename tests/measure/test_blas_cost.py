@@ -2,10 +2,10 @@
 
 import pytest
 
-from deepbench_ops.backends.numpy_backend import openblas
+from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.measure import blas_cost, pairs, settings
 
-pytestmark = pytest.mark.skipif(openblas.of_numpy() is None, reason="numpy has another BLAS")
+pytestmark = pytest.mark.skipif(loaded_blas.of_numpy() is None, reason="numpy has another BLAS")
 
 
 @pytest.fixture

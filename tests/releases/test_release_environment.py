@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import threadpoolctl
 import wheelhouse
 from asv import util
 from asv.commands.run import _do_build
@@ -119,11 +120,45 @@ def test_a_plugin_is_installed_next_to_every_release(made, tmp_path, monkeypatch
     record.write_text("".join(f"{path},,\n" for path in files if path.suffix != ".pyc"))
     monkeypatch.syspath_prepend(str(site))
     before = installation.is_complete()
+    monkeypatch.setattr(Installation, "_create", None)  # the framework is not installed again
 
     installation.ensure()
 
     held = "import importlib.metadata as m; print(m.version('deepbench-axpy'))"
     assert (False, "1.0") == (before, python(installation, held))
+    assert installation.is_complete()
+
+
+def test_an_environment_of_before_threadpoolctl_gets_it(made, monkeypatch):
+    """It comes from the files installed here, without a network and without a new environment."""
+    installation = made(released("1.0.0"))
+    installation.ensure()
+    installation._run(str(installation.python), "-m", "pip", "uninstall", "-y", "threadpoolctl")
+    marker = installation.path / install.MARKER
+    older = json.loads(marker.read_text(encoding="utf-8"))
+    del older[install.COPIED]
+    marker.write_text(json.dumps(older | {"left_out": []}))
+    before = installation.is_complete()
+    monkeypatch.setattr(Installation, "_create", None)
+
+    installation.ensure()
+
+    version = python(installation, "import threadpoolctl; print(threadpoolctl.__version__)")
+    assert (False, threadpoolctl.__version__) == (before, version)
+    assert installation.is_complete()
+
+
+def test_an_environment_with_a_plugin_too_many_is_made_again(made):
+    """A family that is no longer installed here must not be measured there."""
+    installation = made(released("1.0.0"))
+    installation.python.parent.mkdir(parents=True)
+    installation.python.touch()
+    contents = installation.contents()
+    copies = [*contents[install.COPIED], "removed-plugin==1.0"]
+    (installation.path / install.MARKER).write_text(json.dumps(contents | {install.COPIED: copies}))
+    installation.ensure()
+    assert installation.is_complete()
+    assert "1.0.0" == python(installation, "import numpy; print(numpy.__version__)")
 
 
 def test_an_interrupted_install_is_done_again(complete):
@@ -201,9 +236,10 @@ def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
     )
     plain._install()
     other._install()
-    assert not any("--extra-index-url" in command for command in said[:2])
-    place = said[2].index("--extra-index-url")
-    assert said[2][place + 1] == "https://example.org/simple"
+    half = len(said) // 2
+    assert not any("--extra-index-url" in command for command in said[:half])
+    place = said[half].index("--extra-index-url")
+    assert said[half][place + 1] == "https://example.org/simple"
 
 
 @pytest.mark.parametrize(

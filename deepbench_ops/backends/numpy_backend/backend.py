@@ -9,7 +9,7 @@ import numpy as np
 
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.memory import available
-from deepbench_ops.backends.numpy_backend import openblas
+from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.errors import Unsupported
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
@@ -24,42 +24,47 @@ class NumpyBackend(Backend):
         if device != "cpu":
             raise Unsupported(f"numpy runs on the cpu only, not on {device}")
         self.device = device
-        self._blas = openblas.of_numpy()
+        self._blas = loaded_blas.of_numpy(_built_with())
 
     def memory_available(self) -> float:
         """Return the bytes that can be allocated without swapping, as the system reports them."""
         return available()
 
     def threads(self) -> int | None:
-        """Return OpenBLAS's thread count; with another BLAS that of the environment, else None."""
+        """Return the BLAS's thread count; that of the environment where it cannot be asked."""
         if self._blas is not None:
             return self._blas.threads()
         asked = [os.environ.get(name, "") for name in THREAD_VARIABLES]
         return next((int(text) for text in asked if text.isdigit()), None)
 
     def set_threads(self, count: int) -> None:
-        """Set OpenBLAS's thread count.
+        """Set the BLAS's thread count.
 
-        Any other BLAS takes it only from the environment and before numpy is imported; then
-        Unsupported is raised unless the environment asked for `count` already.
+        A BLAS that threadpoolctl does not know, such as Accelerate, takes it only from the
+        environment and before numpy is imported; then Unsupported is raised unless the
+        environment asked for `count` already.
         """
         if self._blas is not None:
             self._blas.set_threads(count)
-        elif self.threads() != count:
+        if self.threads() != count:
             raise Unsupported(
-                f"numpy's BLAS is not the bundled OpenBLAS: for {count} threads set"
+                f"numpy's BLAS takes no new number of threads: for {count} set"
                 f" {', '.join(f'{name}={count}' for name in THREAD_VARIABLES)} before starting"
             )
 
     def versions(self) -> dict[str, str]:
-        """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path)."""
+        """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path).
+
+        blas_core is absent where the library does not tell it, as MKL.
+        """
         found = {"framework": f"numpy {np.__version__}", "numpy": np.__version__}
         with suppress(PackageNotFoundError):
             found["scipy"] = version("scipy")
         found["blas"] = _built_with()
         if self._blas is not None:
             found["blas_runtime"] = self._blas.config()
-            found["blas_core"] = self._blas.core()
+            if core := self._blas.core():
+                found["blas_core"] = core
             found["blas_threads"] = str(self._blas.threads())
         return found
 

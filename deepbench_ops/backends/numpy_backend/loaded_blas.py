@@ -1,0 +1,87 @@
+"""The BLAS library that numpy has loaded: release, code path, number of threads.
+
+numpy itself knows only the library it was built with. Which of its code paths the processor
+got, and the number of threads, are asked of the loaded library through threadpoolctl, which
+knows OpenBLAS, MKL, BLIS and FlexiBLAS under all their file names.
+"""
+
+import ctypes
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import LibController, ThreadpoolController
+
+CONFIG = [
+    f"{prefix}openblas_get_config{suffix}"
+    for prefix, suffix in product(("scipy_", ""), ("64_", "_64", ""))
+]
+"""Names of OpenBLAS's function that describes its build; they vary from wheel to wheel."""
+
+
+class LoadedBlas:
+    """One BLAS library of this process."""
+
+    def __init__(self, controller: LibController) -> None:
+        self._controller = controller
+
+    @property
+    def path(self) -> Path:
+        """The library's file."""
+        return Path(self._controller.filepath)
+
+    @property
+    def name(self) -> str:
+        """The library: openblas, mkl, blis or flexiblas."""
+        return str(self._controller.internal_api)
+
+    def config(self) -> str:
+        """Return release and build: OpenBLAS's own text, else name, version and threading layer."""
+        library = self._controller.dynlib
+        function = next((getattr(library, n) for n in CONFIG if hasattr(library, n)), None)
+        if function is None:
+            return self._described()
+        function.restype = ctypes.c_char_p
+        raw: bytes = function()
+        return raw.decode(errors="replace").strip()
+
+    def core(self) -> str:
+        """Return the processor generation it has chosen kernels for, as 'SkylakeX'; "" for MKL."""
+        return str(getattr(self._controller, "architecture", None) or "")
+
+    def threads(self) -> int:
+        """Return the number of threads it may use."""
+        return int(self._controller.get_num_threads())
+
+    def set_threads(self, count: int) -> None:
+        """Let it use `count` threads from now on; MKL in calls from this Python thread alone."""
+        # threadpoolctl lets only the first thread that asks change OpenBLAS's count.
+        release = getattr(self._controller, "clear_controlling_thread", None)
+        if release is not None:
+            release(force=True)
+        self._controller.set_num_threads(count)
+
+    def _described(self) -> str:
+        layer = getattr(self._controller, "threading_layer", None)
+        threads = f"{layer} threads" if layer else ""
+        return " ".join(filter(None, (self.name, self._controller.version, threads)))
+
+
+def of_numpy(built_with: str = "") -> LoadedBlas | None:
+    """Return numpy's BLAS, None where threadpoolctl knows none that can be numpy's.
+
+    Other packages may have loaded a BLAS of their own: the one in numpy's folders comes first,
+    then those that belong to no package, of these the one that numpy was `built_with`.
+    """
+    package = Path(np.__file__).resolve().parent
+    own = (package.parent / "numpy.libs", package / ".dylibs", package / ".libs")
+    found = [LoadedBlas(each) for each in _controllers()]
+    bundled = [blas for blas in found if blas.path.parent in own]
+    others = [blas for blas in found if "site-packages" not in blas.path.parts]
+    others.sort(key=lambda blas: (blas.name not in built_with.lower(), blas.path))
+    return next(iter((*bundled, *others)), None)
+
+
+def _controllers() -> list[LibController]:
+    found: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return sorted(found, key=lambda controller: str(controller.filepath))
