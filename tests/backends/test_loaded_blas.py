@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deepbench_ops import backends
 from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.errors import Unsupported
+from deepbench_ops.errors import DeepbenchError, Unsupported
 
+NUMPY_BACKEND = "deepbench_ops.backends.numpy_backend"
 COMPILER = shutil.which("cc")
 MKL = """
 static int threads = 7;
@@ -154,3 +156,12 @@ print(backend.threads())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "2" == done.stdout.strip()
+
+
+def test_an_environment_without_threadpoolctl_is_one_line(monkeypatch):
+    """As after an update of this project alone: the line names the package to install."""
+    for name in [name for name in sys.modules if name.startswith(NUMPY_BACKEND)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    with pytest.raises(DeepbenchError, match=r"install it with 'pip install threadpoolctl'"):
+        backends.preload("numpy")

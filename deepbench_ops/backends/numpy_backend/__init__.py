@@ -2,3 +2,4 @@
 
 POSITION = 10
 """Place among the frameworks in tables and menus."""
+COMPANIONS = ("threadpoolctl",)
