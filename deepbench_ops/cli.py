@@ -5,15 +5,19 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
+from deepbench_ops import __version__, left_out
+
 try:
     import click
 except ModuleNotFoundError:
+    if sys.argv[1:] == ["--version"]:
+        print(f"deepbench, version {__version__}")
+        sys.exit()
     sys.exit(
         "deepbench: error: the command needs click, which is missing here: "
         "pip install 'asv_bench_deepbench[track]'"
     )
 
-from deepbench_ops import __version__, left_out
 from deepbench_ops.errors import DeepbenchError, Interrupted, Unsupported
 
 NO_ANSWER = 2
@@ -22,6 +26,7 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 
 SECTIONS = {
     "Before measuring": {
+        "init": "make a project folder, where all of this happens",
         "machine": "describe this machine and read its peaks, once",
         "problems": "list all kernels with their FLOPs and bytes",
         "select": "print the pattern of a selection, for asv run --bench",
@@ -48,7 +53,7 @@ SECTIONS = {
         "unsteady": "points of a release to measure again",
     },
     "Releases, and results of others": {
-        "release": "list, add and clean up releases",
+        "release": "list, add, update and clean up releases",
         "import": "read published results, logs and submissions",
         "export": "write results as a workbook or a table",
         "submit": "pack the results of a machine for others to import",

@@ -1,0 +1,136 @@
+"""A new project folder: configuration, release table, benchmarks/, and results on request.
+
+Its files are copies: of this checkout, or of what the wheel holds (setup.py puts them there).
+"""
+
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
+
+from deepbench_ops import __version__
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.project import CONFIGURATION
+from deepbench_ops.releases import results_table, table
+
+FILES = Path(__file__).with_name("project_files")
+TABLE = "releases.csv"
+WORKFLOW = Path(".github", "workflows", "measure.yml")
+IGNORED = ".asv/\n.venv/\nhtml/\n__pycache__/\n.deepbench.lock*\n"
+PUBLISHED = "published"
+"""Stands for the results that others have published, in place of a path."""
+
+CHECKOUT_TABLE = '"repo": "deepbench_ops/releases/releases.csv"'
+
+
+def origin() -> Path:
+    """Return the folder whose files are copied: the wheel's, or this checkout."""
+    return FILES if (FILES / CONFIGURATION).is_file() else FILES.parents[1]
+
+
+def make(folder: Path, history: str | None = None, workflow: bool = False) -> None:
+    """Make a project folder, whole or not at all.
+
+    history: path of results to begin with: a project folder, its results folder or an archive of
+    either; or PUBLISHED. workflow: whether to add the scheduled measurement.
+    Raises DeepbenchError for a folder that is not empty, a repository's .git aside.
+    """
+    _demand_empty(folder)
+    existed = folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as unfinished:
+            written = Path(unfinished)
+            _write(written, workflow)
+            if history is not None:
+                _add_history(written, history)
+            # The configuration makes it a project folder, so it comes last.
+            for path in sorted(written.iterdir(), key=lambda path: path.name == CONFIGURATION):
+                path.rename(folder / path.name)
+    except BaseException:
+        if not existed:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _demand_empty(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise DeepbenchError(f"{folder} is a file: name a new or an empty folder")
+    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if CONFIGURATION in found:
+        raise DeepbenchError(f"{folder} holds {CONFIGURATION} already: name a new or empty folder")
+    held = [name for name in found if name != ".git"]
+    if held:
+        raise DeepbenchError(
+            f"{folder} is not empty, it holds {held[0]}: name a new or an empty folder"
+        )
+
+
+def _write(folder: Path, workflow: bool) -> None:
+    text = (origin() / CONFIGURATION).read_text(encoding="utf-8")
+    (folder / CONFIGURATION).write_text(
+        text.replace(CHECKOUT_TABLE, f'"repo": "{TABLE}"'), encoding="utf-8"
+    )
+    shutil.copyfile(table.TABLE, folder / TABLE)
+    (folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
+    (folder / "results").mkdir()
+    (folder / "benchmarks").mkdir()
+    suite = Path("benchmarks", "__init__.py")
+    shutil.copyfile(origin() / suite, folder / suite)
+    if workflow:
+        text = (FILES / WORKFLOW.name).read_text(encoding="utf-8")
+        (folder / WORKFLOW).parent.mkdir(parents=True)
+        (folder / WORKFLOW).write_text(text.replace("VERSION", __version__), encoding="utf-8")
+
+
+def _add_history(folder: Path, history: str) -> None:
+    """Copy results and the rows of their release table."""
+    given = origin() if history == PUBLISHED else Path(history)
+    with tempfile.TemporaryDirectory() as unpacked:
+        results = _results_in(given if given.is_dir() else _unpacked(given, Path(unpacked)), given)
+        for machine in sorted(path.parent for path in results.glob("*/machine.json")):
+            if history != PUBLISHED or is_published(machine):
+                ignored = shutil.ignore_patterns(".*")
+                shutil.copytree(machine, folder / "results" / machine.name, ignore=ignored)
+        for listed in results.glob("benchmarks.json"):
+            shutil.copyfile(listed, folder / "results" / listed.name)
+        rows = results_table.path_of(results)
+        if rows.is_file():
+            table.append(folder / TABLE, table.load(rows))
+
+
+def is_published(machine: Path) -> bool:
+    """Whether a machine's results were published by others: no raw seconds lie next to them."""
+    return not any(machine.glob("*.jsonl"))
+
+
+def _unpacked(archive: Path, folder: Path) -> Path:
+    """Unpack an archive, and return the folder."""
+    if not archive.exists():
+        raise DeepbenchError(f"{archive}: no such folder or archive: name one with results")
+    try:
+        if tarfile.is_tarfile(archive):
+            if not hasattr(tarfile, "data_filter"):
+                raise DeepbenchError(f"{archive}: unpack it first, which needs Python 3.11.4 here")
+            with tarfile.open(archive) as members:
+                members.extractall(folder, filter="data")
+        else:
+            shutil.unpack_archive(archive, folder, "zip")
+    except (shutil.ReadError, tarfile.TarError, EOFError) as error:
+        raise DeepbenchError(f"{archive} is no sound zip or tar archive: {error}") from None
+    return folder
+
+
+def _results_in(folder: Path, given: Path) -> Path:
+    """Return the folder of results in a checkout, in a results folder or in the folder of either.
+
+    Raises DeepbenchError naming `given` where there is none.
+    """
+    inside = sorted(path for path in folder.iterdir() if path.is_dir())
+    for place in (folder, folder / "results", *inside, *(path / "results" for path in inside)):
+        if any(place.glob("*/machine.json")):
+            return place
+    raise DeepbenchError(
+        f"{given} holds no results of any machine: name a project folder, its results/, or an "
+        "archive of either"
+    )
