@@ -1,21 +1,28 @@
-"""What a package index says of a project: which releases install here, and when they came out.
+"""Releases of a project on the package index that install here, and the day of each.
 
-Asked is the index that pip is configured for, through pip's own session, so that mirrors,
-certificates and credentials are those of the machine. Upload times stand in its JSON answer
-(`upload-time`, PEP 700) or in its HTML links (`data-upload-time`).
+The indexes are those that pip is configured for, with its mirrors, certificates and credentials
+(`pip_settings`). Upload times stand in the JSON answer of an index (`upload-time`, PEP 700) or in
+its HTML links (`data-upload-time`, which some mirrors add).
 """
 
 import datetime
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 from packaging.tags import Tag, sys_tags
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import pip_settings
+from deepbench_ops.releases.pip_settings import PipSettings
+
+if TYPE_CHECKING:
+    from requests import Response
 
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
 
@@ -27,33 +34,6 @@ class Upload:
     name: str
     day: str
     yanked: bool = False
-
-
-class _Links(HTMLParser):
-    """The uploads that a page of links lists."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[Upload] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        if tag == "a":
-            name = (attributes.get("href") or "").partition("#")[0].rpartition("/")[2]
-            day = (attributes.get("data-upload-time") or "")[:10]
-            self.found.append(Upload(name, day, "data-yanked" in attributes))
-
-
-def uploads(content_type: str, text: str) -> list[Upload]:
-    """Return the files that an index's page of a project lists, in either of its forms."""
-    if "json" in content_type:
-        return [
-            Upload(file["filename"], (file.get("upload-time") or "")[:10], bool(file.get("yanked")))
-            for file in json.loads(text)["files"]
-        ]
-    links = _Links()
-    links.feed(text)
-    return links.found
 
 
 def dated(found: Iterable[Upload], tags: frozenset[Tag]) -> dict[Version, datetime.date]:
@@ -73,7 +53,7 @@ def dated(found: Iterable[Upload], tags: frozenset[Tag]) -> dict[Version, dateti
 
 
 class Index:
-    """The package index, each project asked for once."""
+    """The package index; each project is asked for once."""
 
     def __init__(self) -> None:
         self._known: dict[str, dict[Version, datetime.date]] = {}
@@ -103,21 +83,94 @@ class Index:
 
 
 def fetch(project: str) -> list[Upload]:
-    """Return what pip's configured index lists; DeepbenchError where it cannot be asked."""
-    from pip._internal.commands import create_command  # pip offers no public way to its session
+    """Return the files of a project that the indexes list which pip is configured for.
 
-    command = create_command("download")
-    options, _ = command.parse_args([project])
-    with command._build_session(options) as session:  # type: ignore[attr-defined]
-        url = f"{options.index_url.rstrip('/')}/{project}/"
-        try:
-            answer = session.get(url, headers={"Accept": ACCEPT}, timeout=60)
-        except OSError as error:
-            raise DeepbenchError(
-                f"the package index cannot be asked for {project}: {error}"
-            ) from None
-        if answer.status_code != 200:
-            raise DeepbenchError(
-                f"the package index answers {answer.status_code} for {project}: is it spelt right?"
-            )
-        return uploads(answer.headers.get("Content-Type", ""), answer.text)
+    Raises DeepbenchError where one of them cannot be asked, or none has the project.
+    """
+    settings = pip_settings.read()
+    if not settings.urls:
+        raise DeepbenchError(
+            f"pip may ask no package index for {project} (no-index is set): give --date"
+        )
+    pages = [_uploads(project, url, settings) for url in settings.urls]
+    if all(page is None for page in pages):
+        raise DeepbenchError(f"the package index has no {project}: is it spelt right?")
+    return [upload for page in pages for upload in page or ()]
+
+
+def _uploads(project: str, url: str, settings: PipSettings) -> list[Upload] | None:
+    """Return what one index lists of a project, None where it has no such project."""
+    folder = _folder(url)
+    if folder is not None:
+        page = folder / canonicalize_name(project) / "index.html"
+        return linked(page.read_bytes()) if page.is_file() else None
+    try:
+        answer = _get(f"{url.rstrip('/')}/{canonicalize_name(project)}/", settings)
+    except OSError as error:
+        raise DeepbenchError(f"the package index cannot be asked for {project}: {error}") from None
+    if answer.status_code == 404:
+        return None
+    if answer.status_code != 200:
+        raise DeepbenchError(
+            f"the package index at {urlsplit(url).hostname} answers {answer.status_code} for"
+            f" {project}: see `pip config list` for its address and credentials"
+        )
+    try:
+        return listed(project, answer)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise DeepbenchError(f"the package index's page of {project} is broken: {reason}") from None
+
+
+def listed(project: str, answer: "Response") -> list[Upload]:
+    """Return the files in an index's answer, in either of its forms."""
+    from pypi_simple import ProjectPage
+
+    if "json" not in answer.headers.get("Content-Type", ""):
+        return linked(answer.content)
+    return [
+        Upload(
+            file.filename,
+            file.upload_time.date().isoformat() if file.upload_time else "",
+            bool(file.is_yanked),
+        )
+        for file in ProjectPage.from_response(answer, project).packages
+    ]
+
+
+def linked(page: bytes) -> list[Upload]:
+    """Return the files that a page of links lists; their days where the index adds them."""
+    from pypi_simple import RepositoryPage
+
+    return [
+        Upload(
+            name=unquote(urlsplit(link.url).path.rpartition("/")[2]),
+            day=str(link.attrs.get("data-upload-time", ""))[:10],
+            yanked="data-yanked" in link.attrs,
+        )
+        for link in RepositoryPage.from_html(page).links
+    ]
+
+
+def _get(url: str, settings: PipSettings) -> "Response":
+    """Return an index's answer; requests itself reads .netrc and the variables of proxies."""
+    import requests
+
+    parts = urlsplit(url)
+    trusted = {parts.hostname, parts.netloc.rpartition("@")[2]} & {*settings.trusted}
+    return requests.get(
+        url,
+        headers={"Accept": ACCEPT},
+        timeout=settings.timeout,
+        verify=False if trusted else settings.certificates or True,
+        cert=settings.client_certificate or None,
+        proxies={"http": settings.proxy, "https": settings.proxy} if settings.proxy else None,
+    )
+
+
+def _folder(url: str) -> Path | None:
+    """Return the folder of an index on this disk."""
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return Path(url2pathname(parts.path))
+    return None if "://" in url else Path(url)

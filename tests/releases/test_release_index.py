@@ -1,15 +1,22 @@
-"""What an index page says of releases, in both of its forms, and the companions of a day."""
+"""Releases on an index page, in both of its forms, and the companions of a day."""
 
+import base64
 import datetime
+import http.server
 import json
+import os
+import sys
+import threading
+from types import SimpleNamespace
 
 import pytest
 from packaging.tags import Tag
 from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companions, index
-from deepbench_ops.releases.index import Index, Upload, dated, uploads
+from deepbench_ops.releases import companions, index, pip_settings
+from deepbench_ops.releases.index import Index, Upload, dated
+from deepbench_ops.releases.pip_settings import PipSettings
 
 FILES = [
     Upload("numpy-2.0.0-cp311-cp311-linux_x86_64.whl", "2024-06-16"),
@@ -25,23 +32,177 @@ FILES = [
 TAGS = frozenset({Tag("cp311", "cp311", "linux_x86_64"), Tag("py3", "none", "any")})
 
 
-def test_both_forms_of_an_index_page_say_the_same():
-    """JSON and HTML answers give the same names, days and withdrawals."""
-    page = {
-        "files": [
-            {"filename": file.name, "upload-time": f"{file.day}T10:00:00Z" if file.day else None}
-            | ({"yanked": "broken"} if file.yanked else {})
-            for file in FILES
-        ]
-    }
-    links = [
+def page_of(files: list[Upload]) -> str:
+    """The JSON answer of an index (PEP 691 and 700)."""
+    listed = [
+        {
+            "filename": file.name,
+            "url": f"https://example.org/{file.name}",
+            "hashes": {},
+            "yanked": "broken" if file.yanked else False,
+        }
+        | ({"upload-time": f"{file.day}T10:00:00Z"} if file.day else {})
+        for file in files
+    ]
+    return json.dumps({"meta": {"api-version": "1.1"}, "name": "numpy", "files": listed})
+
+
+def links_of(files: list[Upload]) -> str:
+    """The page of links of an index that adds the days."""
+    return "".join(
         f'<a href="https://example.org/{file.name}#sha256=0"'
         f" {f'data-upload-time={file.day}T10:00:00Z' if file.day else ''}"
         f" {'data-yanked=broken' if file.yanked else ''}>{file.name}</a>"
-        for file in FILES
-    ]
-    assert FILES == uploads("application/vnd.pypi.simple.v1+json", json.dumps(page))
-    assert FILES == uploads("text/html; charset=utf-8", "".join(links))
+        for file in files
+    )
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """A package index on this machine, which pip's settings name by `use`."""
+    seen: list[tuple[str, str]] = []
+    pages: dict[str, tuple[str, str]] = {}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append((self.path, self.headers.get("Authorization", "")))
+            kind, text = pages.get(self.path, ("", ""))
+            self.send_response(200 if kind else 404)
+            self.send_header("Content-Type", kind or "text/plain")
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *args):
+            pass
+
+    serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=serving.serve_forever, daemon=True)
+    thread.start()
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def use(text: str) -> None:
+        (tmp_path / "pip.conf").write_text(text.format(host=f"127.0.0.1:{serving.server_port}"))
+
+    yield SimpleNamespace(pages=pages, seen=seen, use=use, port=serving.server_port)
+    serving.shutdown()
+    serving.server_close()
+    thread.join()
+
+
+JSON = "application/vnd.pypi.simple.v1+json"
+HTML = "text/html; charset=utf-8"
+
+
+def test_both_forms_of_an_index_page_say_the_same(server):
+    """JSON and HTML answers give the same names, days and withdrawals."""
+    server.use("[global]\nindex-url = http://{host}/simple\n")
+    server.pages["/simple/numpy/"] = (JSON, page_of(FILES))
+    assert FILES == index.fetch("numpy")
+    server.pages["/simple/numpy/"] = (HTML, links_of(FILES))
+    assert FILES == index.fetch("numpy")
+
+
+def test_credentials_of_the_address_are_sent(server, monkeypatch):
+    """A mirror's name and password stand in PIP_INDEX_URL, which comes before pip's file."""
+    server.use("[global]\nindex-url = http://{host}/elsewhere\n")
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://ada:secret@127.0.0.1:{server.port}/simple/")
+    server.pages["/simple/ml-dtypes/"] = (JSON, page_of(FILES))
+    assert FILES == index.fetch("ml_dtypes")
+    expected = "Basic " + base64.b64encode(b"ada:secret").decode()
+    assert [("/simple/ml-dtypes/", expected)] == server.seen
+
+
+def test_credentials_of_netrc_are_sent(server, tmp_path):
+    """An address without a password gets that of its host."""
+    server.use("[global]\nindex-url = http://{host}/simple\n")
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password netrc-secret\n")
+    server.pages["/simple/numpy/"] = (JSON, page_of(FILES))
+    index.fetch("numpy")
+    expected = "Basic " + base64.b64encode(b"ada:netrc-secret").decode()
+    assert [expected] == [authorization for _, authorization in server.seen]
+
+
+def test_extra_indexes_add_their_files(server, tmp_path):
+    """Those on this disk too; one without the project adds nothing."""
+    folder = tmp_path / "index" / "numpy"
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text(links_of(FILES[2:3]))
+    server.use(
+        "[global]\nindex-url = http://{host}/simple\nextra-index-url = http://{host}/extra\n"
+        f"    http://{{host}}/empty\n    {folder.parent.as_uri()}\n"
+    )
+    server.pages["/simple/numpy/"] = (JSON, page_of(FILES[:1]))
+    server.pages["/extra/numpy/"] = (HTML, links_of(FILES[1:2]))
+    assert FILES[:3] == index.fetch("numpy")
+
+
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ("[global]\nindex-url = http://{host}/simple\n", "has no numpy: is it spelt right"),
+        ("[global]\nindex-url = http://{host}/broken\n", "page of numpy is broken"),
+        ("[global]\nindex-url = http://127.0.0.1:9/\n", "cannot be asked for numpy"),
+        ("[install]\nno-index = true\n", r"no-index is set\): give --date"),
+        ("[global]\ntimeout = soon\n", "invalid floating-point value: 'soon'"),
+        ("[global\n", "pip cannot read its configuration"),
+    ],
+)
+def test_an_index_that_gives_no_answer_is_one_line(server, configuration, expected):
+    """The line says whether the address, the project or pip's configuration is at fault."""
+    server.use(configuration)
+    server.pages["/broken/numpy/"] = (JSON, "{")
+    with pytest.raises(DeepbenchError, match=expected) as error:
+        index.fetch("numpy")
+    assert "\n" not in str(error.value)
+
+
+def test_a_refusal_names_the_host_without_the_password(server, monkeypatch):
+    """Messages end up in logs that others read."""
+    monkeypatch.setattr(
+        index, "_get", lambda url, settings: SimpleNamespace(status_code=401, headers={})
+    )
+    monkeypatch.setenv("PIP_INDEX_URL", "http://ada:secret@mirror.example/simple")
+    server.use("")
+    with pytest.raises(DeepbenchError, match=r"mirror\.example answers 401") as error:
+        index.fetch("numpy")
+    assert "secret" not in str(error.value)
+
+
+def test_settings_of_certificates_and_proxies_reach_the_request():
+    """A variable comes before the section of the command, and that before the general one."""
+    found = pip_settings.settings(
+        {
+            ":env:.cert": "/of/the/variable",
+            "install.cert": "/of/the/command",
+            "install.client-cert": "/client",
+            "global.client-cert": "/general",
+            "global.trusted-host": "mirror.example other:8080",
+            "global.proxy": "http://proxy",
+            ":env:.default-timeout": "7",
+            ":env:.index-url": "",
+            "global.index-url": "https://mirror.example/simple",
+        }
+    )
+    expected = PipSettings(
+        ("https://mirror.example/simple",),
+        "/of/the/variable",
+        "/client",
+        ("mirror.example", "other:8080"),
+        "http://proxy",
+        7.0,
+    )
+    assert expected == found
+
+
+def test_without_pip_its_variables_count(monkeypatch):
+    """As in an environment that uv made."""
+    monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.example/simple")
+    monkeypatch.setattr(pip_settings, "PIP", [sys.executable, "-S", "-E", "-m", "pip"])
+    assert ("https://mirror.example/simple",) == pip_settings.read().urls[:1]
 
 
 def test_releases_are_those_that_install_here_dated_by_their_first_wheel():
@@ -63,7 +224,7 @@ def served(monkeypatch, projects):
 
 
 def test_companions_are_those_of_the_day(monkeypatch):
-    """Beside a release stands what was newest when it came out, below a ceiling if there is one."""
+    """The companions of a release are the newest of its day, below a ceiling if there is one."""
     served(
         monkeypatch,
         {
@@ -81,7 +242,7 @@ def test_companions_are_those_of_the_day(monkeypatch):
 
 
 def test_a_ceiling_without_an_end_stands(monkeypatch):
-    """MindSpore is built for numpy 1, and nobody knows until when."""
+    """MindSpore is built for numpy 1, and no last version is known."""
     served(monkeypatch, {"numpy": {"1.26.4": "2024-02-05", "2.4.6": "2026-05-01"}})
     row = companions.row("mindspore", Version("3.0.0"), datetime.date(2030, 1, 1), Index())
     assert ("numpy==1.26.4",) == row.pins
@@ -98,7 +259,7 @@ def test_jaxlib_is_the_highest_of_the_same_minor_that_is_not_above(monkeypatch):
         assert companions.row("jax", Version(alone), day, Index()) is None
 
 
-def test_an_index_without_upload_times_is_told(monkeypatch):
+def test_an_index_without_upload_times_is_reported(monkeypatch):
     """A date must come from somewhere."""
     monkeypatch.setattr(index, "fetch", lambda project: [Upload("jax-1-py3-none-any.whl", "")])
     with pytest.raises(DeepbenchError, match="no upload times for jax: give --date"):
