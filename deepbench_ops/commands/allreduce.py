@@ -61,10 +61,14 @@ def allreduce(
 ) -> None:
     """Time the sum of a vector over N processes of this machine.
 
+    \b
+        deepbench allreduce --ranks 4
+        deepbench allreduce --ranks 8 --problem n4194304 --repeats 1000
+
     Every process holds a vector of float32 and ends with the sum of all. Without --problem and
-    --elements the seven published sizes are taken. Before and after it is timed, every entry on
-    every process is compared with the exact sum. docs/reference/all_reduce.md derives each
-    figure; between machines, run "python -m deepbench_ops.distributed" under torchrun or mpirun.
+    --elements the seven published sizes are taken. Every entry on every process is compared with
+    the exact sum, before and after the timing. docs/reference/all_reduce.md derives each figure.
+    Between machines, run "python -m deepbench_ops.distributed" under torchrun or mpirun.
 
     \b
       median ms       the slowest rank's time for one all-reduce, in place

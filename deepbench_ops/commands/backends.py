@@ -37,11 +37,14 @@ KINDS = 2
 def backends(
     frameworks: tuple[str, ...], device: str, families: tuple[str, ...], form: str
 ) -> None:
-    """Print which framework has which kernel, in which precision, and why others are missing.
+    """Print which framework has which kernel, and why others are missing.
 
-    One small problem of each kind of kernel is computed by every framework that is installed here
-    and compared with float64. A cell is yes, or the number of a reason below the table. "deepbench
-    check" tries every kind of problem.
+    \b
+        deepbench backends --family gemm
+
+    One small problem of each kind of kernel is computed by every installed framework and compared
+    with float64. A cell is yes, or the number of a reason below the table. "deepbench check" tries
+    every kind of problem.
     """
     names = once(known("framework", name, NAMES) for name in frameworks) or NAMES
     place = known("device", device, DEVICES)

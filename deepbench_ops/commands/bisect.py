@@ -23,8 +23,10 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
 @click.argument("problem", metavar="PROBLEM")
 @click.argument("span", metavar="FROM..TO")
 @click.option("--family", metavar="F", help="The family of PROBLEM, if several have its id.")
-@click.option("--precision", metavar="P", default="float32", show_default=True)
-@click.option("--operation", metavar="O", default="forward", show_default=True)
+@click.option(
+    "--precision", metavar="P", default="float32", show_default=True, help="The precision."
+)
+@click.option("--operation", metavar="O", default="forward", show_default=True, help="The pass.")
 @click.option(
     "--wheel",
     "wheels",
@@ -57,8 +59,8 @@ def bisect(
     \b
         deepbench bisect m3072_n1_k128_NN numpy-1.24.4..numpy-2.4.6
 
-    Releases in between are measured against FROM, in pairs of live processes, each until it is
-    certain whether it is slow. Their environments are installed where they are missing.
+    Releases in between are measured against FROM in pairs of live processes, each until it is
+    certain whether it is slow. Missing environments are installed.
 
     The exit status is 1 if a slow release was found, 0 if TO is not slower than FROM, and 2 if
     that stays uncertain.

@@ -58,18 +58,21 @@ def check(
     layouts: tuple[str, ...],
     form: str,
 ) -> None:
-    """Compare every kernel with float64, on small problems, and time none.
+    """Compare every kernel with float64 on small problems, timing none.
 
-    One line for each framework, device, family, operation, precision and layout of tensors that
-    the family has, printed as soon as it is known. The problems are those of the published lists
-    cut down to a size at which every entry of the output can be compared, one of each kind;
-    all-reduces run between two and between three processes. Error and tolerance are those of the
-    entry that comes nearest to its tolerance, or is furthest beyond it.
+    \b
+        deepbench check --framework numpy --family gemm
+        deepbench check --precision bfloat16 --format json
+
+    One line for each framework, device, family, operation, precision and layout, printed as soon
+    as it is known. The problems are listed ones, cut down until every entry of the output can be
+    compared; all-reduces run on two and on three processes. Error and tolerance are those of the
+    entry that comes closest to its tolerance, or exceeds it most.
 
     \b
       ok       every entry of every problem is within its tolerance
       wrong    some entry is not, or the kernel fails: the exit status is 1
-      skipped  missing here, and why; if all are, the exit status is 2
+      skipped  missing here, with the reason; if all are, the exit status is 2
     """
     wanted = (
         once(known("framework", name, NAMES) for name in frameworks) or NAMES,

@@ -55,17 +55,18 @@ CHANGE_COLUMNS = (
 def compare(
     contenders: tuple[str, ...], widest: int, device: str | None, results: Path, form: str
 ) -> None:
-    """Compare each MACHINE with the first, over the kernels that both have, as they usually run.
-
-    Without MACHINE, "@RELEASE" is of this machine, and a single MACHINE is compared with this one.
-    RELEASE is one like torch-2.13.0, or a framework, whose newest time of each kernel counts;
-    published figures are the framework "published":
+    """Compare machines or releases over the kernels that both have.
 
     \b
         deepbench compare @numpy-1.26.4 @numpy-2.2.6
         deepbench compare nvidia-v100
         deepbench compare nvidia-v100@published-2017.11.16 nvidia-v100@published-2019.10.7
         deepbench compare epyc-9004-2core@torch epyc-9004-2core@numpy nvidia-v100
+
+    Each MACHINE is compared with the first, under the usual conditions. Without MACHINE,
+    "@RELEASE" is of this machine, and a single MACHINE is compared with this one. RELEASE is one
+    like torch-2.13.0, or a framework, whose newest time of each kernel counts; published figures
+    are the framework "published".
 
     A ratio is the geometric mean of other / first in seconds: below 1 the other is faster. Its
     interval takes the kernels as a sample of all that a family could have. CSV has the families

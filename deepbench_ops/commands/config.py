@@ -11,11 +11,14 @@ from deepbench_ops.asv_adapter.config import load
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def config(file: Path | None) -> None:
-    """Check asv's configuration: FILE, or asv.conf.json of the project folder.
+    """Check asv.conf.json, or FILE, and say how to mend it.
 
-    asv ignores keys it does not know, and answers a file it cannot parse with a traceback.
-    This names file, line or key, and how to mend it. It also reports a machine that asv knows
-    otherwise than its results do.
+    \b
+        deepbench config
+
+    asv ignores keys that it does not know, and prints a traceback for a file that it cannot read.
+    This command names the file, line or key, and the mend. It also reports where asv's entry of
+    this machine differs from that of the results.
     """
     file = file or project.root() / project.CONFIGURATION
     values = load(file)

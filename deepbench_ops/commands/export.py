@@ -38,19 +38,19 @@ def export(
     form: str | None,
     results: Path,
 ) -> None:
-    """Write results of a machine to FILE.
+    """Write the results of a machine as a workbook or a table.
+
+    \b
+        deepbench export --machine our-card --format xlsx
+        deepbench export ours.xlsx --machine our-card --release torch-2.13.0 --set training
+        deepbench export all.csv --machine our-card
 
     xlsx is a workbook in DeepBench's style, of one release (the newest, if none is named) and set,
     under the usual conditions, without whole models; csv, json and parquet are one table with a row
     for each time. "deepbench import" reads all of them back, with intervals and samples.
 
     Without FILE, csv and json go to standard output, the others to files that are named after
-    machine and release, a workbook for each set:
-
-    \b
-        deepbench export --machine our-card --format xlsx
-        deepbench export ours.xlsx --machine our-card --release torch-2.13.0 --set training
-        deepbench export all.csv --machine our-card
+    machine and release, a workbook for each set.
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.exchange import table_writer

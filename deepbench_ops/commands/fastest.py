@@ -28,7 +28,9 @@ COLUMNS = (
 
 
 @click.command()
-@click.option("--selection", metavar="NAME", default="headline", show_default=True)
+@click.option(
+    "--selection", metavar="NAME", default="headline", show_default=True, help="The problems."
+)
 @click.option("--family", metavar="F", help="Only this family.")
 @click.option(
     "--precision",
@@ -59,16 +61,16 @@ def fastest(
 ) -> None:
     """Print the fastest machine for each kernel of a selection.
 
+    \b
+        deepbench fastest --as-of 2017-07-14
+        deepbench fastest --as-of 2018-04-03 \\
+            --precision float32 --precision float32_mixed --precision float16
+        deepbench fastest --precision float16 --family gemm --history
+
     These are the tables of DeepBench's README, of any day: the total of a kernel's published
     passes (forward and both backward passes, where a machine has them) and the forward pass's
     FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it. The last of these
-    tables were of whichever precision is faster, which --precision does where it is repeated:
-
-    \b
-        deepbench fastest --as-of 2017-07-14
-        deepbench fastest --as-of 2018-04-03 \
-            --precision float32 --precision float32_mixed --precision float16
-        deepbench fastest --precision float16 --family gemm --history
+    tables took the faster of several precisions: repeat --precision for that.
     """
     from deepbench_ops.analysis import fastest as records
     from deepbench_ops.analysis import points

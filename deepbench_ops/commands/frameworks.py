@@ -20,9 +20,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--machine", metavar="NAME", help="The machine.  [default: this one]")
-@click.option("--selection", type=click.Choice(SELECTIONS), default="headline", show_default=True)
+@click.option(
+    "--selection",
+    type=click.Choice(SELECTIONS),
+    default="headline",
+    show_default=True,
+    help="The problems.",
+)
 @click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
-@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    show_default=True,
+    help="The precision.",
+)
 @printed_as("table", "markdown", "json")
 @results_folder
 def frameworks(
@@ -33,9 +45,13 @@ def frameworks(
     form: str,
     results: Path,
 ) -> None:
-    """Compare the frameworks that were measured on a machine, kernel by kernel.
+    """Compare the frameworks on a machine, kernel by kernel.
 
-    Of each framework the newest release counts. A star marks the fastest if it is ahead of the
+    \b
+        deepbench frameworks
+        deepbench frameworks --machine epyc-9004-2core --family conv --selection training
+
+    The newest release of each framework counts. A star marks the fastest if it is ahead of the
     second by more than the noise between processes; each time comes with its interval.
     """
     from deepbench_ops.analysis import frameworks as analysis

@@ -57,17 +57,24 @@ def import_(
     cells: bool,
     form: str,
 ) -> None:
-    """Bring published results into results/, as asv results of their machines.
-
-    Workbooks are read by their headers, in the style of those that DeepBench published; the output
-    of DeepBench's programs, nccl-tests, OSU's osu_allreduce and oneDNN's benchdnn, what
-    "deepbench submit" packs and what "deepbench export" writes, by its content.
-    The machines join the pages at the next "asv publish"; a file that was imported before changes
-    nothing. A vendor's own needs a name and a day:
+    """Import published results, logs and submissions into results/.
 
     \b
         deepbench import ours.xlsx --machine our-card --date 2026-11-21
         deepbench import gemm.log --machine our-card --date 2026-11-21 --device cuda
+        deepbench import submission.json
+
+    FILE is one of these; the content decides, not the name:
+
+    \b
+      workbooks in the style of DeepBench's
+      logs of DeepBench's programs, nccl-tests, osu_allreduce, benchdnn
+      files that "deepbench submit" packed
+      tables and workbooks that "deepbench export" wrote
+
+    Workbooks and logs need a machine and a day, unless the file has the name of one of DeepBench's
+    workbooks. What could not be read is counted, and listed with --cells. A file that was imported
+    before changes nothing. The next "asv publish" shows the machines.
     """
     from deepbench_ops.exchange import filing
     from deepbench_ops.releases import results_table

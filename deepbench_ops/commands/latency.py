@@ -29,7 +29,13 @@ WARM_UP = 0.2
 @click.argument("name", metavar="MODEL")
 @click.option("--batch", metavar="B", default=1, show_default=True, help="Items at once.")
 @click.option("--threads", metavar="T", default=1, show_default=True, help="Batches at once.")
-@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
+@click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    show_default=True,
+    help="The precision.",
+)
 @click.option(
     "--by",
     "execution",
@@ -38,7 +44,9 @@ WARM_UP = 0.2
     show_default=True,
     help="What runs it.",
 )
-@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option(
+    "--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where it runs."
+)
 @click.option(
     "--layout",
     type=click.Choice(LAYOUT.values),
@@ -74,11 +82,15 @@ def latency(
     results: Path | None,
     form: str,
 ) -> None:
-    """Run MODEL on T batches of B items at once, again and again, each on a thread of its own.
+    """Time a whole model in inference: median, percentiles and throughput.
 
-    Prints how long a batch takes (median, 90th and 99th percentile) and how many items are done in
-    a second, which is B x T / the median. A percentile of too few batches is left out. Outputs are
-    compared with float64 beforehand.
+    \b
+        deepbench latency resnet50 --batch 16 --threads 2
+
+    MODEL runs on T batches of B items at once, again and again, each on a thread of its own.
+    Printed are the seconds of a batch (median, 90th and 99th percentile) and the items per second,
+    B x T / median. A percentile of too few batches is left out. Outputs are compared with float64
+    before the timing.
     """
     demand("--batch", batch)
     demand("--threads", threads)

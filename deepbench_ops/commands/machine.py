@@ -12,7 +12,7 @@ from deepbench_ops.machine.profile import Figure, Profile
 
 
 @click.command()
-@click.option("--name", help="The machine's name in the results (default: as asv knows it).")
+@click.option("--name", help="The machine's name in the results (default: that of asv's entry).")
 @click.option("--accelerator", help="The accelerator's name, where it cannot be detected.")
 @results_folder
 @click.option("--yes", is_flag=True, help="Write without asking.")
@@ -36,27 +36,30 @@ def machine(
     renew_yardsticks: bool,
     renew_peaks: bool,
 ) -> None:
-    """Describe this machine to asv and measure what it can reach; takes about a minute.
-
-    asv's entry (~/.asv-machine.json) gets the machine's name, os (without the kernel's
-    release), arch, cpu, num_cpu, ram in whole GiB, and accelerator. Each distinguishes lines
-    in the graphs, so nothing that an update changes is among them.
-
-    The profile (RESULTS/NAME/machine.profile, JSON) gets exact memory, kernel and driver, and
-    these measured figures, each with how it was got:
+    """Describe this machine and measure what it can reach, in about a minute.
 
     \b
-      FLOP/s      at each precision: 2·n^3 over the time of a square GEMM, doubled
-                  in size while it stays short; the best of many runs and of all
-                  installed frameworks
-      bytes/s     triad a = b + 3c on arrays four times the last-level cache,
-                  24 bytes an element as STREAM counts; the best of many runs
-      yardsticks  seconds of the fixed workloads that kernels are timed next to;
-                  kept from an earlier profile, because points on the timeline
-                  are multiples of them
+        deepbench machine --yes
+        deepbench machine --name epyc-9004-2core
 
-    Peaks and bandwidth are measured in two passes. Where these disagree, or other processes used
-    the processors meanwhile, a note says so. A higher figure of an earlier profile stays.
+    Two files are written. asv's entry (~/.asv-machine.json) holds the machine's name, operating
+    system, architecture, processor, number of processors, memory in GiB and accelerator. These
+    distinguish the lines of the graphs, so nothing that an update changes is among them.
+
+    The profile (RESULTS/NAME/machine.profile, JSON) holds exact memory, kernel and driver, and
+    these measured figures, each with the way it was measured:
+
+    \b
+      FLOP/s      the peak at each precision: 2·n^3 over the time of a square
+                  product, the best of many runs and of all installed frameworks
+      bytes/s     the memory bandwidth: a = b + 3c on arrays four times the
+                  last cache, 24 bytes an element as STREAM counts, the best run
+      yardsticks  nominal seconds of the fixed workloads that kernels are timed
+                  next to; an earlier profile's are kept, because the points on
+                  the timeline are multiples of them
+
+    Peaks and bandwidth are measured twice. A note says where the two differ, or where other
+    processes used the processors. A higher figure of an earlier profile stays.
     """
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.machine import detect, profile

@@ -38,7 +38,9 @@ COLUMNS = (
     multiple=True,
     help="A kernel to try; may be repeated (default: the headline's products).",
 )
-@click.option("--precision", metavar="P", default="float32", show_default=True)
+@click.option(
+    "--precision", metavar="P", default="float32", show_default=True, help="The precision."
+)
 @click.option(
     "--rounds",
     metavar="N",
@@ -51,13 +53,17 @@ COLUMNS = (
 def noise(
     release: str | None, ids: tuple[str, ...], precision: str, rounds: int, form: str
 ) -> None:
-    """Measure RELEASE against itself in pairs, and say what this machine can resolve.
+    """Print how small a change of a kernel this machine can show.
 
-    RELEASE is the newest numpy of the release table unless another is named; it is installed where
-    it is missing. "A change seen from 3 %" means that a change of 3 % would be found 95 times in
-    100 with as many rounds. Below the table stands what would make it better: the processor's
-    governor and turbo, other load, more rounds. For numpy, what a setting of OpenBLAS costs
-    follows: the one that the environment has, or the one that hosts mostly set.
+    \b
+        deepbench noise
+        deepbench noise numpy-2.4.6 --rounds 10
+
+    RELEASE (default: the newest numpy of the release table) is measured against itself in pairs;
+    it is installed where it is missing. "A change seen from 3 %" means that a change of 3 % would
+    be found 95 times in 100 with as many rounds. Below the table stands what would improve it: the
+    processor's governor and turbo, other load, more rounds. For numpy, the cost of a setting of
+    OpenBLAS follows: the one that the environment has, or OPENBLAS_CORETYPE=Haswell.
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.verdict import compare_pairs

@@ -30,9 +30,18 @@ PROFILER_MARK = b"USDT:"
     type=click.Choice(Model.operations),
     default="forward",
     show_default=True,
+    help="Inference or training.",
 )
-@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
-@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    show_default=True,
+    help="The precision.",
+)
+@click.option(
+    "--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where it runs."
+)
 @click.option(
     "--top", metavar="N", type=click.IntRange(min=1), help="Only the N that take longest."
 )
@@ -40,13 +49,16 @@ PROFILER_MARK = b"USDT:"
 def ops(
     name: str, batch: int, operation: str, precision: str, device: str, top: int | None, form: str
 ) -> None:
-    """List the operations of one step of MODEL: what it is made of, and where its time goes.
+    """List the operations of one step of MODEL with their share of the time.
+
+    \b
+        deepbench ops bert_128 --batch 8 --pass training_step --top 10
 
     Each distinct operation is one line: shapes, type, calls in a step, FLOPs and bytes of a call,
     FLOPs per byte, the seconds of all its calls within a step by torch's profiler, their share of
-    the measured step, and the time of a call measured alone. What of the step its operations,
-    measured alone, do not explain is the framework's overhead. Lines of CSV end with what is true
-    of the whole step. MODEL is one of those of "deepbench problems --family model".
+    the measured step, and the seconds of a call measured alone. The part of the step that the
+    operations do not explain is the framework's overhead. Lines of CSV end with the figures of the
+    whole step. "deepbench problems --family model" lists the models.
     """
     demand("--batch", batch)
     backend, problem = ready(name, batch, precision, operation + APART, device)

@@ -37,11 +37,15 @@ def overhead(
     form: str,
     results: Path,
 ) -> None:
-    """Print what a step of MODEL takes beyond its operations, on each release that measured both.
+    """Print the time of a model's step beyond its operations, by release.
 
-    The operations are those of one step, each measured alone; the rest of the step is the
-    framework's overhead. It is below zero if operations find in the cache what the one before has
-    written. Without MODEL, all models that were measured. "deepbench ops" measures one step now.
+    \b
+        deepbench overhead bert_128 --pass training_step
+
+    The operations of the step are measured one by one; the rest of the step is the framework's
+    overhead. It is below zero if an operation finds in the cache what the one before has written.
+    Only releases that measured both are listed; without MODEL, all models. "deepbench ops" measures
+    one step now.
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.overhead import overheads

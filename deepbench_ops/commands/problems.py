@@ -40,12 +40,16 @@ def problems(
     unlisted: bool,
     form: str,
 ) -> None:
-    """List what is measured: the kernels of the published DeepBench lists.
+    """List the problems with their sizes, FLOPs and bytes.
 
-    Each distinct problem is printed once, with its sizes, the FLOPs of one pass, the bytes
-    that one pass cannot avoid moving and the FLOPs per byte (both at each precision), the
+    \b
+        deepbench problems --family gemm
+        deepbench problems m1760_n128_k1760_NN --format json
+
+    Each distinct problem of DeepBench's lists is printed once: its sizes, the FLOPs of one pass,
+    the bytes that a pass has to move at least, the FLOPs per byte (both at each precision), the
     application that it comes from and the sets that list it. With IDs, only these. Whole models
-    of other vendors' tables are a family of their own, listed when asked for: --family model.
+    are listed with --family model.
     """
     if unlisted and (listed or selection):
         raise DeepbenchError("--published-only names what no set or selection has: leave them out")

@@ -21,7 +21,11 @@ COLUMNS = (
 
 @click.group()
 def release() -> None:
-    """List, add and clean up releases: the x-axis of every graph."""
+    """List, add and clean up releases: the x-axis of every graph.
+
+    \b
+        deepbench release list --framework numpy
+    """
 
 
 @release.command("list")
@@ -29,9 +33,13 @@ def release() -> None:
 @click.option("--installed", is_flag=True, help="Only those whose environment is on disk.")
 @wide_tables
 def list_(framework: str | None, installed: bool) -> None:
-    """Print the listed releases, the packages that each is measured with, and the disk they take.
+    """List the releases with their companions and the disk they take.
 
-    The disk is that of their environments in this project folder.
+    \b
+        deepbench release list --framework numpy
+
+    Companions are the packages that a release is measured with. The disk is that of the
+    environments in this project folder.
     """
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table
@@ -77,15 +85,15 @@ def add(
     pins: str | None,
     day: datetime.datetime | None,
 ) -> None:
-    """Add a release, a nightly or a build of your own as a point on its framework's line.
+    """Add a release, a nightly or a build of your own to its framework's line.
 
     \b
         deepbench release add onnxruntime==1.23.2
         deepbench release add torch==2.15.0.dev20261101 --wheel ./torch-2.15.0.dev20261101-...whl
         deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
 
-    The packages installed with it are those that were out on the release's day, unless --pins
-    names others. What pip cannot install together is refused, and nothing is written.
+    The companions are the packages that were out on the release's day, unless --pins names others.
+    What pip cannot install together is refused, and nothing is written.
     """
     from deepbench_ops.releases import adding, table
 
@@ -112,7 +120,10 @@ def add(
 @click.argument("names", metavar="[RELEASE]...", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="The environments of all releases.")
 def clean(names: tuple[str, ...], everything: bool) -> None:
-    """Remove the environments of releases from this project folder; their results stay.
+    """Remove the environments of releases; their results stay.
+
+    \b
+        deepbench release clean numpy-1.26.4
 
     The next "asv run" of a release makes its environment again.
     """

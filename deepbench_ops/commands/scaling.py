@@ -20,8 +20,16 @@ from deepbench_ops.problems import PRECISIONS
     "--ranks", metavar="N,N", default="1,2", show_default=True, help="How many, fewest first."
 )
 @click.option("--batch", metavar="B", default=8, show_default=True, help="Items of each rank.")
-@click.option("--precision", type=click.Choice(PRECISIONS), default="float32", show_default=True)
-@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    show_default=True,
+    help="The precision.",
+)
+@click.option(
+    "--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where it runs."
+)
 @click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
@@ -39,13 +47,18 @@ def scaling(
     results: Path | None,
     form: str,
 ) -> None:
-    """Train MODEL on one rank, on two, ...: data-parallel, each with a batch of its own.
+    """Time the training of MODEL on one rank, on two, and so on.
 
-    On the cpu every rank has an equal share of the processors, the same however many run, as if
-    each were a device. Efficiency is the throughput of a rank over that of one of the fewest ranks
-    asked for, the first line. The memory of all ranks here is estimated before any of them starts.
-    Several machines: torchrun --nnodes ... -m deepbench_ops.distributed.training
-    '{"network": ..., ...}'
+    \b
+        deepbench scaling wide_deep --batch 1000 --ranks 1,2
+
+    Training is data-parallel: each rank has a batch of its own and, on the cpu, an equal share of
+    the processors, the same for every number of ranks. Efficiency is the throughput of a rank over
+    that of a rank in the first line. The memory of all ranks is estimated before any of them
+    starts. On several machines:
+
+    \b
+        torchrun --nnodes ... -m deepbench_ops.distributed.training '{"network": ..., ...}'
     """
     counts = _counts(ranks)
     from deepbench_ops.distributed.training import launch, memory

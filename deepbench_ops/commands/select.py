@@ -43,16 +43,14 @@ def select(
     first_call: bool,
     apart: bool,
 ) -> None:
-    """Print the regular expression that picks a selection's benchmarks.
-
-    NAME is headline (the problems that DeepBench's README shows), training, inference-server,
-    inference-device, or models-training or models-inference (every network, each in one batch).
-    Give it to asv in quotes:
+    """Print the pattern that selects benchmarks, for asv run --bench.
 
     \b
         asv run --bench "$(deepbench select headline --precision float32)"
 
-    Where nothing is selected, the pattern is one that picks no benchmark, and the exit status 2.
+    NAME is headline (the problems that DeepBench's README shows), training, inference-server,
+    inference-device, models-training or models-inference (every network, each in one batch).
+    Where nothing is selected, the pattern matches no benchmark, and the exit status is 2.
     """
     if fused is None:
         fused = selection_name(name) != "headline"

@@ -17,14 +17,17 @@ from deepbench_ops.storage import atomic
 @click.option("--machine", metavar="NAME", required=True, help="Whose results.")
 @results_folder
 def submit(output: Path | None, machine: str, results: Path) -> None:
-    """Pack a machine's results, profile, raw seconds and conditions into FILE, to be sent on.
+    """Pack the results of a machine into one file for others to import.
 
-    Without FILE it is called after the machine, such as our-card.json.
+    \b
+        deepbench submit --machine our-card
 
-    The file is JSON after deepbench_ops/exchange/submission.schema.json, with a digest over all of
-    it. "deepbench import FILE" reads it elsewhere, and refuses files that were changed afterwards,
-    times that the machine's peak does not allow, and kernels that are in it twice.
-    Unsteady times stay here: "deepbench unsteady RELEASE" lists them.
+    FILE (default: the machine's name with .json) holds results, profile, raw seconds and
+    conditions, with a digest over all of it; its form is
+    deepbench_ops/exchange/submission.schema.json. "deepbench import FILE" reads it elsewhere, and
+    refuses files that were changed afterwards, times that the machine's peak does not allow, and
+    kernels that are in it twice. Unsteady times are left out: "deepbench unsteady RELEASE" lists
+    them.
     """
     from deepbench_ops.exchange import submission
     from deepbench_ops.releases import results_table

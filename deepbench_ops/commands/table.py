@@ -24,12 +24,16 @@ from deepbench_ops.exchange.models import load
 @printed_as("table", "markdown", "csv", "json")
 @results_folder
 def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> None:
-    """Print a published table of whole models with the figures of machines next to it.
+    """Print a published table of whole models next to your own figures.
+
+    \b
+        deepbench table stcp920
+        deepbench table mindspore --machine epyc-7003-2core
 
     TABLE is mindspore, qingcloud, stcp920 or paper. A figure whose batch, threads or precision
-    differ from the published ones says so in square brackets. Numbers in round brackets are those
-    of the reasons below the table: what the machine lacks, or the command that would measure it.
-    Below are also the day of publication and its source, and which figures the timeline lacks.
+    differ from the published ones says so in square brackets. A number in round brackets refers to
+    a reason below the table: what the machine lacks, or the command that measures it. There too are
+    the day of publication, its source, and the figures that the timeline lacks.
     """
     from deepbench_ops.analysis import missing_reasons, model_tables, points
     from deepbench_ops.asv_adapter import machine_entry

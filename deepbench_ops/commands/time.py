@@ -35,12 +35,33 @@ LEFT_OUT = ("whole",)
 
 OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--framework", metavar="F", help=f"One of {', '.join(NAMES)} (default: numpy)."),
-    click.option("--precision", type=click.Choice(PRECISIONS), default="float32"),
-    click.option("--operation", metavar="O", default="forward", show_default=True),
     click.option(
-        "--threads", metavar="N", type=click.IntRange(min=1), help="Default: the physical cores."
+        "--precision",
+        type=click.Choice(PRECISIONS),
+        default="float32",
+        show_default=True,
+        help="Of operands and results.",
     ),
-    click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True),
+    click.option(
+        "--operation",
+        metavar="O",
+        default="forward",
+        show_default=True,
+        help="The pass, such as forward or backward_data.",
+    ),
+    click.option(
+        "--threads",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Threads (default: the physical cores).",
+    ),
+    click.option(
+        "--device",
+        type=click.Choice(DEVICES),
+        default="cpu",
+        show_default=True,
+        help="Where it runs.",
+    ),
     click.option(
         "--processes",
         metavar="N",
@@ -56,6 +77,7 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
         type=click.Choice(["table", "json"]),
         default="table",
         show_default=True,
+        help="How it is printed.",
     ),
 )
 
@@ -81,16 +103,20 @@ class Families(click.Group):
 
 @click.group(cls=Families, subcommand_metavar="FAMILY|ID [OPTIONS]")
 def time() -> None:
-    """Time one problem here and now: any sizes of a family, or the problem of an id.
+    """Time one problem here and now, and print its seconds and share of peak.
 
     \b
+        deepbench time gemm --m 1760 --n 128 --k 1760
         deepbench time gemm --m 1760 --n 128 --k 1760 --framework torch
         deepbench time lstm_h256_n4_t150 --operation fused_forward --framework onnxruntime
 
-    It is compared with float64 before and after, timed in several processes one after the other in
-    this environment, and nothing is stored. Printed are the median of all samples with its interval
-    of 99 %, FLOP/s, bytes/s (of those that cannot be avoided) and the share of this machine's peak,
-    which "deepbench machine" measures. "deepbench time FAMILY --help" lists the sizes.
+    Give a family and its sizes, or the id of a listed problem ("deepbench problems" lists them,
+    "deepbench time gemm --help" the sizes of a family). The framework is one that is installed in
+    this environment; nothing is stored.
+
+    The output is checked against float64 before and after the timing. Printed are the median of
+    all samples with its 99 % interval, FLOP/s, bytes/s (counting each operand and result once) and
+    the share of this machine's peak, which "deepbench machine" measures.
     """
 
 
@@ -101,7 +127,7 @@ def _of_family(family: str) -> click.Command:
         options = {name: given.pop(name) for name in _common()}
         _time(_problem(kind, given), **options)
 
-    command = click.command(family, help=f"Time a {family} problem of these sizes.")(run)
+    command = click.command(family, help=f"Time a problem of the family {family}.")(run)
     for field in _fields(kind):
         command = _size(kind, field)(command)
     return _with_options(command)
@@ -133,11 +159,14 @@ def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., A
     """Return the option of a size; a share has no default that would be one."""
     name = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}"
     if field.type is bool:
-        return click.option(name, field.name, is_flag=True)
+        return click.option(name, field.name, is_flag=True, help="Stored transposed.")
+    about = f"The problem's {field.name.replace('_', ' ')}."
     if field.default is dataclasses.MISSING or field.type is float:
-        return click.option(name, field.name, metavar="N", required=True)
+        return click.option(name, field.name, metavar="N", required=True, help=about)
     default = str(field.default)
-    return click.option(name, field.name, metavar="N", default=default, show_default=True)
+    return click.option(
+        name, field.name, metavar="N", default=default, show_default=True, help=about
+    )
 
 
 def _problem(kind: type[Problem], given: dict[str, Any]) -> Problem:

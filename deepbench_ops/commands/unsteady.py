@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 )
 @results_folder
 def unsteady(release: str, machine: str | None, limit: float | None, results: Path) -> None:
-    """Print the pattern that picks the unsteady points of RELEASE, to measure them again:
+    """List the unsteady points of RELEASE, and the command to measure them again.
 
     \b
+        deepbench unsteady numpy-2.4.6
         asv run --bench "$(deepbench unsteady numpy-2.4.6)" numpy-2.4.6
 
-    A point is unsteady where half of its slices or more were taken while the yardstick read less
-    than 0.8 or more than 1.25 times its nominal value and the others do not confirm its time, where
-    no majority of its processes agrees
-    beyond what the machine's processes differ by, or where its time beats the machine's peak or
+    A point is unsteady for one of three reasons: half of its slices or more were taken while the
+    yardstick read less than 0.8 or more than 1.25 times its nominal value and the others do not
+    confirm its time; no majority of its processes agrees; or its time beats the machine's peak or
     bandwidth. It stays in the results, and is left out of rankings, verdicts and submissions.
 
-    The pattern goes to standard output. Each point with its reason, how many there are, and the
-    command go to standard error.
+    The pattern goes to standard output; the points with their reasons, their number and the command
+    go to standard error.
     """
     from deepbench_ops.analysis import unsteady as points
     from deepbench_ops.asv_adapter import machine_entry

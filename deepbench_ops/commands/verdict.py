@@ -88,13 +88,19 @@ def verdict(
 ) -> None:
     """List what became slower or faster on this machine, newest release first.
 
-    A line is one cause: most kernels of a framework, most or several of a family at a precision,
-    or one kernel. Below is what else was new with a release: BLAS and its code path, oneDNN, the
-    packages installed with it. Published figures are not judged: a workbook holds one time of each
-    kernel.
+    \b
+        deepbench verdict
+        deepbench verdict --machine epyc-7003-2core --since numpy-1.26.4
+        deepbench verdict --release torch-2.13.0 --confirm
+
+    Results of a line (one kernel over the releases of a framework) are searched for changes that
+    are larger than its noise. Changes between the same two releases are put together into causes:
+    most kernels of a framework, several of a family at a precision, or one kernel. Below a cause
+    stands what else was new with the release, such as BLAS or oneDNN. Published figures are left
+    out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 2
-    if that is open: no kernel has enough releases, or what looks slower is not confirmed.
+    if that is open: no line has enough releases, or the change is not confirmed.
     """
     from deepbench_ops.analysis.causes import causes
     from deepbench_ops.analysis.settings import notes

@@ -1,0 +1,68 @@
+"""docs/reference/command_line.md: the help of every command, as click prints it.
+
+python scripts/make_command_line.py           writes the page
+python scripts/make_command_line.py --check   exits with 1 where the page is not up to date
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from deepbench_ops import cli
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "command_line.md"
+WIDTH = 96
+
+ROOT = click.Context(
+    cli.cli, info_name="deepbench", terminal_width=WIDTH, help_option_names=["-h", "--help"]
+)
+"""Context of `deepbench`; those of its commands inherit width and help options."""
+
+INTRODUCTION = """\
+# The command line
+
+[What all commands have in common](conventions.md): project folder, which machine is meant, exit
+status, width of tables, run conditions. This page is written by `scripts/make_command_line.py`
+from the help texts of the program.
+"""
+
+
+def page() -> str:
+    """Return the page: the sections of `deepbench --help`, and each command's help in them."""
+    parts = [INTRODUCTION]
+    titles = {next(iter(commands)): title for title, commands in cli.SECTIONS.items()}
+    for context in contexts():
+        name = context.info_name if context.parent in (None, ROOT) else None
+        if name in titles:
+            parts.append(f"## {titles[name]}\n")
+        parts.append(f"{'##' if context.parent is None else '###'} {context.command_path}\n")
+        parts.append(f"```text\n{context.command.get_help(context).strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def contexts(parent: click.Context = ROOT) -> Iterator[click.Context]:
+    """Yield the context of a command, here `deepbench` itself, and those of all below it."""
+    yield parent
+    if isinstance(parent.command, click.Group):
+        for name in parent.command.list_commands(parent):
+            command = parent.command.get_command(parent, name)
+            assert command is not None, name
+            yield from contexts(click.Context(command, parent, info_name=name))
+
+
+def main() -> None:
+    """Write the page, or compare it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only compare")
+    arguments = parser.parse_args()
+    if not arguments.check:
+        PAGE.write_text(page(), encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != page():
+        sys.exit(f"{PAGE.name} is out of date: run python scripts/make_command_line.py")
+
+
+if __name__ == "__main__":
+    main()
