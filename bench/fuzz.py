@@ -42,12 +42,12 @@ from asv.config import Config
 from asv.util import UserError
 from tabulate import tabulate
 
-import deepbench_ops.asv_adapter.publishing.patches
-import deepbench_ops.asv_adapter.repo  # noqa: F401  (asv finds what is imported)
 from deepbench_ops import cli
-from deepbench_ops.asv_adapter import config
+from deepbench_ops.asv_adapter import config, plugin
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import times
+
+plugin.install()
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED, PUBLISHED = "epyc-9005-2core", "raspberry-pi-3"

@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,6 +27,7 @@ from asv.util import ProcessError, UserError, iter_subclasses
 
 from deepbench_ops import lifetime
 from deepbench_ops.asv_adapter import config, machine_entry
+from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect
@@ -45,26 +45,6 @@ KEPT = {
 """Message for an interrupted command, by its name: the work that is kept."""
 
 Method = Callable[..., Any]
-
-
-def install() -> None:
-    """Wrap asv's commands, once however often this is called."""
-    if getattr(Command, "is_mended", False):
-        return
-    Command.is_mended = True
-    _wrap(Machine, "run_from_conf_args", keeping_lines)
-    _wrap(GithubPages, "run_from_conf_args", asking_before_push)
-    _wrap(Compare, "run", on_this_machine)
-    _wrap(Setup, "run_from_conf_args", without_result)
-    for command in iter_subclasses(Command):
-        if "run_from_conf_args" in vars(command):
-            _wrap(command, "run_from_conf_args", in_one_line)
-    util.get_multiprocessing_pool = deaf_pool(util.get_multiprocessing_pool)
-
-
-def _wrap(command: type[Command], name: str, wrapper: Callable[[Method], Method]) -> None:
-    method = getattr(command, name).__func__
-    setattr(command, name, classmethod(wraps(method)(wrapper(method))))
 
 
 def in_one_line(run: Method) -> Method:
@@ -171,15 +151,22 @@ def keeping_lines(run: Method) -> Method:
     return wrapped
 
 
+_suggestions: dict[str, str] = {}
+"""Values that asv's questions about a machine suggest, instead of asv's own."""
+
+
 def _asked(values: dict[str, str]) -> dict[str, str]:
     """Return the user's answers to asv's questions, with `values` as suggestions."""
-    suggests = asv_machine.Machine.get_defaults
-    asv_machine.Machine.get_defaults = staticmethod(lambda: values)
+    _suggestions.update(values)
     try:
         answers: dict[str, str] = asv_machine.Machine.generate_machine_file()
     finally:
-        asv_machine.Machine.get_defaults = staticmethod(suggests)
+        _suggestions.clear()
     return answers
+
+
+def _suggesting(get_defaults: Method) -> Method:
+    return lambda: dict(_suggestions) or get_defaults()
 
 
 def _listed(split: dict[str, tuple[str, str]]) -> str:
@@ -267,3 +254,57 @@ def deaf_pool(pool: Method) -> Method:
             return pool(*args, **kwargs)
 
     return wrapped
+
+
+def _of_commands() -> Iterator[Patch]:
+    """Yield the patch that every command gets, around all others."""
+    for command in iter_subclasses(Command):
+        if "run_from_conf_args" in vars(command):
+            yield Patch(
+                command,
+                "run_from_conf_args",
+                in_one_line,
+                "errors that asv does not expect, Ctrl-C and closed pipes end in tracebacks",
+            )
+
+
+PATCHES = (
+    Patch(
+        asv_machine.Machine,
+        "get_defaults",
+        _suggesting,
+        "`asv machine` suggests what the system says now, not what is stored",
+    ),
+    Patch(
+        Machine,
+        "run_from_conf_args",
+        keeping_lines,
+        "`asv machine` describes a machine otherwise after each update of its system, which would "
+        "split every line",
+    ),
+    Patch(
+        GithubPages,
+        "run_from_conf_args",
+        asking_before_push,
+        "`asv gh-pages` pushes to origin without a question",
+    ),
+    Patch(
+        Compare,
+        "run",
+        on_this_machine,
+        "`asv compare` wants a machine named even where one alone has both releases",
+    ),
+    Patch(
+        Setup,
+        "run_from_conf_args",
+        without_result,
+        "`asv setup` prints its environments as Python objects",
+    ),
+    *_of_commands(),
+    Patch(
+        util,
+        "get_multiprocessing_pool",
+        deaf_pool,
+        "Ctrl-C prints a traceback from every process of asv's pool",
+    ),
+)

@@ -8,28 +8,32 @@ from asv import util
 from asv.machine import Machine
 from asv.results import Results
 
+from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.storage import atomic
 
 WriteJson = Callable[..., None]
 SaveResult = Callable[[Results, str], None]
 
 
-def install() -> None:
-    """Let all of asv write its JSON files by way of an unfinished one, once per process.
-
-    That next to the target, since `results/<machine>` may be a file system of its own.
-    """
-    if not getattr(util.write_json, "is_atomic", False):
-        util.write_json = _atomic(util.write_json)
-
-
 def _atomic(write_json: WriteJson) -> WriteJson:
+    """Write by way of an unfinished file next to the target, since `results/<machine>` may be a
+    file system of its own."""
+
     def wrapped(path: Any, data: Any, api_version: Any = None, compact: bool = False) -> None:
         with atomic.replacing(Path(path)) as unfinished:
             write_json(str(unfinished), data, api_version, compact)
 
-    wrapped.is_atomic = True  # type: ignore[attr-defined]
     return wrapped
+
+
+PATCHES = (
+    Patch(
+        util,
+        "write_json",
+        _atomic,
+        "asv writes its files in place: a kill would leave half of one",
+    ),
+)
 
 
 def write_machine(path: Path, entry: dict[str, str]) -> None:

@@ -9,13 +9,9 @@ from typing import Any
 
 from asv import results
 
+from deepbench_ops.asv_adapter.patch import Patch
+
 A_TIME = re.compile(r"\d(\.\d+)?(±\S*)?\s?(ns|μs|us|ms|s|m|h)\b")
-
-
-def install() -> None:
-    """Wrap asv's table of a parameterised benchmark, once per process."""
-    if not getattr(results._format_benchmark_result, "without_gaps", False):
-        results._format_benchmark_result = without_gaps(results._format_benchmark_result)
 
 
 def without_gaps(table: Callable[..., list[str]]) -> Callable[..., list[str]]:
@@ -29,5 +25,14 @@ def without_gaps(table: Callable[..., list[str]]) -> Callable[..., list[str]]:
         kept = [line for line in lines if line not in gaps]
         return [*kept, f"({len(gaps)} rows without a measured value are not shown)"]
 
-    wrapped.without_gaps = True  # type: ignore[attr-defined]
     return wrapped
+
+
+PATCHES = (
+    Patch(
+        results,
+        "_format_benchmark_result",
+        without_gaps,
+        "asv prints a line of n/a for every parameter that was not measured",
+    ),
+)

@@ -5,6 +5,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,6 +19,7 @@ from asv.util import UserError
 
 from deepbench_ops.asv_adapter import machine_entry, watch
 from deepbench_ops.asv_adapter.journal import Point
+from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.progress import spoken
 
 LONG_SECONDS = 3600.0
@@ -33,32 +35,63 @@ Kind = tuple[str, ...]
 """A framework, a family and a precision, or the last two."""
 
 
-@contextmanager
-def asking(framework: Callable[[str], str], options: Mapping[str, Any]) -> Iterator[None]:
-    """Ask before a long run: in the block, asv's search for benchmarks ends with the question.
+@dataclass(frozen=True)
+class Question:
+    """The question that ends asv's search for benchmarks before a long run.
 
-    framework: of a release, by its hash. options: those of `asv run`.
-    Raises UserError where the run is not wanted, or no one is there to be asked.
+    framework: returns the framework of a release, by its hash. options: those of `asv run`.
     """
-    discover = Benchmarks.discover.__func__
 
+    framework: Callable[[str], str]
+    options: Mapping[str, Any]
+
+    def ask(self, conf: Config, found: Benchmarks, environments: int, hashes: list[str]) -> None:
+        """Ask if the run takes long. Raises UserError where it is not wanted, or no one is there
+        to be asked."""
+        left = {each: _left(conf, found, each, self.options) for each in hashes}
+        known = costs(_records(conf), bool(self.options.get("quick")))
+        seconds = environments * sum(
+            forecast(points, self.framework(each), known) for each, points in left.items()
+        )
+        if seconds > LONG_SECONDS:
+            points = environments * sum(each.total() for each in left.values())
+            demand_consent(points, len(hashes), seconds)
+
+
+_question: Question | None = None
+
+
+@contextmanager
+def asking(question: Question) -> Iterator[None]:
+    """Let asv's search for benchmarks end with the question, in the block."""
+    global _question
+    _question = question
+    try:
+        yield
+    finally:
+        _question = None
+
+
+def _ending_with_question(discover: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(
         cls: type, conf: Config, repo: Any, environments: Any, hashes: list[str], **more: Any
     ) -> Any:
         found = discover(cls, conf, repo, environments, hashes, **more)
-        left = {each: _left(conf, found, each, options) for each in hashes}
-        known = costs(_records(conf), bool(options.get("quick")))
-        seconds = sum(forecast(points, framework(each), known) for each, points in left.items())
-        points = sum(each.total() for each in left.values())
-        if len(environments) * seconds > LONG_SECONDS:
-            demand_consent(len(environments) * points, len(hashes), len(environments) * seconds)
+        if _question is not None:
+            _question.ask(conf, found, len(environments), hashes)
         return found
 
-    Benchmarks.discover = classmethod(wrapped)
-    try:
-        yield
-    finally:
-        Benchmarks.discover = classmethod(discover)
+    return wrapped
+
+
+PATCHES = (
+    Patch(
+        Benchmarks,
+        "discover",
+        _ending_with_question,
+        "a run of hours is asked about, once the number of its points is known",
+    ),
+)
 
 
 def demand_consent(points: int, releases: int, seconds: float) -> None:

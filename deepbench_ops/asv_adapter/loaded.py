@@ -1,17 +1,27 @@
-"""asv's result files, each read and checked once for all that ask while pages are made."""
+"""asv's result files while pages are made: those that can be read, without impossible values.
 
-from collections.abc import Iterator
+Each is read and checked once for all that ask, unless speed-ups are switched off.
+"""
+
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from asv import results as asv_results
 from asv.results import Results
+from asv.util import UserError
 
 from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
 
 State = tuple[int, int, int]
+
+_known: dict[Path, tuple[State, Results]] = {}
+"""Results by file, with the state of the file when it was read."""
+
+_sound: list[tuple[str, str, str]] = []
+"""Folder, name and machine of every file that can be read, as asv lists result files."""
 
 
 @contextmanager
@@ -19,36 +29,48 @@ def once(results: Path) -> Iterator[None]:
     """Read the files in `results`; within the block they are not read again, unless they change
     meanwhile.
 
-    Results are shared: a change is made to a copy. They lack the values that cannot be right. asv
-    finds the files of results alone that can be read, so that it does not warn of the others: the
-    publishing names them (`intact`).
+    Results are shared: a change is made to a copy. asv finds the files of results alone that can be
+    read, so that it does not warn of the others: the publishing names them (`intact`).
     """
-    load = Results.load.__func__  # type: ignore[attr-defined]
-    known: dict[Path, tuple[State, Results]] = {}
-
-    sound: list[tuple[str, str, str]] = []
     for folder in sorted(path for path in results.glob("*") if path.is_dir()):
         for path in stored.paths(folder):
             with suppress(DeepbenchError, OSError):
-                known[path.resolve()] = state(path), stored.read(path)
-                sound.append((str(folder), path.name, folder.name))
+                _known[path.resolve()] = state(path), stored.read(path)
+                _sound.append((str(folder), path.name, folder.name))
+    try:
+        with applied(PATCHES):
+            yield
+    finally:
+        _known.clear()
+        _sound.clear()
 
-    def remembered(cls: type[Results], path: str, machine_name: str | None = None) -> Any:
-        before, found = known.get(Path(path).resolve(), (None, None))
+
+def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
+    """Wrap asv's reading of a file: values that cannot be right are left out."""
+
+    def wrapped(cls: type[Results], path: str, machine_name: str | None = None) -> Results:
+        found = load(cls, path, machine_name)
+        try:
+            stored.check(Path(path), found)
+        except ValueError as wrong:
+            raise UserError(f"{path}: {wrong}") from None
+        return found
+
+    return wrapped
+
+
+def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
+    """Wrap asv's reading of a file: one that `once` has read is not read again."""
+
+    def wrapped(cls: type[Results], path: str, machine_name: str | None = None) -> Results:
+        before, found = _known.get(Path(path).resolve(), (None, None))
         if found is not None and machine_name in (None, found.params.get("machine")):
             with suppress(OSError):
                 if before == state(Path(path)):
                     return found
         return load(cls, path, machine_name)
 
-    paths = asv_results.iter_results_paths
-    Results.load = classmethod(remembered)  # type: ignore[method-assign]
-    asv_results.iter_results_paths = lambda _: iter(sound)
-    try:
-        yield
-    finally:
-        Results.load = classmethod(load)  # type: ignore[method-assign]
-        asv_results.iter_results_paths = paths
+    return wrapped
 
 
 def state(path: Path) -> State:
@@ -56,3 +78,29 @@ def state(path: Path) -> State:
     written again. Raises OSError where there is none."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+PATCHES = (
+    Patch(
+        asv_results,
+        "iter_results_paths",
+        instead(lambda results: iter(list(_sound))),
+        "asv warns of damaged files one by one, and publishes without saying so at its end",
+        scope=PUBLISH,
+    ),
+    Patch(
+        Results,
+        "load",
+        _checked,
+        "asv takes any number for a time, and its search for steps then never ends",
+        scope=PUBLISH,
+    ),
+    Patch(
+        Results,
+        "load",
+        _remembered,
+        "asv reads all results twice, and our own pages once more",
+        needed=False,
+        scope=PUBLISH,
+    ),
+)

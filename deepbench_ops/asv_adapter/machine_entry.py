@@ -9,6 +9,7 @@ from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
 from deepbench_ops.asv_adapter import asv_files
+from deepbench_ops.asv_adapter.patch import Patch, applied
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import limited, locks
 
@@ -100,8 +101,10 @@ def save(identity: dict[str, str]) -> str:
     """Store an entry under its own name, keeping foreign keys, and return the file's path."""
     name = identity["machine"]
     path: str = MachineCollection.get_machine_file_path()
-    asv_files.install()
-    with locks.writing(Path(path).parent, doing="deepbench machine"):
+    with (
+        applied(asv_files.PATCHES),
+        locks.writing(Path(path).parent, doing="deepbench machine"),
+    ):
         MachineCollection.save(name, {**stored().get(name, {}), **identity})
     return path
 
@@ -112,3 +115,13 @@ def take_over(results: Path, name: str) -> None:
     if path.exists():
         with locks.results(results, doing="deepbench machine"):
             asv_files.write_machine(path, stored()[name])
+
+
+PATCHES = (
+    Patch(
+        MachineCollection,
+        "save",
+        saving_changes,
+        "asv rewrites its list of machines in every run, without a lock",
+    ),
+)

@@ -1,7 +1,7 @@
 """Saving of asv's results: nothing measured is lost, nothing empty is written.
 
-asv rewrites a result file with the values of the last run alone. Installed by the asv plugin,
-this module wraps the places where asv takes in, writes and removes a result, so that
+asv rewrites a result file with the values of the last run alone. The patches of this module are
+around the places where asv takes in, writes and removes a result, so that
 
 - a run in which nothing was measured (a failed install) leaves no file behind;
 - a value once measured is not replaced by a skip, a failure or a quick look of a later run;
@@ -22,16 +22,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import product, zip_longest
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import asv
 from asv.commands.rm import Rm
 from asv.console import log
-from asv.machine import Machine, MachineCollection
+from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import asv_files, machine_entry
+from deepbench_ops.asv_adapter import asv_files, watch
+from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
@@ -59,35 +60,6 @@ WIDEST = 1e6
 
 written: list[Path] = []
 """The result files that this process has saved measurements in."""
-
-
-class Run(Protocol):
-    """The run whose results are saved."""
-
-    @property
-    def kept(self) -> Path | None:
-        """The file that its points are kept in until they are saved."""
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return its raw records."""
-
-    def saved(self) -> None:
-        """Forget it, now that its results are on the disk."""
-
-
-def install(run: Run) -> None:
-    """Wrap asv's saving, once per process."""
-    if getattr(Results.save, "keeps", False):
-        return
-    asv_files.install()
-    Results.add_result = _keeping_samples(Results.add_result)
-    Results.remove_samples = _noting_removal(Results.remove_samples)
-    Results.save = _keeping(Results.save, run)
-    Results.rm = _with_measurements(Results.rm)
-    Rm.run = classmethod(_alone(Rm.run.__func__))
-    Machine.save = _with_nominal(Machine.save)
-    save = MachineCollection.save.__func__
-    MachineCollection.save = classmethod(machine_entry.saving_changes(save))
 
 
 def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
@@ -128,7 +100,7 @@ def _note(
     changed.update((name, keys[index]) for index in chosen)
 
 
-def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Results, str], None]:
+def _keeping(save: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         measured_now = hasattr(self, "appends")
         if not measured_now:  # `asv rm` saves a result without the removed values
@@ -136,24 +108,25 @@ def _keeping(save: Callable[[Results, str], None], run: Run) -> Callable[[Result
             return
         try:
             with locks.results(Path(result_dir), doing="asv run"):
-                _save(self, Path(result_dir), save, run)
+                _save(self, Path(result_dir), save)
         except (OSError, DeepbenchError, UserError) as error:
+            run = watch.current()
             kept = f"its points are kept in {run.kept}: " if run.kept else ""
             raise UserError(
                 f"{self._filename} is not saved ({_reason(error)}); {kept}mend that, and the same"
                 " command goes on from there"
             ) from None
 
-    wrapped.keeps = True  # type: ignore[attr-defined]
     return wrapped
 
 
-def _save(results: Results, folder: Path, save: Callable[[Results, str], None], run: Run) -> None:
+def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) -> None:
     """Write result and records, and forget the journal last.
 
     After a kill in between the next run takes the points from the journal and writes the same
     again: two records are the same if benchmark, parameters and start time are.
     """
+    run = watch.current()
     path, records = folder / str(results._filename), run.records()
     _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
     if any(_measured(values) for values in results._results.values()):
@@ -314,3 +287,39 @@ def _set_intervals(results: Results) -> None:
             if held and value:
                 bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
                 held.update(zip(INTERVALS, bounds, strict=True))
+
+
+PATCHES = (
+    Patch(
+        Results,
+        "add_result",
+        _keeping_samples,
+        "asv drops samples unless it is asked to record them, and does not say what a run changed",
+    ),
+    Patch(
+        Results,
+        "remove_samples",
+        _noting_removal,
+        "samples that a run removes to begin again count among what it changed",
+    ),
+    Patch(
+        Results,
+        "save",
+        _keeping,
+        "asv replaces a result file by what the last run knew, and writes it where nothing was "
+        "measured",
+    ),
+    Patch(
+        Results,
+        "rm",
+        _with_measurements,
+        "the raw seconds next to a result are removed with it",
+    ),
+    Patch(Rm, "run", _alone, "`asv rm` reads and writes results without a lock"),
+    Patch(
+        Machine,
+        "save",
+        _with_nominal,
+        "the nominal yardstick readings are known to the processes that measure",
+    ),
+)

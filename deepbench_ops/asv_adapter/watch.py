@@ -24,6 +24,7 @@ from asv.util import UserError
 
 import deepbench_ops
 from deepbench_ops.asv_adapter.journal import Entry, Journal, Point, Record
+from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.progress import Progress
 from deepbench_ops.backends import run_cache
 from deepbench_ops.measure import record, settings
@@ -37,7 +38,10 @@ BESIDE_IT = ("conditions.py", "inputs.py")
 
 
 class Watch:
-    """The run that is going on; one at a time in an asv process."""
+    """The run that is going on; one at a time in an asv process.
+
+    spool: folder of the records that the measuring processes write.
+    """
 
     def __init__(self, spool: Path) -> None:
         self.spool = spool
@@ -238,10 +242,32 @@ def _code(benchmarks: Path) -> str:
     return digest.hexdigest()
 
 
-def install(watch: Watch) -> None:
-    """Wrap asv's loops, once per process."""
-    if getattr(runner, "is_watched", False):
-        return
-    run_command.run_benchmarks = watch.around_run(run_command.run_benchmarks)
-    runner._run_benchmark_single_param = watch.around_point(runner._run_benchmark_single_param)
-    runner.is_watched = True
+_current = Watch(Path(".asv", "spool", "none"))
+
+
+def current() -> Watch:
+    """Return the run of this process; before `begin` one without records."""
+    return _current
+
+
+def begin(spool: Path) -> Watch:
+    """Let a run with a spool of its own be the current one, and return it."""
+    global _current
+    _current = Watch(spool)
+    return _current
+
+
+PATCHES = (
+    Patch(
+        run_command,
+        "run_benchmarks",
+        lambda run: lambda *args, **kwargs: current().around_run(run)(*args, **kwargs),
+        "a release's points are counted, and those of an interrupted run are looked for",
+    ),
+    Patch(
+        runner,
+        "_run_benchmark_single_param",
+        lambda run: lambda *args, **kwargs: current().around_point(run)(*args, **kwargs),
+        "asv saves a release when all its points are done: each is written to a journal first",
+    ),
+)

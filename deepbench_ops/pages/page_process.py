@@ -8,18 +8,16 @@ import multiprocessing
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from asv.repo import get_repo
-
 from deepbench_ops import lifetime
-from deepbench_ops.pages import release_list
 from deepbench_ops.pages.build_report import Written
 from deepbench_ops.pages.machine_cache import Kept
+from deepbench_ops.releases.table import Release
 
 FORKS = sys.platform == "linux"
 """Whether a process can be split off from this one, with all that it has read."""
@@ -75,15 +73,14 @@ class Pages:
 
 
 @contextmanager
-def beside(conf: Any) -> Iterator[Pages | None]:
+def beside(conf: Any, timeline: Sequence[Release] | None) -> Iterator[Pages | None]:
     """Write the pages while the block runs; None where commits are no releases: there are no
     lines then."""
-    if not release_list.named(conf):
+    if timeline is None:
         yield None
         return
     own = Path(conf.env_dir).parent
     own.mkdir(parents=True, exist_ok=True)
-    timeline = get_repo(conf).timeline
     with tempfile.TemporaryDirectory(prefix="pages-", dir=own) as scratch:
         folder = Path(scratch, "html")
         folder.mkdir()

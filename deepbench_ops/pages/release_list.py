@@ -16,9 +16,8 @@ from string import Template
 from typing import Any
 from urllib.parse import quote
 
-from asv.repo import get_repo
-
 from deepbench_ops.pages.frame import ASV_ALONE, TABLES, WAYS, cell, framed, head, scrolling
+from deepbench_ops.releases import table as release_table
 from deepbench_ops.releases.table import PUBLISHED
 from deepbench_ops.storage import atomic
 
@@ -71,9 +70,9 @@ def point_links_here(conf: Any) -> None:
         conf.show_commit_url = f"{PAGE}#"
 
 
-def add_published(conf: Any) -> None:
+def add_published(conf: Any, releases: Iterable[release_table.Release]) -> None:
     """Make published figures a branch of the pages; as one of `branches` asv would measure it."""
-    if named(conf) and PUBLISHED in get_repo(conf).frameworks():
+    if any(release.framework == PUBLISHED for release in releases):
         conf.branches = [*conf.branches, PUBLISHED]
 
 

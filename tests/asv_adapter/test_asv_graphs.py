@@ -1,5 +1,6 @@
 """asv's pages are made faster, and stay the same to the last byte."""
 
+import hashlib
 import importlib.util
 import json
 import subprocess
@@ -14,6 +15,7 @@ from asv import step_detect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deepbench_ops.asv_adapter import patch
 from deepbench_ops.asv_adapter.publishing import asv_fit, asv_graphs
 from deepbench_ops.storage import cache
 
@@ -69,6 +71,24 @@ def test_regressions_are_those_of_plain_asv(folder: Path) -> None:
     assert plain["regressions"]
 
 
+def test_pages_without_the_speedups_are_the_same_to_the_last_byte(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DEEPBENCH_PLAIN_ASV=1 publishes the same files with asv's own graphs, fits and reading."""
+    before = contents(folder / "html")
+    monkeypatch.setenv(patch.PLAIN_VARIABLE, "1")
+    assert before == contents(published_site.published(folder))
+
+
+def contents(html: Path) -> dict[str, str]:
+    """Digest of every file by its name, without the two that hold the minute of publishing."""
+    return {
+        str(path.relative_to(html)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in html.rglob("*")
+        if path.is_file() and path.name not in ("info.json", "info.json.js")
+    }
+
+
 def plain_fit() -> Any:
     """asv's own module, as it is before anything of ours stands in for a part of it."""
     spec = importlib.util.find_spec("asv.step_detect")
@@ -99,8 +119,9 @@ def series(draw: Any) -> tuple[list[float], list[float | None]]:
 def test_a_line_is_cut_as_asv_cuts_it(one: tuple[list[float], list[float | None]]) -> None:
     """To the last bit: where, at what level, with what deviation."""
     values, weights = one
-    asv_fit.install()
-    assert plain_fit().detect_steps(values, weights) == step_detect.detect_steps(values, weights)
+    with patch.applied(asv_fit.PATCHES):
+        found = step_detect.detect_steps(values, weights)
+    assert plain_fit().detect_steps(values, weights) == found
 
 
 def test_what_was_fitted_is_not_fitted_again(folder: Path, monkeypatch) -> None:

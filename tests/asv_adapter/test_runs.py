@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import journal, plugin, watch
+from deepbench_ops.asv_adapter import journal, run_command, watch
 from deepbench_ops.asv_adapter.journal import Entry, Journal
 from deepbench_ops.asv_adapter.progress import Progress, shares, spoken
 from deepbench_ops.backends.run_cache import RunCache
@@ -192,11 +192,11 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
 def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
     """A process with the same number would file their records as its own."""
     monkeypatch.chdir(tmp_path)
-    own, left = (plugin.SPOOLS.resolve() / name for name in ("7-new", "7-old"))
+    own, left = (run_command.SPOOLS.resolve() / name for name in ("7-new", "7-old"))
     for spool in (own, left):
         spool.mkdir(parents=True)
-    with plugin._alone(own):
-        assert [own] == list(plugin.SPOOLS.resolve().iterdir())
+    with run_command.alone(own):
+        assert [own] == list(run_command.SPOOLS.resolve().iterdir())
 
 
 def test_a_run_says_how_far_it_is_and_when_it_ends():

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from asv import util
 from asv._stats import get_weight
 from asv.results import Results
 from asv.runner import BenchmarkResult
@@ -16,7 +15,7 @@ from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import saving
+from deepbench_ops.asv_adapter import asv_files, machine_entry, patch, saving, watch
 from deepbench_ops.machine import profile
 from deepbench_ops.measure import fingerprint, record
 from deepbench_ops.storage import measurements
@@ -31,14 +30,11 @@ BENCHMARK = {
 @pytest.fixture(autouse=True)
 def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
-    results = [(Results, name) for name in ("save", "add_result", "remove_samples", "rm")]
-    others = [(saving.Machine, "save"), (saving.MachineCollection, "save"), (saving.Rm, "run")]
-    for owner, name in [*results, *others, (util, "write_json")]:
-        monkeypatch.setattr(owner, name, owner.__dict__[name])
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
-    saving.install(run)
-    return run
+    monkeypatch.setattr(watch, "_current", run)
+    with patch.applied((*asv_files.PATCHES, *machine_entry.PATCHES, *saving.PATCHES)):
+        yield run
 
 
 class Run:

@@ -124,9 +124,9 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     said = []
     monkeypatch.setattr(saving, "written", files)
     monkeypatch.setattr(plugin.log, "warning", said.append)
-    plugin._name_unsteady(results)
+    plugin.report_unsteady(results)
     next((results / MACHINE).glob("*" + measurements.SUFFIX)).write_text("{")
-    plugin._name_unsteady(results)
+    plugin.report_unsteady(results)
     assert said[0].startswith(f"1 of 248 points of {RELEASE} are unsteady")
     assert "line 1 is not a measurement" in said[1]
 

@@ -16,11 +16,12 @@ from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
 from asv.util import UserError  # noqa: F401  (tests name it)
 
-import deepbench_ops.asv_adapter.publishing.patches
-import deepbench_ops.asv_adapter.repo  # noqa: F401  (asv finds what is imported)
+from deepbench_ops.asv_adapter import plugin
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.storage import measurements, model_runs
+
+plugin.install()
 
 PEAK, BANDWIDTH = 1e13, 1e12
 """Of lab-1, in FLOP/s and bytes/s; times that beat them would be unsteady."""

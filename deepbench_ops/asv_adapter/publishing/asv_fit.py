@@ -14,16 +14,13 @@ from typing import Any
 from asv import step_detect
 from asv.step_detect import get_mu_dist, golden_search, merge_pieces, solve_potts
 
+from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
+
 LONGEST = 20
 """The longest segment that asv's solver looks at, before it merges some."""
 
 Segments = tuple[list[int], list[float], list[float]]
 """Where each ends, its level and its deviation."""
-
-
-def install() -> None:
-    """Put it in the place of asv's, once however often this is called."""
-    step_detect.solve_potts_autogamma = segments
 
 
 def segments(y: Sequence[float], w: Sequence[float]) -> tuple[Any, ...]:
@@ -118,3 +115,15 @@ def _floor(levels: Sequence[float]) -> float:
     if len(levels) > 2:
         return max(1e-300, 0.1 * min(abs(after - before) for before, after in pairwise(levels)))
     return max(1e-300, 0.001 * min(map(abs, levels)))
+
+
+PATCHES = (
+    Patch(
+        step_detect,
+        "solve_potts_autogamma",
+        instead(segments),
+        "asv fits the same way of cutting a line again for every penalty",
+        needed=False,
+        scope=PUBLISH,
+    ),
+)

@@ -25,6 +25,7 @@ from asv.graph import Graph, GraphSet
 from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
 
+from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
 from deepbench_ops.asv_adapter.publishing import asv_fit
 from deepbench_ops.storage import cache
 
@@ -38,23 +39,6 @@ Row = tuple[int, list[Any], list[Any]]
 Line = list[tuple[int, Any, Any]]
 Piece = tuple[int, int, float, float, float]
 """Where it begins and ends, its level, least value and mean deviation, as asv has them."""
-
-
-def install() -> None:
-    """Put these in the places of asv's, once however often this is called."""
-    asv_fit.install()
-    Graph.get_data = get_data
-    Graph.detect_steps = detect_steps
-    Graph.get_steps = get_steps
-    GraphSet.detect_steps = detect_all
-    _GraphDataFilter.get_graph_data = get_graph_data
-    asv_graph._compute_summary_data_series = summary_of_filled(
-        asv_graph._compute_summary_data_series
-    )
-    results._compatible_results = compatible(results._compatible_results)
-    util.sanitize_filename = functools.cache(util.sanitize_filename)
-    Graph.get_file_path = classmethod(remembered(Graph.get_file_path.__func__))
-    util.write_json = written_at_once(util.write_json)
 
 
 def get_data(self: Graph) -> list[Any]:
@@ -297,3 +281,60 @@ def written_at_once(original: Any) -> Any:
         target.write_bytes(orjson.dumps(data, option=ENCODED))
 
     return wrapped
+
+
+def _speedup(owner: Any, attribute: str, replacement: Any, why: str) -> Patch:
+    return Patch(owner, attribute, replacement, why, needed=False, scope=PUBLISH)
+
+
+PATCHES = (
+    *asv_fit.PATCHES,
+    _speedup(Graph, "get_data", instead(get_data), "asv averages a graph for every question"),
+    _speedup(
+        Graph, "detect_steps", instead(detect_steps), "asv looks for steps in lines without a time"
+    ),
+    _speedup(Graph, "get_steps", instead(get_steps), "asv looks for steps in lines without a time"),
+    _speedup(
+        GraphSet,
+        "detect_steps",
+        instead(detect_all),
+        "asv hands graphs to its processes one by one, and fits all again in each publishing",
+    ),
+    _speedup(
+        _GraphDataFilter,
+        "get_graph_data",
+        instead(get_graph_data),
+        "asv reads its settings of regressions for every line without steps",
+    ),
+    _speedup(
+        asv_graph,
+        "_compute_summary_data_series",
+        summary_of_filled,
+        "asv averages over lines without a time",
+    ),
+    _speedup(
+        results,
+        "_compatible_results",
+        compatible,
+        "asv looks up each value of each result by its parameters",
+    ),
+    _speedup(
+        util,
+        "sanitize_filename",
+        functools.cache,
+        "asv cleans the same few hundred names a million times",
+    ),
+    _speedup(
+        Graph,
+        "get_file_path",
+        remembered,
+        "asv composes the path of a graph for every point in it",
+    ),
+    Patch(
+        util,
+        "write_json",
+        written_at_once,
+        "asv writes NaN into the JSON of its pages, which browsers refuse",
+        scope=PUBLISH,
+    ),
+)

@@ -8,20 +8,18 @@ selection without them); asv would show each as an empty box and ask for a file 
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
 from typing import Any
 
 from asv.graph import make_summary_graph
 from asv.plugins.summarygrid import SummaryGrid
 
+from deepbench_ops.asv_adapter.patch import PUBLISH, Patch
 
-def install() -> None:
-    """Take the place of asv's publisher of the grid, once however often this is called."""
-    original = SummaryGrid.publish.__func__
-    if hasattr(original, "__wrapped__"):
-        return
 
-    @functools.wraps(original)
+def of_one_framework(original: Callable[..., None]) -> Callable[..., None]:
+    """Wrap asv's publisher of the grid."""
+
     def publish(cls: Any, conf: Any, repo: Any, benchmarks: Any, graphs: Any, *rest: Any) -> None:
         for name in [name for name in benchmarks if not graphs.get_graph_group(name)]:
             del benchmarks[name]
@@ -32,7 +30,7 @@ def install() -> None:
         for name in benchmarks:
             _write(conf.html_dir, graphs.get_graph_group(name), branches)
 
-    SummaryGrid.publish = classmethod(publish)
+    return publish
 
 
 def _write(html_dir: str, group: list[Any], branches: list[str]) -> None:
@@ -43,3 +41,15 @@ def _write(html_dir: str, group: list[Any], branches: list[str]) -> None:
             make_summary_graph([graph for graph in own if graph.get_data()]).save(html_dir)
             return
     make_summary_graph(group).save(html_dir)
+
+
+PATCHES = (
+    Patch(
+        SummaryGrid,
+        "publish",
+        of_one_framework,
+        "asv averages over frameworks, which share no release, and asks for graphs of benchmarks "
+        "that were not measured",
+        scope=PUBLISH,
+    ),
+)

@@ -1,0 +1,101 @@
+"""Corrections of `asv run`: which releases it takes, that it runs alone, and its questions.
+
+Without a range asv takes each branch's newest release: a framework all of whose releases are
+measured on request has none, and is left out. TAGS hands on tag names where hashes are needed, and
+asv files the results where nothing finds them. ``--parallel`` builds in other processes, whose
+switch to a release this one would not see; there is one environment to build at a time, so nothing
+is lost by building here.
+"""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from asv.commands.run import Run
+from asv.config import Config
+from asv.console import log
+from asv.repo import get_repo
+from asv.util import UserError
+
+from deepbench_ops.asv_adapter import asv_commands, forecast, repo, watch
+from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import settings
+from deepbench_ops.storage import locks
+
+SPOOLS = Path(".asv", "spool")
+"""Holds a folder for each asv process, into which measuring processes write their records."""
+
+AfterRun = Callable[[Path], None]
+
+_after_run: list[AfterRun] = []
+
+
+def use(after_run: AfterRun) -> None:
+    """Call a function with the results folder when releases have been measured."""
+    if after_run not in _after_run:
+        _after_run.append(after_run)
+
+
+def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `asv run`; see the top of the module."""
+
+    def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
+        if notice := settings.notice(settings.foreign()):
+            log.warning(notice)
+        asv_commands.demand_same_machine(conf, kwargs.get("machine"))
+        ongoing = watch.current()
+        ongoing.saving = not kwargs.get("dry_run", False)
+        releases = conf.dvcs == repo.ReleaseRepo.dvcs
+        if releases:
+            kwargs["parallel"] = 1
+            if range_spec is None:
+                range_spec = get_repo(conf).newest_of(conf.branches)
+            elif range_spec == "TAGS":
+                range_spec = get_repo(conf).measurable()
+        question = forecast.Question(_framework(conf), kwargs)
+        with alone(ongoing.spool), forecast.asking(question):
+            status = run(cls, conf, range_spec=range_spec, **kwargs)
+        for after_run in _after_run if releases else ():
+            after_run(Path(conf.results_dir))
+        return status
+
+    return wrapped
+
+
+def _framework(conf: Config) -> Callable[[str], str]:
+    """Return a function from a commit to its framework, "" where commits are no releases."""
+    if conf.dvcs != repo.ReleaseRepo.dvcs:
+        return lambda commit: ""
+    return lambda commit: get_repo(conf).release(commit).framework
+
+
+@contextmanager
+def alone(spool: Path) -> Iterator[None]:
+    """Be the only run that measures in this project; spools of killed ones are removed.
+
+    Raises UserError where another one measures.
+    """
+    command = " ".join(["asv", *sys.argv[1:]])
+    try:
+        with locks.measuring(SPOOLS.parent, doing=command):
+            for left in SPOOLS.glob("*"):
+                if left.resolve() != spool:
+                    shutil.rmtree(left, ignore_errors=True)
+            yield
+    except DeepbenchError as error:
+        raise UserError(str(error)) from None
+
+
+PATCHES = (
+    Patch(
+        Run,
+        "run",
+        _of_releases,
+        "asv takes tags for hashes, builds in other processes, and lets two runs disturb each "
+        "other",
+    ),
+)
