@@ -40,7 +40,8 @@ class Condition:
         return wanted
 
 
-DEVICE = Condition("device", "DEEPBENCH_DEVICE", ("cpu", "cuda"))
+DEVICE = Condition("device", "DEEPBENCH_DEVICE", ("cpu",))
+"""Frameworks declare further devices: `backends/frameworks.py`."""
 CACHE = Condition("cache", "DEEPBENCH_CACHE", ("warm", "cold"))
 LAYOUT = Condition("layout", "DEEPBENCH_LAYOUT", ("published", "channels_last"), on_request=True)
 EXECUTION = Condition(

@@ -1,14 +1,17 @@
-"""Another distribution adds a family and a framework by entry points, without an edit here."""
+"""Another distribution adds a family, a framework and a device by entry points, and edits nothing.
+
+`test_plugin_measured.py` measures them.
+"""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import plugin_site
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
@@ -24,16 +27,19 @@ import benchmarks
 print(json.dumps({b.name: len(b._params[0]) for b in disc_benchmarks("benchmarks")}))
 """
 
+MEASURE = """
+import json
+from deepbench_ops.measure import single
+task = {"family": "axpy", "problem": "axpy_n1000", "precision": "float32", "operation": "forward"}
+variables = {"DEEPBENCH_FRAMEWORK": "toy", "DEEPBENCH_DEVICE": "toy0"}
+print(json.dumps(single.measured(task, variables)))
+"""
+
 
 @pytest.fixture
 def installed(tmp_path):
-    """A copy of the plugin, as pip would have installed it."""
-    shutil.copytree(PLUGIN, tmp_path / "site", ignore=shutil.ignore_patterns("__pycache__"))
-    info = tmp_path / "site" / "deepbench_axpy-1.0.dist-info"
-    files = (path for path in (tmp_path / "site").rglob("*") if path.is_file())
-    rows = [f"{path.relative_to(tmp_path / 'site')},," for path in files]
-    (info / "RECORD").write_text("\n".join(rows))
-    return tmp_path / "site"
+    """A copy of the plugin and of its framework's library, as pip would have installed them."""
+    return plugin_site.install(tmp_path / "site")
 
 
 def run(site, *command):
@@ -41,6 +47,13 @@ def run(site, *command):
     environ = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     return subprocess.run(
         [sys.executable, *command], cwd=ROOT, env=environ, capture_output=True, text=True
+    )
+
+
+def named(site):
+    """The plugin's distribution, as installed in `site`."""
+    return next(
+        each for each in metadata.distributions(path=[str(site)]) if each.name == "deepbench-axpy"
     )
 
 
@@ -61,15 +74,54 @@ def test_its_kernels_are_checked_on_every_framework_that_has_them(installed):
     done = deepbench(installed, "check", *asked, *(f"--framework={name}" for name in names))
 
     found = {row["framework"]: (row["verdict"], row["reason"]) for row in json.loads(done.stdout)}
-    none = "the toy backend has no axpy kernels"
-    assert {"numpy": ("ok", ""), "torch": ("ok", ""), "toy": ("skipped", none)} == found
+    assert dict.fromkeys(names, ("ok", "")) == found
 
 
-def test_its_framework_has_kernels_of_the_families_that_are_here(installed):
-    asked = ("--family", "gemm", "--device", "cpu", "--precision", "float32", "--format", "json")
-    done = deepbench(installed, "check", *asked, "--framework", "toy")
+@pytest.mark.parametrize("device", ["cpu", "toy0"])
+def test_its_framework_has_kernels_of_the_families_that_are_here(installed, device):
+    """On the processor, and on the device that it brings."""
+    asked = ("--family", "gemm", "--family", "rnn", "--device", device, "--precision", "float32")
+    done = deepbench(installed, "check", *asked, "--framework", "toy", "--format", "json")
 
-    assert ["ok"] == [row["verdict"] for row in json.loads(done.stdout)]
+    found = {row["family"]: row["reason"] or row["verdict"] for row in json.loads(done.stdout)}
+    assert {"gemm": "ok", "rnn": "the toy backend has no rnn kernels"} == found
+
+
+def test_other_frameworks_lack_its_device(installed):
+    asked = ("--family", "gemm", "--device", "toy0", "--framework", "numpy", "--format", "json")
+    done = deepbench(installed, "check", *asked)
+
+    (row,) = json.loads(done.stdout)
+    assert "numpy runs on the cpu only, not on toy0" == row["reason"]
+
+
+def test_times_on_its_device_are_compared_with_its_yardstick(installed):
+    """The record names the yardstick's workload, and the conditions its version and library."""
+    done = run(installed, "-c", MEASURE)
+
+    record = json.loads(done.stdout)
+    assert "toy0 compute 1" == record["yardstick_kind"]
+    assert record["yardstick"]
+    text = record["fingerprint"]["yardstick_toy0"]
+    assert text.startswith("1; product of matrices of 128 x 128, numpy ")
+
+
+def test_backends_lists_its_framework_and_family(installed):
+    done = deepbench(installed, "backends", "--family", "axpy", "--framework", "toy")
+
+    assert "toy" in done.stdout
+    assert "axpy" in done.stdout
+
+
+def test_time_gives_rates_of_its_family(installed):
+    """The rates follow from the family's own count of operations."""
+    asked = ("axpy_n1000000", "--framework", "toy", "--device", "toy0", "--format", "json")
+    timing = json.loads(deepbench(installed, "time", *asked).stdout)
+
+    assert ("axpy", "toy0", "toy 2.0.0") == tuple(
+        timing[name] for name in ("family", "device", "framework")
+    )
+    assert pytest.approx(2e6 / timing["seconds"]) == timing["flops_per_second"]
 
 
 def test_its_headline_is_selected(installed):
@@ -124,16 +176,16 @@ def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, file, 
 
 
 def test_its_wheel_holds_what_is_installed(installed, tmp_path):
-    (distribution,) = metadata.distributions(path=[str(installed)])
+    distribution = named(installed)
 
     packed = plugins.wheel(distribution, tmp_path)
 
     into = tmp_path / "into"
     with zipfile.ZipFile(packed) as archive:
         archive.extractall(into)
-    (again,) = metadata.distributions(path=[str(into)])
+    again = named(into)
     assert {p.value for p in distribution.entry_points} == {p.value for p in again.entry_points}
-    for module in (*installed.rglob("*.py"), *installed.rglob("*.csv")):
+    for module in (*installed.glob("deepbench_*/*.py"), *installed.glob("deepbench_*/*.csv")):
         assert module.read_text() == (into / module.relative_to(installed)).read_text()
 
 
@@ -141,7 +193,7 @@ def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_pa
     (installed / "deepbench_axpy" / "fast.so").write_bytes(b"")
     record = installed / "deepbench_axpy-1.0.dist-info" / "RECORD"
     record.write_text(record.read_text() + "\ndeepbench_axpy/fast.so,,")
-    (distribution,) = metadata.distributions(path=[str(installed)])
+    distribution = named(installed)
 
     with pytest.raises(DeepbenchError, match=r"holds deepbench_axpy/fast\.so"):
         plugins.wheel(distribution, tmp_path)

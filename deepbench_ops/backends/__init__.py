@@ -9,14 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from deepbench_ops.backends import frameworks
-from deepbench_ops.conditions import DEVICE
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.base import Backend
 
 NAMES = tuple(frameworks.found()[0])
-DEVICES = DEVICE.values
+DEVICES = tuple(frameworks.devices())
 
 
 def load(name: str, device: str = "cpu") -> "Backend":
@@ -27,7 +26,10 @@ def load(name: str, device: str = "cpu") -> "Backend":
     """
     if device not in DEVICES:
         raise DeepbenchError(f"unknown device {device!r}: choose one of {', '.join(DEVICES)}")
-    return preload(name)(device)
+    kind = preload(name)
+    if device not in kind.devices:
+        raise Unsupported(f"{name} runs on the {_listed(kind.devices)} only, not on {device}")
+    return kind(device)
 
 
 def preload(name: str) -> "type[Backend]":
@@ -52,6 +54,10 @@ def preload(name: str) -> "type[Backend]":
             f" {missing.name}'"
         ) from None
     return kind
+
+
+def _listed(devices: tuple[str, ...]) -> str:
+    return " and the ".join(devices)
 
 
 def _class_of(module: object) -> "type[Backend]":

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.conditions import EXECUTION, LAYOUT
+from deepbench_ops.conditions import DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.families import found
 from deepbench_ops.problems.precision import precision as known_precision
@@ -38,6 +38,8 @@ class Backend(ABC):
     """A framework on one device: prepares kernels, fixes its threads, says what it is built of."""
 
     name: str
+    devices: ClassVar[tuple[str, ...]] = (DEVICE.usual,)
+    """The devices that it runs on."""
     device: str
     layout: str = LAYOUT.usual
     """How the tensors of later kernels lie in memory, in families that leave a choice."""

@@ -2,23 +2,44 @@
 
 A framework is a package `<name>_backend` with a module `backend` that holds one class derived from
 `Backend`, and a module for each family that it has, named after the family. The package itself
-imports nothing: `POSITION` and `COMPANIONS` are all that may stand there. Other distributions name
-theirs by entry points of the group `deepbench.frameworks`: the framework's name, and its package.
+imports nothing: `POSITION`, `COMPANIONS` and `DEVICES` are all that may stand there. Other
+distributions name theirs by entry points of the group `deepbench.frameworks`: the framework's name,
+and its package.
+
+`DEVICES` declares the devices that a framework brings: for each name the module of its package
+with the device's yardstick (`measure/device_workloads.py`), "" where it has none. The processor is
+always there; a framework that runs on a device of another one need not declare it.
 """
 
 import pkgutil
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
+from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 
 GROUP = "deepbench.frameworks"
 SUFFIX = "_backend"
 LAST = 100
 """Position of a framework that declares none."""
+
+DEVICE_NAME = re.compile("[a-z][a-z0-9_]*")
+"""Of a device: it becomes part of the names of result files."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device: its name, the framework and distribution that declare it, and the module of its
+    yardstick, "" for none."""
+
+    name: str
+    framework: str
+    distribution: str
+    yardstick: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,6 +51,7 @@ class Framework:
     companions: tuple[str, ...]
     position: int
     distribution: str
+    devices: tuple[Device, ...] = ()
 
 
 @cache
@@ -58,7 +80,35 @@ def found() -> tuple[Mapping[str, Framework], tuple[str, ...]]:
 def _of_plugin(point: EntryPoint, origin: str, known: Mapping[str, Framework]) -> Framework:
     if point.name in known:
         raise DeepbenchError(f"it is already declared by {known[point.name].distribution}")
-    return _framework(point.name, point.value, origin)
+    framework = _framework(point.name, point.value, origin)
+    taken = {device.name: device for each in known.values() for device in each.devices}
+    for device in framework.devices:
+        if device.name == DEVICE.usual or device.name in taken:
+            other = taken.get(device.name)
+            by = "deepbench" if other is None else other.distribution
+            raise DeepbenchError(f"the device {device.name} is already declared by {by}")
+    return framework
+
+
+def devices() -> Mapping[str, Device]:
+    """Return the devices by name: the processor, and those that frameworks declare, in the order of
+    the frameworks."""
+    usual = Device(DEVICE.usual, "", "deepbench")
+    declared = (device for each in found()[0].values() for device in each.devices)
+    return {device.name: device for device in (usual, *declared)}
+
+
+def _devices(framework: str, package: str, origin: str, declared: object) -> tuple[Device, ...]:
+    """Return the devices that a package declares; DeepbenchError for a faulty declaration."""
+    if not isinstance(declared, Mapping) or not all(map(DEVICE_NAME.fullmatch, declared)):
+        raise DeepbenchError(
+            f'DEVICES is {declared!r}: write a mapping such as {{"toy0": "toy0_yardstick"}}, with'
+            " names of lower-case letters, digits and underscores"
+        )
+    return tuple(
+        Device(name, framework, origin, f"{package}.{module}" if module else "")
+        for name, module in declared.items()
+    )
 
 
 def _framework(name: str, package: str, origin: str) -> Framework:
@@ -69,4 +119,5 @@ def _framework(name: str, package: str, origin: str) -> Framework:
         companions=tuple(getattr(module, "COMPANIONS", ())),
         position=getattr(module, "POSITION", LAST),
         distribution=origin,
+        devices=_devices(name, package, origin, getattr(module, "DEVICES", {})),
     )

@@ -52,9 +52,7 @@ class CpuBackend(Backend):
     """Why it convolves in the published layout only, "" where it does not."""
 
     def __init__(self, device: str = "cpu") -> None:
-        if device != "cpu":
-            raise Unsupported(f"the {self.name} backend runs on the cpu only, not on {device}")
-        self.device = device
+        super().__init__(device)
         self._threads = len(os.sched_getaffinity(0))
         self._settled = False
 

@@ -20,8 +20,12 @@ from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine.profile import Figure
+from deepbench_ops.measure import device_workloads, yardstick
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
+
+GPU = "cuda"
+"""The device that `detect.accelerators` lists."""
 
 FLOP_RATE = "FLOP/s"
 BYTE_RATE = "bytes/s"
@@ -155,6 +159,20 @@ def cuda_triad(seconds: float, elements: int = 2**28, clock: Clock = time.perf_c
         f"12 bytes an element, torch {torch.__version__}, best of {runs}"
     )
     return Figure(elements * 12 / fastest, BYTE_RATE, how)
+
+
+def copy_rate(device: str, seconds: float) -> Figure:
+    """Return the bytes/s of the memory workload of a device's yardstick.
+
+    Raises Unsupported where its yardstick moves no bytes that are counted, or where it has none.
+    """
+    own = device_workloads.of(device)
+    if own is None or not own.memory.bytes:
+        raise Unsupported(f"{device} declares no workload that moves a known number of bytes")
+    kind = yardstick.kinds(device)[-1]
+    unit = yardstick.nominal(kind, 1, seconds)
+    how = f"measured: {yardstick.description(kind, 1)}"
+    return Figure(own.memory.bytes / unit, BYTE_RATE, how)
 
 
 def _triad_blocks(blocks: Iterable[tuple[np.ndarray, ...]]) -> None:

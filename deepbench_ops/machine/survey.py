@@ -6,10 +6,11 @@ disturbed, and the figures may be too low: the user is warned.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
+from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect, peaks
 from deepbench_ops.machine.disturbance import Watch
@@ -17,8 +18,9 @@ from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import yardstick
 
 # No new product of a pass is begun later than this after the start, so that the whole takes about
-# a minute; the processor comes first and leaves the accelerator some time.
-LATEST_GEMM = {"cpu": (20.0, 45.0), "cuda": (30.0, 55.0)}
+# a minute; the processor comes first and leaves each accelerator some time.
+LATEST_GEMM = (20.0, 45.0)
+MORE_SECONDS = 10.0
 TRIAD_SECONDS = 1.0
 
 DISAGREE = 1.1
@@ -61,7 +63,10 @@ def survey(
     tell: Tell = print,
     warn: Tell = ignore,
 ) -> Profile:
-    """Measure this machine on `threads` threads, and its accelerator where it has one.
+    """Measure this machine on `threads` threads, and its accelerators where it has some.
+
+    They are the GPU that the driver lists, and the devices that other distributions declare, where
+    one of the frameworks that run on them is installed.
 
     Nominal yardstick readings of the old profile are kept: every calibrated second on the timeline
     is a multiple of them, so a new reading would move them all. A peak or bandwidth of the old
@@ -71,23 +76,20 @@ def survey(
     tell: called with a line before each long step. warn: called with a line for each doubt.
     """
     facts = detect.facts()
-    devices = ["cpu", *(["cuda"] if "accelerator" in facts else [])]
     tell("nothing yet: frameworks are being loaded")
-    for device in devices:
-        peaks.load_all(device, threads)
+    devices = [device for device in backends.DEVICES if _here(device, facts, threads)]
     started, watch = time.perf_counter(), Watch()
     passes: list[dict[str, dict[str, Figure]]] = []
     for place, which in enumerate(("first", "second")):
         measured = {}
-        for device in devices:
-            where = "processor" if device == "cpu" else "accelerator"
-            tell(f"large GEMMs and triad on the {where}, {which} pass")
-            latest = started + LATEST_GEMM[device][place]
+        for number, device in enumerate(devices):
+            tell(f"large GEMMs and bandwidth on {device}, {which} pass")
+            latest = started + LATEST_GEMM[place] + number * MORE_SECONDS
             gemms = peaks.gemm_peaks(device, threads, latest)
-            measured[device] = {**gemms, peaks.BYTE_RATE: _triad(device, threads)}
+            measured[device] = {**gemms, peaks.BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
     tell("yardsticks")
-    nominal = yardsticks(threads, old, renewed.yardsticks, warn)
+    nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     standing = None if renewed.peaks else old
     kept = {device: _kept(found[device], standing, device, warn) for device in devices}
@@ -130,36 +132,65 @@ def _measured_by(figure: Figure) -> str:
     return figure.how.split(", ")[1] if figure.value is not None else ""
 
 
-def _triad(device: str, threads: int) -> Figure:
-    if device == "cpu":
+def _here(device: str, facts: Mapping[str, str], threads: int) -> bool:
+    """Load the frameworks that run on a device, and return whether this machine has it.
+
+    A GPU is there where its driver lists it, any other device where a framework can be loaded.
+    """
+    if device == peaks.GPU and "accelerator" not in facts:
+        return False
+    loaded, _ = peaks.load_all(device, threads)
+    return bool(loaded) or device in (yardstick.PROCESSOR, peaks.GPU)
+
+
+def _bandwidth(device: str, threads: int) -> Figure:
+    """Return the bytes/s of a device: a triad, or the copy of the yardstick that it declares."""
+    if device == yardstick.PROCESSOR:
         elements = peaks.triad_elements(detect.last_level_cache(), detect.available_bytes())
         return peaks.triad(threads, elements, TRIAD_SECONDS)
     try:
-        return peaks.cuda_triad(TRIAD_SECONDS)
-    except Unsupported as reason:
+        if device == peaks.GPU:
+            return peaks.cuda_triad(TRIAD_SECONDS)
+        return peaks.copy_rate(device, TRIAD_SECONDS)
+    except (DeepbenchError, Unsupported) as reason:
         return Figure(None, peaks.BYTE_RATE, f"not measured: {reason}")
 
 
 def yardsticks(
-    threads: int, old: Profile | None, renew: bool, warn: Tell = ignore
+    threads: int,
+    old: Profile | None,
+    renew: bool,
+    warn: Tell = ignore,
+    devices: Iterable[str] = (yardstick.PROCESSOR,),
 ) -> dict[str, dict[str, Figure]]:
-    """Seconds per unit by thread count and kind, with what is not yet known read now."""
+    """Return seconds per unit by thread count and kind; those of `devices` that are not yet known
+    are read now."""
     same = old is not None and old.yardstick_version == yardstick.VERSION
     kept = dict(old.yardsticks) if old is not None and same and not renew else {}
     known = kept.get(str(threads), {})
-    kept[str(threads)] = {
+    kinds = [kind for device in devices for kind in _kinds(device, warn)]
+    kept[str(threads)] = known | {
         kind: figure
         if (figure := known.get(kind)) and figure.value
         else _nominal(kind, threads, warn)
-        for kind in yardstick.KINDS
+        for kind in kinds
     }
     return kept
+
+
+def _kinds(device: str, warn: Tell) -> tuple[str, ...]:
+    """Return the kinds of a device's yardstick, none of one that cannot be used, with a warning."""
+    try:
+        return yardstick.kinds(device)
+    except DeepbenchError as reason:
+        warn(str(reason))
+        return ()
 
 
 def _nominal(kind: str, threads: int, warn: Tell) -> Figure:
     try:
         seconds, agree = agreed(lambda: yardstick.nominal(kind, threads, NOMINAL_SECONDS))
-        what = yardstick.versions()
+        work = yardstick.description(kind, threads)
     except DeepbenchError as reason:
         return Figure(None, "s", f"not measured: {reason}")
     if not agree:
@@ -168,10 +199,7 @@ def _nominal(kind: str, threads: int, warn: Tell) -> Figure:
             " disturbed, and every later time is a multiple of this reading. Before you measure,"
             " run `deepbench machine --renew-yardsticks` when it is quiet"
         )
-    work = what[f"yardstick_{kind}"]
-    library = what["yardstick_library"] if kind == "compute" else "libc"
-    how = f"measured: {work}, {library}, {threads} threads, {date.today().isoformat()}"
-    return Figure(seconds, "s", how)
+    return Figure(seconds, "s", f"measured: {work}, {date.today().isoformat()}")
 
 
 def agreed(

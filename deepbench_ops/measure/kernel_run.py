@@ -53,12 +53,12 @@ class Prepared:
 
     @property
     def yardstick_kind(self) -> str:
-        return yardstick.kind_for(self.kernel.flops, self.kernel.bytes)
+        return yardstick.kind_for(self.kernel.flops, self.kernel.bytes, self.backend.device)
 
     @property
     def yardstick_client(self) -> YardstickClient | None:
         """The yardstick to hold it against; None on a device that has none."""
-        if self.backend.device != "cpu":
+        if not yardstick.exists(self.backend.device):
             return None
         kind = self.yardstick_kind
         return _server().client(kind, nominal(kind, threads.wanted()))
@@ -92,7 +92,7 @@ def preload(calibrating: bool = True) -> None:
     """
     lifetime.bind_forks()
     threads.fix()
-    if calibrating and device() == "cpu":
+    if calibrating and yardstick.exists(device()):
         _server()  # started before the framework, and shared by all that are forked later
     with suppress(DeepbenchError):  # preparing a kernel will say what is missing
         backends.preload(framework())
@@ -225,9 +225,8 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 def _record(
     prepared: Prepared, measurement: Measurement, reference: float | None, pinned: list[str]
 ) -> dict[str, object]:
-    conditions = fingerprint.stable(
-        {**prepared.backend.versions(), **yardstick.versions()}, prepared.threads
-    )
+    clocks = {**yardstick.versions(), **yardstick.device_versions(prepared.backend.device)}
+    conditions = fingerprint.stable({**prepared.backend.versions(), **clocks}, prepared.threads)
     return {
         "number": measurement.number,
         "seconds": [rounded(s) for s in measurement.seconds],

@@ -12,6 +12,9 @@ bandwidth, hence two kinds:
 
 Each thread runs its own copy of the work on a single-threaded library and sleeps in between: a
 pooled BLAS would leave its workers spinning into the next slice, where the kernel is timed.
+
+Both are of the processor. A device that another distribution declares may bring its own
+(`device_workloads`), whose kinds are named after it: ``toy0 compute 1``.
 """
 
 import ctypes
@@ -20,7 +23,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -28,7 +30,8 @@ from pathlib import Path
 import numpy as np
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import device_workloads, settings
+from deepbench_ops.measure.device_workloads import Work, Workload
 from deepbench_ops.measure.threads import one_cpu_per_core
 
 WHEEL = "scipy-openblas32"
@@ -54,34 +57,58 @@ COMPUTE_BOUND_INTENSITY = 1.0
 CACHED_BYTES = 16 * 2**20
 
 KINDS = ("compute", "memory")
+"""Kinds of the processor's yardstick."""
+
+PROCESSOR = "cpu"
 
 
-def kind_for(flops: float, bytes_moved: float) -> str:
-    """Return which yardstick belongs to a kernel of so many FLOPs and bytes."""
-    cached = bytes_moved <= CACHED_BYTES
-    return "compute" if cached or flops >= COMPUTE_BOUND_INTENSITY * bytes_moved else "memory"
+def exists(device: str) -> bool:
+    """Return whether a device has a yardstick; imports nothing."""
+    return device == PROCESSOR or device_workloads.declared(device)
 
 
-@dataclass(frozen=True)
-class Work:
-    """One thread's share: calling one of ``units`` does a unit; it holds no lock meanwhile.
+def kinds(device: str) -> tuple[str, ...]:
+    """Return the kinds of a device's yardstick, compute before memory; () where it has none.
 
-    All do the same work; those of a copy do it in different buffers.
+    Raises DeepbenchError for a declared one that cannot be used.
     """
+    if device == PROCESSOR:
+        return KINDS
+    own = device_workloads.of(device)
+    return () if own is None else tuple(f"{device} {kind} {own.version}" for kind in KINDS)
 
-    units: tuple[Callable[[], object], ...]
-    keep: tuple[np.ndarray, ...]  # the buffers, which must outlive the pointers in `units`
+
+def kind_for(flops: float, bytes_moved: float, device: str = PROCESSOR) -> str:
+    """Return which yardstick belongs to a kernel of so many FLOPs and bytes on a device that has
+    one."""
+    own = device_workloads.of(device)
+    cached_bytes = CACHED_BYTES if own is None else own.cached_bytes
+    intensity = COMPUTE_BOUND_INTENSITY if own is None else own.bound_intensity
+    compute, memory = kinds(device)
+    return compute if bytes_moved <= cached_bytes or flops >= intensity * bytes_moved else memory
+
+
+def workload(kind: str) -> Workload | None:
+    """Return the workload of a device's kind, such as `toy0 compute 1`; None for others."""
+    device, _, rest = kind.partition(" ")
+    own = device_workloads.of(device)
+    return own.named(rest.split()[0]) if own is not None and kind in kinds(device) else None
 
 
 class Yardstick:
-    """A fixed workload on every thread at once."""
+    """A fixed workload on every thread at once; that of a device is run from one thread."""
 
     def __init__(self, kind: str, threads: int) -> None:
-        if kind not in KINDS:
+        of_device = None if kind in KINDS else workload(kind)
+        make: Callable[[int], Work]
+        if kind in KINDS:
+            make = _sgemm if kind == "compute" else _memory_copy
+        elif of_device is not None:
+            make, threads = of_device.make, 1
+        else:
             raise DeepbenchError(f"unknown yardstick {kind!r}: one of {', '.join(KINDS)}")
         self.kind = kind
         self.threads = threads
-        make = _sgemm if kind == "compute" else _memory_copy
         cpus = one_cpu_per_core()
         self._together = threading.Barrier(threads)
         self._crew = [
@@ -187,6 +214,25 @@ def versions() -> dict[str, str]:
         "yardstick_compute": f"sgemm {SGEMM_SIZE}x{SGEMM_SIZE}x{SGEMM_SIZE} per thread",
         "yardstick_memory": f"memcpy {MEMORY_COPY_BYTES} bytes per thread",
     }
+
+
+def description(kind: str, threads: int) -> str:
+    """Return the work, the library and the threads of a kind, separated by commas."""
+    own = workload(kind)
+    if own is not None:
+        return f"{own.text}, {own.library}, 1 thread"
+    facts = versions()
+    library = facts["yardstick_library"] if kind == "compute" else "libc"
+    return f"{facts[f'yardstick_{kind}']}, {library}, {threads} threads"
+
+
+def device_versions(device: str) -> dict[str, str]:
+    """Return what identifies the yardstick that a framework brings for a device; {} for none."""
+    own = device_workloads.of(device)
+    if own is None:
+        return {}
+    parts = (f"{work.text}, {work.library}" for work in (own.compute, own.memory))
+    return {f"yardstick_{device}": "; ".join((own.version, *parts))}
 
 
 def _wheel_version() -> str:

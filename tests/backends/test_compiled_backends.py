@@ -201,7 +201,7 @@ def test_threads_are_settled_by_the_first_kernel(name):
 def test_a_framework_of_the_cpu_refuses_other_devices(name):
     """The reason names the framework and the device."""
     pytest.importorskip(name)
-    with pytest.raises(Unsupported, match=f"{name} backend runs on the cpu only, not on cuda"):
+    with pytest.raises(Unsupported, match=f"{name} runs on the cpu only, not on cuda"):
         backends.load(name, "cuda")
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +38,7 @@ class JaxDevice(Backend):
     """jax on "cpu" or "cuda" (the first GPU)."""
 
     name = "jax"
+    devices: ClassVar[tuple[str, ...]] = ("cpu", "cuda")
     compiles = True
 
     def __init__(self, device: str = "cpu") -> None:

@@ -21,9 +21,7 @@ class NumpyBackend(Backend):
     name = "numpy"
 
     def __init__(self, device: str = "cpu") -> None:
-        if device != "cpu":
-            raise Unsupported(f"numpy runs on the cpu only, not on {device}")
-        self.device = device
+        super().__init__(device)
         self._blas = loaded_blas.of_numpy(_built_with())
 
     def memory_available(self) -> float:

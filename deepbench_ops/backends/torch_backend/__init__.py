@@ -2,3 +2,6 @@
 
 POSITION = 20
 """Place among the frameworks in tables and menus."""
+
+DEVICES = {"cuda": ""}
+"""The device that it brings, which has no yardstick."""

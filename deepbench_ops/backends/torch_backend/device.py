@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -32,6 +33,7 @@ class TorchDevice(Backend):
     """torch on "cpu" or "cuda" (the current GPU)."""
 
     name = "torch"
+    devices: ClassVar[tuple[str, ...]] = ("cpu", "cuda")
 
     def __init__(self, device: str = "cpu") -> None:
         self.device = device

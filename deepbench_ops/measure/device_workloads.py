@@ -1,0 +1,90 @@
+"""Yardsticks of devices that frameworks declare: two fixed workloads each.
+
+A framework's package names, in `DEVICES`, each device that it brings and the module with its
+yardstick, "" where there is none. That module holds one `Workloads`, called `WORKLOADS`. It is
+imported in the yardstick's own process and wherever the device is measured, so importing it must
+start nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from deepbench_ops.backends import frameworks
+from deepbench_ops.errors import DeepbenchError
+
+
+@dataclass(frozen=True)
+class Work:
+    """One thread's share: calling one of ``units`` does a unit; it holds no lock meanwhile.
+
+    All do the same work; those of a copy do it in different buffers. ``keep`` holds the buffers,
+    which must outlive the pointers in `units`.
+    """
+
+    units: tuple[Callable[[], object], ...]
+    keep: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A fixed amount of work: a description with its sizes, and a function that prepares it.
+
+    library: name and version of the software that does it.
+    make: takes a seed and returns `Work`, each unit of which waits until the device is done.
+    bytes: bytes that a unit moves in the device's memory; 0 where bandwidth is not derived from it.
+    """
+
+    text: str
+    library: str
+    make: Callable[[int], Work]
+    bytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """The yardstick of one device.
+
+    version: raised when a workload changes; readings of different versions are never compared.
+    cached_bytes: bytes of operands up to which a kernel is compared with `compute`.
+    bound_intensity: FLOPs per byte from which larger kernels are compared with it as well.
+    """
+
+    version: str
+    compute: Workload
+    memory: Workload
+    cached_bytes: float
+    bound_intensity: float = 1.0
+
+    def named(self, name: str) -> Workload:
+        """Return the workload called `compute` or `memory`."""
+        return {"compute": self.compute, "memory": self.memory}[name]
+
+
+def declared(device: str) -> bool:
+    """Return whether a framework brings a yardstick of a device; imports nothing."""
+    found = frameworks.devices().get(device)
+    return found is not None and bool(found.yardstick)
+
+
+@cache
+def of(device: str) -> Workloads | None:
+    """Return the yardstick that a framework brings for a device; None where it brings none.
+
+    Raises DeepbenchError, naming the distribution, for one that cannot be used.
+    """
+    if not declared(device):
+        return None
+    found = frameworks.devices()[device]
+    try:
+        workloads = import_module(found.yardstick).WORKLOADS
+        if not isinstance(workloads, Workloads):
+            raise TypeError(f"WORKLOADS of {found.yardstick} is no device_workloads.Workloads")
+    except Exception as fault:  # another distribution's code may raise anything
+        reason = " ".join(str(fault).split()) or type(fault).__name__
+        raise DeepbenchError(
+            f"{found.distribution}: the yardstick of the device {device} cannot be used: {reason}"
+        ) from None
+    return workloads
