@@ -1,4 +1,4 @@
-"""What asv does not check about its configuration.
+"""Check of asv's configuration, by a JSON schema.
 
 asv takes unknown keys in silence, so a misspelt ``launch_method`` measures something else, and
 it takes a plugin entry without its leading dot for the name of one of its own, finds none and
@@ -6,42 +6,22 @@ says nothing. Both are one line here.
 """
 
 import difflib
+import json
 import pkgutil
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import asv.plugins
 import json5
-from asv.config import Config
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import limited
 
-NUMBER = (int, float)
-TEXTS = "a list of texts"
-TEXT_OR_TEXTS = "a text or a list of texts"
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
 
-# Keys that asv reads without having them among its defaults.
-EXTRA = {"build_cache_size": int, "version": int}
-TYPES: dict[str, Any] = {
-    "branches": TEXTS,
-    "build_command": TEXT_OR_TEXTS,
-    "conda_channels": TEXTS,
-    "exclude": list,
-    "hash_length": int,
-    "include": list,
-    "install_command": TEXT_OR_TEXTS,
-    "install_timeout": NUMBER,
-    "default_benchmark_timeout": NUMBER,
-    "matrix": dict,
-    "plugins": TEXTS,
-    "pythons": TEXTS,
-    "regressions_first_commits": dict,
-    "regressions_thresholds": dict,
-    "uninstall_command": TEXT_OR_TEXTS,
-    **EXTRA,
-}
-LAUNCH_METHODS = ("auto", "spawn", "forkserver")
+SCHEMA = "asv.conf.schema.json"
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -68,67 +48,57 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def check(values: dict[str, Any], where: str = "asv.conf.json") -> None:
-    """Check the keys of a configuration.
+    """Check a configuration against the schema, and that asv imports its plugins.
 
     Raises
     ------
     DeepbenchError
-        A key is unknown, has a value of a wrong type, or names a plugin that asv would ignore.
+        A key is unknown, has a wrong value, or names a plugin that asv would ignore.
     """
-    known = sorted({*vars(Config()), *EXTRA})
-    for key, value in values.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            mend = f"write {near[0]!r}" if near else "remove it"
-            raise DeepbenchError(f"{where}: unknown key {key!r}, which asv would ignore: {mend}")
-        if value != getattr(Config(), key, None):
-            _check_type(where, key, value)
-    for entry in values.get("plugins") or []:
+    error = min(_validator().iter_errors(values), key=_order, default=None)
+    if error is not None:
+        raise DeepbenchError(f"{where}: {_mistake(error)}")
+    for entry in values.get("plugins", ()):
         _check_plugin(where, entry)
-    if values.get("environment_type") == "release":
-        _check_release(where, values)
 
 
-def _check_type(where: str, key: str, value: object) -> None:
-    kind = TYPES.get(key, str)
-    texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if kind is TEXTS:
-        right, wanted = texts, TEXTS
-    elif kind is TEXT_OR_TEXTS:
-        right, wanted = texts or isinstance(value, str), TEXT_OR_TEXTS
-    else:
-        right = isinstance(value, kind) and not isinstance(value, bool)
-        wanted = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list"}.get(
-            kind, "an object"
-        )
-    if not right:
-        raise DeepbenchError(f"{where}: {key} is {value!r}: write {wanted}")
+def _order(error: "ValidationError") -> tuple[bool, str]:
+    """Unknown keys first: a misspelt key is often the reason why another one is missing."""
+    return error.validator != "additionalProperties", str(list(error.path))
+
+
+def _mistake(error: "ValidationError") -> str:
+    """Return what is wrong and its mend, which the schema's descriptions word."""
+    schema: Any = error.schema
+    value: Any = error.instance
+    where = error.json_path.removeprefix("$").removeprefix(".")
+    if error.validator == "additionalProperties":
+        known = sorted(schema["properties"])
+        key = min(set(value).difference(known))
+        if where:
+            return f"{where} has {key!r}: write {schema['description']}"
+        near = difflib.get_close_matches(key, known, n=1)
+        mend = f"write {near[0]!r}" if near else "remove it"
+        return f"unknown key {key!r}, which asv would ignore: {mend}"
+    if error.validator == "required":
+        key = next(key for key in schema["required"] if key not in value)
+        return f"{key} is missing: write {schema['properties'][key]['description']}"
+    return f"{where} is {value!r}: write {schema['description']}"
+
+
+@cache
+def _validator() -> "Draft202012Validator":
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(files(__package__).joinpath(SCHEMA).read_text("utf-8")))
 
 
 def _check_plugin(where: str, entry: str) -> None:
+    import asv.plugins
+
     own = [module.name for module in pkgutil.iter_modules(asv.plugins.__path__)]
     if not entry.startswith(".") and not any(entry in name for name in own):
         raise DeepbenchError(
             f"{where}: plugin {entry!r} is none of asv's own and would be ignored: "
             f"write {'.' + entry!r}"
-        )
-
-
-def _check_release(where: str, values: dict[str, Any]) -> None:
-    """What environments of releases need beyond what asv needs."""
-    if values.get("launch_method") not in (None, *LAUNCH_METHODS):
-        raise DeepbenchError(
-            f"{where}: launch_method is {values['launch_method']!r}: "
-            f"write one of {', '.join(LAUNCH_METHODS)}"
-        )
-    if values.get("pythons") != ["3"]:
-        raise DeepbenchError(
-            f'{where}: pythons is {values.get("pythons")!r}: write ["3"], because the version '
-            "would become part of every graph's name"
-        )
-    extra = sorted(set(values.get("matrix") or {}) - {"env", "env_nobuild"})
-    if extra:
-        raise DeepbenchError(
-            f"{where}: matrix has {extra[0]!r}: packages belong in the pins of the release "
-            "table; write env_nobuild for run conditions"
         )

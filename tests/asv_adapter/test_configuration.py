@@ -1,9 +1,11 @@
 """Mistakes in asv's configuration that asv takes in silence."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from asv.config import Config
 
 from deepbench_ops.asv_adapter import config
 from deepbench_ops.errors import DeepbenchError
@@ -33,10 +35,13 @@ def test_the_projects_own_configurations_hold_no_mistake(name):
         ({"exclude": {}}, "exclude is {}: write a list"),
         ({"repo": 1}, "repo is 1: write a text"),
         ({"build_command": 1}, "write a text or a list of texts"),
+        ({"branches": ["numpy", 3]}, "branches[1] is 3: write a text"),
+        ({"include": ["numpy"]}, "include[0] is 'numpy': write an object"),
+        ({"install_timeout": "long", "zzz": 1}, "unknown key 'zzz'"),
     ],
 )
 def test_a_mistake_is_one_line_with_its_mend(values, expected):
-    """Unknown keys, wrong types and ignored plugins are told by key, value and mend."""
+    """Unknown keys, wrong types and ignored plugins are named with their mend."""
     with pytest.raises(DeepbenchError) as error:
         config.check(values)
     assert expected in str(error.value)
@@ -46,7 +51,9 @@ def test_a_mistake_is_one_line_with_its_mend(values, expected):
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"pythons": ["3.11"]}, 'write ["3"]'),
+        ({"pythons": ["3.11"]}, """pythons is ['3.11']: write ["3"], because"""),
+        ({}, 'pythons is missing: write ["3"], because'),
+        ({"pythons": ["3"], "matrix": {"env": []}}, "matrix.env is []: write an object"),
         ({"pythons": ["3"], "matrix": {"req": {"numpy": ["1"]}}}, "pins of the release table"),
         ({"pythons": ["3"], "matrix": {"numpy": ["1"]}}, "pins of the release table"),
         ({"pythons": ["3"], "launch_method": "thread"}, "write one of auto, spawn, forkserver"),
@@ -57,6 +64,15 @@ def test_what_releases_need_is_checked_where_they_are_used(values, expected):
     with pytest.raises(DeepbenchError) as error:
         config.check({"environment_type": "release", **values})
     assert expected in str(error.value)
+
+
+def test_the_schema_has_the_keys_of_asv():
+    """A key that a new asv reads is no mistake, and has asv's own value where none is given."""
+    read_apart = {"build_cache_size", "version"}  # asv reads these without a default of its own
+    defaults = vars(Config())
+    schema = files("deepbench_ops.asv_adapter").joinpath(config.SCHEMA).read_text("utf-8")
+    assert {*defaults, *read_apart} == set(json.loads(schema)["properties"])
+    config.check(defaults)
 
 
 @pytest.mark.parametrize(
