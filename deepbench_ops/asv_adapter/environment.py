@@ -45,6 +45,7 @@ class ReleaseEnvironment(Environment):
     ) -> None:
         try:
             config.check(vars(conf))
+            self._project_root = project_root()
         except DeepbenchError as error:
             raise UserError(str(error)) from None
         if python != PYTHON:
@@ -54,7 +55,6 @@ class ReleaseEnvironment(Environment):
             )
         _refuse_hidden_axes(tagged_env_vars)
         self._release: Release | None = None
-        self._project_root = project_root()
         self._requirements: dict[str, str] = {}
         super().__init__(conf, PYTHON, self._requirements, tagged_env_vars)
 

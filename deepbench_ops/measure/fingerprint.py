@@ -15,6 +15,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+import deepbench_ops
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.threads import allowed_cpus
 
@@ -138,8 +139,13 @@ def _version(distribution: str) -> str:
 
 
 def _revision() -> str:
-    """Return this project's git revision, marked ``+`` when its files have been changed."""
+    """Return this project's git revision, marked ``+`` when its files have been changed.
+
+    Of a package that is in no checkout, it is the version.
+    """
     here = Path(__file__).resolve().parents[2]
+    if not (here / "pyproject.toml").is_file():
+        return deepbench_ops.__version__
     command = ["git", "-C", str(here), "describe", "--always", "--dirty=+", "--abbrev=12"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)

@@ -29,7 +29,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.detect import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import cuda_requirements
-from deepbench_ops.releases.plugins import copied, pip_arguments
+from deepbench_ops.releases.plugins import copied, pip_arguments, this_project
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import atomic
 
@@ -66,8 +66,9 @@ class Installation:
     release: Release
     folder: Path
     """Holds the environments of all releases."""
-    project: Path
-    """Root of this project, installed editable, so that its changes reach every release."""
+    project: Path | None
+    """Checkout of this project, installed editable, so that its changes reach every release; None
+    where it was installed from a wheel, which is copied."""
     timeout: float = 3600.0
     """Seconds an install may be silent."""
 
@@ -94,10 +95,13 @@ class Installation:
         return {
             "requirements": list(self.requirements),
             "index": self.release.index,
-            "project": str(self.project),
+            "project": str(self.project or ""),
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-            COPIED: list(copied()),
+            COPIED: list(self._copied()),
         }
+
+    def _copied(self) -> dict[str, metadata.Distribution]:
+        return copied() if self.project else this_project() | copied()
 
     def is_complete(self) -> bool:
         marker = self._marker()
@@ -166,19 +170,20 @@ class Installation:
     def _install(self) -> list[str]:
         """Fill the environment; return what the framework asks for and is left out."""
         left_out = self._install_lean() if self._without_gpu() else self._install_all()
-        self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
+        if self.project:
+            self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
         self._copy()
         return left_out
 
     def _copy(self) -> None:
-        """Install threadpoolctl and the plugins as they are installed here."""
-        for distribution in copied().values():
+        """Install distributions as they are installed here, another build of a version too."""
+        for distribution in self._copied().values():
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     wanted = pip_arguments(distribution, Path(folder))
                 except DeepbenchError as error:
                     raise self._failure(str(error), str(error)) from None
-                self._pip("--no-deps", "--no-index", *wanted)
+                self._pip("--no-deps", "--no-index", "--force-reinstall", *wanted)
 
     def _without_gpu(self) -> bool:
         return self.release.framework == "torch" and not accelerators()
@@ -301,12 +306,13 @@ def last_word(output: str) -> str:
     return word
 
 
-def project_root() -> Path:
-    """The checkout that this package is imported from, to be installed beside each release."""
+def project_root() -> Path | None:
+    """Return the checkout that this package is imported from, None for one that pip installed.
+
+    Raises DeepbenchError for neither.
+    """
     root = Path(deepbench_ops.__file__).resolve().parents[1]
-    if not (root / "pyproject.toml").is_file():
-        raise util.UserError(
-            f"{root} is no checkout of this project, so it cannot be installed beside a "
-            "release: run asv from a clone, installed with `pip install -e .`"
-        )
-    return root
+    if (root / "pyproject.toml").is_file():
+        return root
+    this_project()
+    return None

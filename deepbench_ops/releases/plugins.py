@@ -1,6 +1,7 @@
 """Distributions that every measured environment gets as they are installed here.
 
-They are threadpoolctl and the plugins: other distributions with kernel families or frameworks.
+They are threadpoolctl, the plugins (other distributions with kernel families or frameworks), and
+this project where it was installed from a wheel.
 No network is needed. Their dependencies are not installed: those belong in the release table.
 """
 
@@ -13,12 +14,16 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+import deepbench_ops
 from deepbench_ops.backends import frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import families
 
 GROUPS = (families.GROUP, frameworks.GROUP)
 THREADPOOLCTL = "threadpoolctl"
+PROJECT = "asv_bench_deepbench"
+NOT_COPIED = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json")
+"""Files about an installation, which the next one writes."""
 
 
 def installed() -> dict[str, metadata.Distribution]:
@@ -42,6 +47,23 @@ def copied() -> dict[str, metadata.Distribution]:
     return {f"{THREADPOOLCTL}=={library.version}": library, **installed()}
 
 
+def this_project() -> dict[str, metadata.Distribution]:
+    """Return this project as it is installed, by name==version and a digest of its files.
+
+    Raises DeepbenchError where the package that runs is none that pip installed.
+    """
+    package = Path(deepbench_ops.__file__).resolve()
+    for found in metadata.distributions(name=PROJECT):
+        file = Path(str(found.locate_file(f"{package.parent.name}/{package.name}")))
+        if file.resolve() == package:
+            files = hashlib.sha256((found.read_text("RECORD") or "").encode()).hexdigest()
+            return {f"{PROJECT}=={found.version} {files[:12]}": found}
+    raise DeepbenchError(
+        f"{package.parent} is neither in a checkout nor installed by pip, so no release can be"
+        f" measured with it: pip install '{PROJECT}[track]'"
+    )
+
+
 def pip_arguments(distribution: metadata.Distribution, folder: Path) -> tuple[str, ...]:
     """Return pip's arguments for a distribution: its checkout, or a wheel made in `folder`."""
     checkout = _checkout(distribution)
@@ -62,7 +84,7 @@ def wheel(distribution: metadata.Distribution, folder: Path) -> Path:
         for file in map(str, listed)
         if ".." not in PurePosixPath(file).parts
         and "__pycache__" not in PurePosixPath(file).parts
-        and PurePosixPath(file).name not in ("RECORD", "WHEEL", "INSTALLER", "REQUESTED")
+        and PurePosixPath(file).name not in NOT_COPIED
     }
     named = f"{distribution.name} {distribution.version}"
     if not any(file.endswith(".py") for file in files):

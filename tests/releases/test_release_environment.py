@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from asv.environment import EnvironmentUnavailable, get_environments
 from deepbench_ops.asv_adapter import environment
 from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import install
 from deepbench_ops.releases.install import Installation, InstallError
 from deepbench_ops.releases.table import Release
@@ -109,16 +111,22 @@ def test_an_environment_holds_the_release_its_pins_and_the_project(complete):
     assert complete.project / "beside.py" == Path(where)
 
 
-def test_a_plugin_is_installed_next_to_every_release(made, tmp_path, monkeypatch):
-    """Without a network, and an environment that lacks it is not complete."""
-    installation = made(released("1.0.0"))
-    installation.ensure()
+@pytest.fixture
+def plugin_site(tmp_path):
+    """A folder with the plugin as pip would have installed it."""
     site = tmp_path / "site"
     shutil.copytree(Path(__file__).parents[1] / "plugin", site)
     files = (path.relative_to(site) for path in site.rglob("*") if path.is_file())
     record = site / "deepbench_axpy-1.0.dist-info" / "RECORD"
     record.write_text("".join(f"{path},,\n" for path in files if path.suffix != ".pyc"))
-    monkeypatch.syspath_prepend(str(site))
+    return site
+
+
+def test_a_plugin_is_installed_next_to_every_release(made, plugin_site, monkeypatch):
+    """Without a network, and an environment that lacks it is not complete."""
+    installation = made(released("1.0.0"))
+    installation.ensure()
+    monkeypatch.syspath_prepend(str(plugin_site))
     before = installation.is_complete()
     monkeypatch.setattr(Installation, "_create", None)  # the framework is not installed again
 
@@ -159,6 +167,34 @@ def test_an_environment_with_a_plugin_too_many_is_made_again(made):
     installation.ensure()
     assert installation.is_complete()
     assert "1.0.0" == python(installation, "import numpy; print(numpy.__version__)")
+
+
+def test_a_package_from_a_wheel_is_copied_and_another_build_replaces_it(
+    tmp_path, pip, plugin_site, monkeypatch
+):
+    """Away from a checkout; a build of the same version changes nothing else of the environment."""
+    copy = metadata.Distribution.at(plugin_site / "deepbench_axpy-1.0.dist-info")
+    installation = Installation(released("1.0.0"), tmp_path / "env", None, 120)
+    find = "from importlib.util import find_spec; print(find_spec('deepbench_axpy').origin)"
+    seen = []
+    for build in (1, 2):
+        with (plugin_site / "deepbench_axpy" / "__init__.py").open("a") as module:
+            module.write(f"# build {build}\n")
+        monkeypatch.setattr(install, "this_project", lambda build=build: {f"own==1 {build}": copy})
+        assert not installation.is_complete()
+        installation.ensure()
+        seen.append(Path(python(installation, find)).read_text().splitlines()[-1])
+        monkeypatch.setattr(Installation, "_make", None)
+    assert ["# build 1", "# build 2"] == seen
+
+
+def test_a_package_that_pip_did_not_install_is_refused(monkeypatch, tmp_path):
+    """The line names the folder, and how to install it."""
+    assert install.project_root() == Path(install.__file__).parents[2]
+    elsewhere = tmp_path / "deepbench_ops" / "__init__.py"
+    monkeypatch.setattr(install.deepbench_ops, "__file__", str(elsewhere))
+    with pytest.raises(DeepbenchError, match="neither in a checkout nor installed"):
+        install.project_root()
 
 
 def test_an_interrupted_install_is_done_again(complete):
