@@ -13,7 +13,7 @@ PRECISION ?= float32
 # The tests start hundreds of processes, none of which should compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: dashboard models test test-slow lint format bench clean help
+.PHONY: dashboard models test test-slow lint docs format bench clean help
 
 help:
 	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
@@ -21,6 +21,7 @@ help:
 	@echo "make test        run the tests"
 	@echo "make test-slow   run those that take longest, and stop at the first that fails"
 	@echo "make lint        ruff and mypy, as CI runs them"
+	@echo "make docs        build the documentation in artifacts/docs, and check its links"
 	@echo "make bench       how quiet is this machine: plain, calibrated and paired, side by side"
 	@echo "make clean       remove what the other targets made, results/ excepted"
 
@@ -51,6 +52,9 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+docs: $(READY)
+	@$(BIN)/mkdocs build --strict
 
 format: $(READY)
 	@$(BIN)/ruff check --fix .

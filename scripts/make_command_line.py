@@ -24,7 +24,7 @@ ROOT = click.Context(
 INTRODUCTION = """\
 # The command line
 
-[What all commands have in common](conventions.md): project folder, which machine is meant, exit
+[Common to all commands](conventions.md): project folder, which machine is meant, exit
 status, width of tables, run conditions. This page is written by `scripts/make_command_line.py`
 from the help texts of the program.
 """

@@ -1,0 +1,65 @@
+"""The documentation: its links, the files that it names, its lab notes and its words."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FRONT = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+NOTES = [page for page in PAGES if page.parent.name == "lab-notes" and page.name != "index.md"]
+
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+FOLDERS = "deepbench_ops|asv_bench_deepbench|benchmarks|bench|scripts|tests|docs"
+NAMED = re.compile(rf"`((?:{FOLDERS})/[\w./-]+)`")
+"""Paths of this repository between backquotes; those with a placeholder are none."""
+
+AVOIDED = re.compile(r"\b(told|beside|nobody|anew|whoever|of which)\b", re.IGNORECASE)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and mkdocs make them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", title.lower()).strip() for title in titles]
+    return {re.sub(r" +", "-", title) for title in plain}
+
+
+@pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=name_of)
+def test_links_lead_to_files_and_headings(page):
+    """Every relative link names a file that exists, and a heading in it."""
+    for target, anchor in LINK.findall(page.read_text()):
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=name_of)
+def test_named_files_exist(page):
+    """A path of this repository that a page names is there."""
+    named = set(NAMED.findall(page.read_text()))
+    assert set() == {path for path in named if not (ROOT / path).exists()}
+
+
+@pytest.mark.parametrize("note", NOTES, ids=name_of)
+def test_a_lab_note_is_dated_and_listed(note):
+    """It says on which day, on which machine and with which script, and the list links to it."""
+    day, *_ = re.match(r"(\d{4}-\d\d-\d\d)-", note.name).groups()
+    text = note.read_text()
+    assert str(int(day[-2:])) in text.splitlines()[2]
+    assert re.search(r"Machine|Data", text)
+    assert re.search(r"Script|script", text)
+    assert (
+        f"| {day} | [{text.splitlines()[0][2:]}]({note.name}) |"
+        in (note.parent / "index.md").read_text()
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_use_plain_words(page):
+    """No page uses a word that makes sentences hard to read."""
+    assert [] == AVOIDED.findall(page.read_text())
