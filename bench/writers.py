@@ -67,10 +67,8 @@ def _has_rows(folder: Path) -> bool:
 
 def _add_row(folder: Path, number: int) -> list[str]:
     program = (
-        "import sys; from datetime import date; from pathlib import Path\n"
         "from deepbench_ops import cli; from deepbench_ops.releases import adding\n"
         "adding.demand_solvable = lambda release: None\n"
-        "adding.add.__defaults__ = (Path('releases.csv'),)\n"
         "cli.main()"
     )
     index = ["--index", "https://example.org/simple", "--date", "2020-01-01", "--pins", ""]

@@ -42,10 +42,10 @@ def list_(framework: str | None, installed: bool) -> None:
     environments in this project folder.
     """
     from deepbench_ops.problems.suggestions import unknown
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import results_table, table
 
     folder = project.environments()
-    releases = table.measurable()
+    releases = table.measurable(results_table.of_project())
     known = list(dict.fromkeys(one.framework for one in releases))
     if framework is not None and framework not in known:
         raise unknown("framework", framework, known)
@@ -93,10 +93,12 @@ def add(
         deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
 
     The companions are the packages that were out on the release's day, unless --pins names others.
-    What pip cannot install together is refused, and nothing is written.
+    What pip cannot install together is refused, and nothing is written. The row is in the project
+    folder's release table, which `repo` in asv.conf.json names.
     """
-    from deepbench_ops.releases import adding, table
+    from deepbench_ops.releases import adding, results_table, table
 
+    path = results_table.of_project()
     framework, version = adding.requested(requirement)
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
@@ -109,10 +111,10 @@ def add(
     if source is not None:
         wheel = adding.built(source, project.wheels(), framework)
     if wheel is not None:
-        row = adding.from_wheel(framework, version, wheel, given, date)
+        row = adding.from_wheel(framework, version, wheel, given, date, path)
     else:
         row = adding.listed(framework, version, given, date, index)
-    adding.add(row)
+    adding.add(row, path)
     click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
 
 
@@ -127,12 +129,12 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
 
     The next "asv run" of a release makes its environment again.
     """
-    from deepbench_ops.releases import install, table
+    from deepbench_ops.releases import install, results_table, table
 
     folder = project.environments()
     if everything == bool(names):
         raise DeepbenchError("name the releases whose environments to remove, or give --all")
-    listed = table.measurable()
+    listed = table.measurable(results_table.of_project())
     chosen = listed if everything else [table.find(name, listed) for name in names]
     if not any((folder / one.name).exists() for one in chosen):
         raise DeepbenchError(

@@ -69,12 +69,13 @@ def from_wheel(
     path: Path,
     pins: tuple[str, ...] | None,
     day: datetime.date | None,
+    known: Path,
 ) -> Release:
     """Return the row of a wheel on disk; its folder stands in for an index.
 
-    pins: None for those of the newest listed release. day: None for the file's own.
+    pins: None for those of the newest release in the table `known`. day: None for the file's own.
     """
-    newest = [release for release in table.measurable() if release.framework == framework]
+    newest = [release for release in table.measurable(known) if release.framework == framework]
     if not newest:
         raise DeepbenchError(f"no release of {framework} is listed to take pins from: give --pins")
     found = wheel.read(path, newest[-1])
@@ -131,8 +132,11 @@ def demand_solvable(release: Release) -> None:
             )
 
 
-def add(release: Release, path: Path = table.TABLE) -> None:
-    """Write a row that pip can install; DeepbenchError where it cannot, or the row is there."""
+def add(release: Release, path: Path) -> None:
+    """Add a row to the table at `path`.
+
+    Raises DeepbenchError where pip cannot install the release with its pins, or it is listed.
+    """
     if any(known.hash == release.hash for known in table.load(path)):
         raise DeepbenchError(f"{release.name} is in {path} already")
     demand_solvable(release)

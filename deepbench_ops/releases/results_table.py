@@ -8,6 +8,7 @@ for the days on which its results were published.
 from collections.abc import Iterable
 from pathlib import Path
 
+from deepbench_ops import project
 from deepbench_ops.asv_adapter import config
 from deepbench_ops.project import CONFIGURATION
 from deepbench_ops.releases import table
@@ -22,13 +23,18 @@ def path_of(results: Path) -> Path:
 
     Raises DeepbenchError for a configuration next to the folder that is broken.
     """
-    project = results.resolve().parent
-    if (project / CONFIGURATION).is_file():
-        values = config.load(project / CONFIGURATION)
-        own = project / values.get("results_dir", "results")
+    folder = results.resolve().parent
+    if (folder / CONFIGURATION).is_file():
+        values = config.load(folder / CONFIGURATION)
+        own = folder / values.get("results_dir", "results")
         if own.resolve() == results.resolve() and values.get("dvcs") == RELEASES:
-            return project / str(values["repo"])
+            return folder / str(values["repo"])
     return results / "releases.csv"
+
+
+def of_project() -> Path:
+    """Return the release table of the project folder. Raises DeepbenchError outside of one."""
+    return path_of(project.results())
 
 
 def load(results: Path) -> tuple[Release, ...]:

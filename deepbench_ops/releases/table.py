@@ -118,9 +118,9 @@ def find(name: str, releases: Iterable[Release]) -> Release:
     return by_name[name]
 
 
-def measurable() -> list[Release]:
+def measurable(path: Path = TABLE) -> list[Release]:
     """Return the listed releases that can be measured, oldest first: no published figures."""
-    return [release for release in load() if release.measurable]
+    return [release for release in load(path) if release.measurable]
 
 
 def load(path: Path = TABLE) -> tuple[Release, ...]:

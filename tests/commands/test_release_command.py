@@ -36,12 +36,11 @@ def wheels(tmp_path, monkeypatch):
 
 @pytest.fixture
 def listed(tmp_path, monkeypatch):
-    """The release table, with a single row."""
+    """The release table of a project folder, the current one, with a single row."""
+    make_project(tmp_path, dvcs="releases", repo="releases.csv")
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "releases.csv"
     path.write_text(ROWS)
-    monkeypatch.setattr(table, "TABLE", path)
-    monkeypatch.setattr(table.load, "__defaults__", (path,))
-    monkeypatch.setattr(adding.add, "__defaults__", (path,))
     return path
 
 
@@ -94,7 +93,7 @@ def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
     """The name of the row and what is installed under it are the same."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
     with pytest.raises(DeepbenchError, match=r"is version 1\.5\.0\.dev1, not 1\.6"):
-        adding.from_wheel("numpy", Version("1.6"), nightly, (), None)
+        adding.from_wheel("numpy", Version("1.6"), nightly, (), None, listed)
 
 
 @pytest.mark.slow
@@ -123,7 +122,6 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
     """Disk use is told by release, and gone after a clean; the table stays."""
-    make_project(tmp_path)
     (tmp_path / "inside").mkdir()
     monkeypatch.chdir(tmp_path / "inside")
     folder = tmp_path / ".asv" / "env" / "numpy-1.0.0"

@@ -1,6 +1,7 @@
 """The `deepbench` command as its users meet it, but in this process, which has it loaded."""
 
 import io
+import json
 import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -20,9 +21,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def make_project(folder: Path) -> None:
-    """Write the configuration that makes a folder a project folder."""
-    (folder / project.CONFIGURATION).write_text(f'{{"plugins": [".{project.PLUGIN}"]}}')
+def make_project(folder: Path, **more: str) -> None:
+    """Write the configuration that makes a folder a project folder, with `more` keys."""
+    values = {"plugins": [f".{project.PLUGIN}"], **more}
+    (folder / project.CONFIGURATION).write_text(json.dumps(values))
 
 
 def deepbench(*arguments: str, columns: int | None = None) -> tuple[int, str, str]:
