@@ -2,12 +2,13 @@
 
 import re
 import shlex
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.asv_adapter.remeasured import NotTaken
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.steadiness import kind
@@ -35,7 +36,10 @@ def of_release(
 
 def pattern(chosen: Iterable[Point]) -> str:
     """Return the regular expression for `asv run --bench` that picks exactly these points."""
-    named = {f"{point.benchmark}({_params(point)})" for point in chosen}
+    return _picking({f"{point.benchmark}({_params(point)})" for point in chosen})
+
+
+def _picking(named: Collection[str]) -> str:
     if not named:
         return "(?!)"
     return "^(?:" + "|".join(map(re.escape, sorted(named))) + ")$"
@@ -51,17 +55,26 @@ def commands(chosen: Iterable[Point], options: str = "") -> list[str]:
     conditions; `options` are those of `deepbench unsteady`."""
     found = []
     for point in chosen:
-        unusual = point.unusual
-        variables = [f"{c.variable}={unusual[c.name]}" for c in CONDITIONS if c.name in unusual]
         name = shlex.quote(point.release.name)
         picked = f'"$(deepbench unsteady {name}{options})"'
-        found.append(" ".join([*variables, f"asv run --bench {picked} {name}"]))
+        found.append(_command(point.unusual, picked, name))
     return list(dict.fromkeys(found))
 
 
-def counted(chosen: Sequence[Point]) -> str:
+def _command(unusual: Mapping[str, str], picked: str, release: str) -> str:
+    """Return the command that measures under these conditions, by their names; `picked` and
+    `release` as a shell reads them."""
+    variables = [f"{c.variable}={unusual[c.name]}" for c in CONDITIONS if c.name in unusual]
+    return " ".join([*variables, f"asv run --bench {picked} {release}"])
+
+
+def counted(chosen: Iterable[Point]) -> str:
     """Return how many unsteady points there are of each kind of reason, in words."""
-    kinds = Counter(kind(point.unsteady) for point in chosen if point.unsteady)
+    return _counted(point.unsteady for point in chosen)
+
+
+def _counted(reasons: Iterable[str]) -> str:
+    kinds = Counter(kind(reason) for reason in reasons if reason)
     return ", ".join(f"{count} {name}" for name, count in kinds.most_common())
 
 
@@ -98,3 +111,30 @@ def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
                     f" ({counted(chosen)}); to measure them again: {'; '.join(commands(chosen))}"
                 )
     return lines
+
+
+def not_taken(found: Iterable[NotTaken], releases: dict[str, Release]) -> list[str]:
+    """Return a line for each release, and conditions, with points that were measured again and came
+    out unsteady: how many, and the command that measures them once more."""
+    groups: dict[tuple[str, tuple[str, ...]], list[NotTaken]] = defaultdict(list)
+    for point in found:
+        variables = tuple(condition.of(point.variables) for condition in CONDITIONS)
+        groups[point.commit, variables].append(point)
+    lines = []
+    for (commit, values), group in groups.items():
+        release = releases[commit].name if commit in releases else commit
+        unusual = {c.name: v for c, v in zip(CONDITIONS, values, strict=True) if v != c.usual}
+        named = {f"{name}({_quoted(params)})" for name, params in (point.key for point in group)}
+        picked = _picking(named).replace("'", ".").replace("\\ ", " ")  # as a shell takes it
+        command = _command(unusual, f"'{picked}'", shlex.quote(release))
+        lines.append(
+            f"{len(group)} points of {release} came out unsteady"
+            f" ({_counted(point.reason for point in group)}), and the steady ones measured before"
+            f" stay; to measure them again: {command}"
+        )
+    return lines
+
+
+def _quoted(params: Iterable[str]) -> str:
+    """Return parameters as asv shows them: texts quoted, numbers of ranks not."""
+    return ", ".join(text if text.isdecimal() else repr(text) for text in params)

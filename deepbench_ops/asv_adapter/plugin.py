@@ -47,12 +47,14 @@ def install() -> None:
 
 
 def report_unsteady(results: Path) -> None:
-    """Report how many points of the releases just measured are unsteady."""
+    """Report how many points of the releases just measured are unsteady, stored or not."""
     from deepbench_ops.analysis import unsteady
 
     try:
         releases = {release.hash: release for release in results_table.load(results)}
         for line in unsteady.after_run(saving.written, releases):
+            log.warning(line)
+        for line in unsteady.not_taken(saving.remeasured.not_taken, releases):
             log.warning(line)
     except DeepbenchError as error:
         log.warning(str(error))

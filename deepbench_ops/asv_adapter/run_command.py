@@ -49,6 +49,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         asv_commands.demand_same_machine(conf, kwargs.get("machine"))
         ongoing = watch.current()
         ongoing.saving = not kwargs.get("dry_run", False)
+        ongoing.appending = bool(kwargs.get("append_samples", False))
         releases = conf.dvcs == repo.ReleaseRepo.dvcs
         if releases:
             kwargs["parallel"] = 1

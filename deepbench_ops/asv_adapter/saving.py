@@ -5,6 +5,7 @@ around the places where asv takes in, writes and removes a result, so that
 
 - a run in which nothing was measured (a failed install) leaves no file behind;
 - a value once measured is not replaced by a skip, a failure or a quick look of a later run;
+- an unsteady point does not replace a steady one (`remeasured`);
 - samples are kept, and intervals are of log seconds: above zero, and finite as JSON demands;
 - values that the run did not measure stay as they are on the disk, where other commands may have
   written since the run began;
@@ -33,6 +34,7 @@ from asv.util import UserError
 
 from deepbench_ops.asv_adapter import asv_files, watch
 from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.remeasured import Remeasured
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
@@ -61,19 +63,22 @@ WIDEST = 1e6
 written: list[Path] = []
 """The result files that this process has saved measurements in."""
 
+remeasured = Remeasured()
+"""The points that this process has measured although a steady one was stored."""
+
 
 def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
-    """Keep samples, and note in ``appends`` whether they join those of an earlier run.
+    """Keep samples, and note in ``added`` whether those of a benchmark join the stored ones.
 
     From the second round on asv appends to its own samples, so that only its first call for a
-    benchmark shows whether it was asked to append.
+    benchmark shows that.
     """
 
     def wrapped(self: Results, benchmark: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         kwargs["record_samples"] = True
         added = getattr(self, "added", {})
         added.setdefault(benchmark["name"], kwargs.get("append_samples", False))
-        self.added, self.appends = added, any(added.values())
+        self.added = added
         _note(self, benchmark["name"], benchmark["params"], kwargs.get("selected_idx"))
         add_result(self, benchmark, *args, **kwargs)
 
@@ -102,7 +107,7 @@ def _note(
 
 def _keeping(save: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
-        measured_now = hasattr(self, "appends")
+        measured_now = hasattr(self, "added")
         if not measured_now:  # `asv rm` saves a result without the removed values
             save(self, result_dir)
             return
@@ -128,7 +133,10 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
     """
     run = watch.current()
     path, records = folder / str(results._filename), run.records()
-    _merge(results, Results.load(str(path)) if path.exists() else None, _looks(records))
+    stored = Results.load(str(path)) if path.exists() else None
+    _merge(results, stored, _looks(records))
+    if stored and not run.appending:
+        records = remeasured.settle(path, results, stored, records, run.last_round)
     if any(_measured(values) for values in results._results.values()):
         _set_intervals(results)
         for one in records:
@@ -136,7 +144,7 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
                 one["fingerprint"]["asv"] = asv.__version__
         with atomic.together() as ready:
             asv_files.write_result(ready(path), results, save)
-            measurements.add(measurements.beside(path), records, results.appends, ready)
+            measurements.add(measurements.beside(path), records, run.appending, ready)
         written.append(path)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")

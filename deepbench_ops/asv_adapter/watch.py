@@ -41,15 +41,18 @@ class Watch:
     """The run that is going on; one at a time in an asv process.
 
     spool: folder of the records that the measuring processes write.
+    saving: whether asv saves its results. appending: whether the user asked asv to join samples to
+    the stored ones. last_round: whether no other round of the present release follows.
     """
 
     def __init__(self, spool: Path) -> None:
         self.spool = spool
         self.saving = True
+        self.appending = False
+        self.last_round = True
         self._records: list[Record] = []
         self._journal: Journal | None = None
         self._journals: dict[tuple[str, str], Journal] = {}
-        self._last_round = True
         self._progress: Progress | None = None
 
     def records(self) -> list[Record]:
@@ -63,7 +66,7 @@ class Watch:
         release until the last is saved, since a run that starts again starts with the first.
         """
         self._records = []
-        if self._journal and self._last_round:
+        if self._journal and self.last_round:
             self._journal.close()
 
     @property
@@ -111,7 +114,7 @@ class Watch:
         self._progress, self._journal, self._records = Progress(left), None, []
         if run_cache.FOLDER_VARIABLE in os.environ:
             shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
-        self._last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
+        self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
             self._journal = self._open(benchmarks, env, extra, options)

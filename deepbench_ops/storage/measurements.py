@@ -157,6 +157,11 @@ def add(
     _filed.update((path, identity) for identity in coming)
 
 
+def is_of_this_run(result: Path, entry: Record) -> bool:
+    """Whether this process has filed a record of an asv result file."""
+    return (beside(result), _identity(entry)) in _filed
+
+
 def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Record]) -> None:
     """Write a file, whole or not at all; of the fingerprints those that entries name."""
     used = {entry["fingerprint"] for entry in entries if "skipped" not in entry}

@@ -41,6 +41,7 @@ class Run:
     """The run that is saved: its records, and whether they are forgotten."""
 
     kept = Path(".asv", "unfinished", "run.jsonl")
+    appending, last_round = False, True
 
     def __init__(self, spool):
         self.spool, self.forgotten = spool, 0
@@ -334,8 +335,9 @@ def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path
     assert [[1.0], [1.1]] == [entry["seconds"] for entry in found]
 
 
-def test_samples_that_a_user_appends_keep_their_records(tmp_path):
-    """With `asv run --append-samples` the records of the earlier run stay beside the new."""
+def test_samples_that_a_user_appends_keep_their_records(tmp_path, run):
+    """With `asv run --append-samples` the records of the earlier run stay next to the new."""
+    run.appending = True
     beside, results = with_a_record(tmp_path)
     record.write(a_record("a", [1.0], 2e9))
     results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=True)

@@ -1,0 +1,186 @@
+"""Points measured again while a steady one is stored: an unsteady one does not replace it.
+
+A point is known when all of its rounds are. Where rounds alternate between releases asv saves after
+each: until the last one the stored point stays, and the rounds so far are in the run's journal.
+Samples that a user appends replace nothing, and are stored whatever they say.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asv.results import Results
+from asv_runner.statistics import compute_stats
+
+from deepbench_ops.conditions import DEVICE
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.point_records import File
+from deepbench_ops.machine.roofs import Key
+from deepbench_ops.machine.steadiness import Judge
+from deepbench_ops.problems.benchmark_names import why_not
+from deepbench_ops.storage import measurements
+from deepbench_ops.storage.measurements import Record
+
+COLUMNS = ("_results", "_samples", "_stats")
+
+
+class NotTaken(NamedTuple):
+    """A point that came out unsteady and did not replace the steady one.
+
+    commit, variables: hash of the release and environment variables of its result file. key:
+    benchmark and plain parameters.
+    """
+
+    commit: str
+    variables: Mapping[str, str]
+    key: Key
+    reason: str
+
+
+@dataclass
+class _Rounds:
+    """The rounds of a point so far."""
+
+    samples: list[float] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+
+
+@dataclass
+class Remeasured:
+    """The points that a run has measured again, by their result file.
+
+    not_taken: those that came out unsteady, in the order of saving.
+    """
+
+    not_taken: list[NotTaken] = field(default_factory=list)
+    _rounds: dict[Path, dict[Key, _Rounds]] = field(default_factory=lambda: defaultdict(dict))
+
+    def settle(
+        self,
+        path: Path,
+        new: Results,
+        stored: Results,
+        records: Sequence[Record],
+        last_round: bool,
+    ) -> list[Record]:
+        """Put the stored value of each steady point back into `new`, unless all of its rounds are
+        there and steady; return the records to file.
+
+        stored: the result file at `path`. records: of this save. last_round: whether no other save
+        of this file follows in the run.
+        """
+        measured = _by_key(records)
+        judge = _Judge(path, stored)
+        waiting = self._rounds[path]
+        for key in measured:
+            if key not in waiting and judge.protects(key, measured[key]):
+                waiting[key] = _Rounds()
+        for key in waiting.keys() & measured.keys():
+            waiting[key].records += measured[key]
+            waiting[key].samples += _fresh(new, stored, key)
+        taken = {key for key in waiting if last_round and self._is_taken(judge, key)}
+        for key in waiting:
+            samples = waiting[key].samples if key in taken else None
+            _put(new, key, stored, samples)
+        filed = [entry for entry in records if _key(entry) not in waiting]
+        filed += [entry for key in waiting if key in taken for entry in waiting[key].records]
+        if last_round:
+            del self._rounds[path]
+        return filed
+
+    def _is_taken(self, judge: "_Judge", key: Key) -> bool:
+        rounds = self._rounds[judge.path][key]
+        if not rounds.samples:
+            return False
+        reason = judge.reason(rounds.records, key, compute_stats(rounds.samples, 1)[0])
+        if reason:
+            stored = judge.stored
+            found = NotTaken(stored.commit_hash, dict(stored.env_vars), key, reason)
+            self.not_taken.append(found)
+        return not reason
+
+
+class _Judge:
+    """The steadiness of points of one result file; the machine's files are read when needed."""
+
+    def __init__(self, path: Path, stored: Results) -> None:
+        self.path, self.stored = path, stored
+        self._judge: Judge | None = None
+
+    def protects(self, key: Key, records: Sequence[Record]) -> bool:
+        """Whether the stored point is steady, and of an earlier run than `records`."""
+        value = _at(self.stored, key, "_results")
+        if value is None or value != value or why_not(*key):
+            return False
+        known = self._of_machine().file(self.path).of(key)
+        own = {entry["started_at"] for entry in records}
+        earlier = [
+            entry
+            for entry in known
+            if entry["started_at"] not in own and not measurements.is_of_this_run(self.path, entry)
+        ]
+        return (bool(earlier) or not known) and not self.reason(known, key, value)
+
+    def reason(self, records: Sequence[Record], key: Key, seconds: float) -> str:
+        device = DEVICE.of(self.stored.env_vars)
+        return self._of_machine().reason(records, key, seconds, device)
+
+    def _of_machine(self) -> Judge:
+        if self._judge is None:
+            try:
+                self._judge = Judge.of(self.path.parent)
+            except DeepbenchError:  # of another release, whose damage keeps no result from the disk
+                beside = measurements.beside(self.path)
+                self._judge = Judge({beside.name: File.read(beside)} if beside.exists() else {})
+        return self._judge
+
+
+def _by_key(records: Iterable[Record]) -> dict[Key, list[Record]]:
+    found: dict[Key, list[Record]] = defaultdict(list)
+    for entry in records:
+        if not measurements.is_less(entry):
+            found[_key(entry)].append(entry)
+    return dict(found)
+
+
+def _key(entry: Record) -> Key:
+    return entry["benchmark"], tuple(map(str, entry["params"]))
+
+
+def _places(results: Results, name: str) -> dict[tuple[str, ...], int]:
+    """Places of a benchmark's values by its plain parameters."""
+    keys = product(*(results._benchmark_params.get(name) or ()))
+    return {tuple(text.strip("'") for text in key): i for i, key in enumerate(keys)}
+
+
+def _at(results: Results, key: Key, kind: str) -> Any:
+    name, params = key
+    column = getattr(results, kind).get(name)
+    place = _places(results, name).get(params)
+    return column[place] if column and place is not None else None
+
+
+def _fresh(new: Results, stored: Results, key: Key) -> list[float]:
+    """Return the samples of this round alone: asv joins later rounds to those stored."""
+    samples = _at(new, key, "_samples") or []
+    joined = new.added.get(key[0], False)
+    return list(samples[len(_at(stored, key, "_samples") or []) if joined else 0 :])
+
+
+def _put(new: Results, key: Key, stored: Results, samples: list[float] | None) -> None:
+    """Give a point the value that these samples have; None: the stored one."""
+    if samples is None:
+        values = [_at(stored, key, kind) for kind in COLUMNS]
+    else:
+        number = (_at(new, key, "_stats") or {}).get("number", 1)
+        value, stats = compute_stats(samples, number)
+        values = [value, samples, stats]
+    name, params = key
+    places = _places(new, name)
+    for kind, value in zip(COLUMNS, values, strict=True):
+        column = getattr(new, kind)
+        column[name] = list(column.get(name) or [None] * len(places))
+        column[name][places[params]] = value
