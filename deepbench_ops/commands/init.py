@@ -20,14 +20,15 @@ from deepbench_ops.commands.options import SELECTED
 )
 @click.option("--workflow", is_flag=True, help="Add a scheduled workflow that measures releases.")
 def init(folder: Path, history: str | None, workflow: bool) -> None:
-    """Make FOLDER a project folder: configuration, release table, benchmarks/ and results/.
+    """Make FOLDER a project folder, with configuration and release table.
 
     \b
         deepbench init speed
         deepbench init speed --history              with DeepBench's published machines
         deepbench init speed --history ../deepbench.zip
 
-    FOLDER is made, or is empty but for .git. Every other command works in it and below it.
+    It gets asv.conf.json, a release table, benchmarks/ and results/. FOLDER is made where it is
+    missing; otherwise it must be empty but for .git. Every other command works in it and below it.
     """
     new_project.make(folder, history, workflow)
     machines = len(list(folder.glob("results/*/machine.json")))
