@@ -1,4 +1,1 @@
-"""What `asv publish` adds to html/: libraries brought along, release names, and file:// reading.
-
-`plugin` is the entry for asv. Importing it is enough: asv finds output publishers by class.
-"""
+"""The pages that `asv publish` adds to asv's: HTML, data files, scripts and styles."""

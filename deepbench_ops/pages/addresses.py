@@ -7,9 +7,9 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 
 
-def timeline(point: Point) -> dict[str, Any]:
-    """The values in the address of timeline.html that show the line of a point."""
-    wanted = {
+def timeline_fragment(point: Point) -> dict[str, Any]:
+    """Names and values in the address of timeline.html that shows the line of a point."""
+    values = {
         "machine": point.machine,
         "framework": point.release.framework,
         "family": point.family,
@@ -18,4 +18,4 @@ def timeline(point: Point) -> dict[str, Any]:
         "precision": point.precision,
         "problem": point.problem_id,
     }
-    return wanted if point.ranks is None else wanted | {"ranks": point.ranks}
+    return values if point.ranks is None else values | {"ranks": point.ranks}

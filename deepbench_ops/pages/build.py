@@ -1,48 +1,62 @@
-"""All our own pages, made of the lines of all results."""
+"""All our own pages and their data, from the lines of all results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.asv_adapter import intact
 from deepbench_ops.pages import (
+    data_pages,
     framework_page,
-    lines,
+    line_storage,
+    machine_lines,
     noise_data,
-    site,
     site_data,
-    stored_lines,
     verdict_page,
 )
-from deepbench_ops.pages.build_report import Written
-from deepbench_ops.pages.machine_cache import Kept
-from deepbench_ops.pages.stored_lines import Found
+from deepbench_ops.pages.line_storage import MachineLines
+from deepbench_ops.pages.machine_cache import MachineCache
+from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.problems.benchmark_names import FOREIGN
 from deepbench_ops.releases.table import Release
 
 
-def write(
-    folder: Path, project: str, results: Path, timeline: Sequence[Release], keeping: Path
-) -> tuple[Written, Kept[Found]]:
-    """Write into `folder` all pages that are made of lines, and what they read; what was made on
-    the way is returned as well, to be kept.
+class BuiltPages(NamedTuple):
+    """noise: of every line. problems: sentences about results that cannot be read.
+    damaged_files: those of them that make publishing fail. cache: to be written, which may be done
+    later."""
 
-    `keeping` is the folder of what an earlier publishing has made of each machine's results.
+    noise: NoiseByLine
+    problems: list[str]
+    damaged_files: list[str]
+    cache: MachineCache[MachineLines]
+
+
+def build(
+    folder: Path, project: str, results: Path, timeline: Sequence[Release], cache_folder: Path
+) -> BuiltPages:
+    """Write all pages that are made from lines, and their data, into `folder`.
+
+    cache_folder: what an earlier publishing has computed from each machine's results.
     """
-    kept = Kept(keeping, repr(timeline), stored_lines.encoded, stored_lines.decoded)
-    found, machines, torn = lines.read(results, timeline, kept)
+    cache = MachineCache(cache_folder, repr(timeline), line_storage.encode, line_storage.decode)
+    lines, machines, problems = machine_lines.read(results, timeline, cache)
     broken = intact.broken(results)
     strange = [
-        line for line in torn if f" {lines.STRANGE}: " in line and not line.endswith(FOREIGN)
+        problem
+        for problem in problems
+        if f" {machine_lines.LEFT_OUT}: " in problem and not problem.endswith(FOREIGN)
     ]
-    torn += [line for line in broken if not any(line in told for told in torn)]
-    measured = [line for line in found if line.measured]
+    problems += [line for line in broken if not any(line in problem for problem in problems)]
+    measured = [line for line in lines if line.measured]
     several = [line for line in measured if len(line.points) > 1]
-    changed = causes(several)
-    site.write(folder, project)
-    site_data.write(folder, project, machines, found, changed, torn)
-    verdict_page.write(folder, project, several, changed, torn)
+    changes = causes(several)
+    data_pages.write(folder, project)
+    site_data.write(folder, project, machines, lines, changes, problems)
+    verdict_page.write(folder, project, several, changes, problems)
     framework_page.write(folder, project, measured)
-    return Written(noise_data.known(measured), torn, [*broken, *strange]), kept
+    noise = noise_data.noise_by_line(measured)
+    return BuiltPages(noise, problems, [*broken, *strange], cache)

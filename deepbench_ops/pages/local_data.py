@@ -1,10 +1,9 @@
-"""The pages' data in a form that a browser reads from a disk.
+"""The pages' data in a form that a browser can read from a disk.
 
-A page opened as file:// may not fetch JSON, but may load scripts. Every JSON file of the site
-therefore gets a script beside it, `index.json.js` beside `index.json`, which hands the same bytes
-to deepbench.js. They are gzipped (and base64 to be text), so the copies add about a third of the
-data's size instead of doubling it, and a page loads only those it shows. Web servers keep
-serving the JSON.
+A page opened as file:// may not fetch JSON, but may load scripts. So every JSON file of the site
+gets a script next to it, `index.json.js` next to `index.json`, which hands the same bytes to
+data.js. The bytes are gzipped, and in base64 to be text: the copies take about a third of the
+size of the JSON files, and a page loads only those it shows. Web servers still serve the JSON.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from deepbench_ops.storage import atomic
 
 
 def strict(text: str) -> str:
-    """`text` as JSON that a browser accepts: NaN and the infinities become null.
+    """`text` as strict JSON: NaN and the infinities become null.
 
-    Text without such tokens comes back unchanged.
+    Text without such tokens is returned unchanged.
     """
     if "NaN" not in text and "Infinity" not in text:
         return text
@@ -36,15 +35,15 @@ def strict(text: str) -> str:
 
 
 def packed(text: str) -> str:
-    """The script that carries `text`: one call with gzipped base64, the same on every run."""
+    """The script that holds `text`: one call with gzipped base64, the same bytes on every run."""
     content = base64.b64encode(gzip.compress(text.encode("utf-8"), compresslevel=6, mtime=0))
     return f'deepbench.receive("{content.decode("ascii")}");\n'
 
 
 def write(html_dir: Path) -> None:
-    """Make every JSON file below `html_dir` strict, and write its script beside it, unless one is
-    there that is not older."""
-    with ThreadPoolExecutor() as threads:  # packing is done outside Python's lock
+    """Make every JSON file below `html_dir` strict and write its script, unless the script there is
+    not older than the file."""
+    with ThreadPoolExecutor() as threads:  # compression releases Python's lock
         list(threads.map(_write, filter(_is_new, html_dir.rglob("*.json"))))
 
 

@@ -1,6 +1,7 @@
-"""noise.json: how far processes of one release lie apart, for every line of every graph.
+"""noise.json: the noise of every line in asv's graphs.
 
-A graph's file holds the lines of all parameters, in the order in which asv counts them through.
+Noise is the spread of processes of one release, as a share of the time. A graph's file holds the
+lines of all parameters, in the order in which asv enumerates them.
 """
 
 from __future__ import annotations
@@ -21,37 +22,37 @@ if TYPE_CHECKING:
 
 FILE = "noise.json"
 
-RUN = 3 + len(CONDITIONS)
-"""Texts at the beginning of a line's key that its whole graph shares."""
+GRAPH_PART = 3 + len(CONDITIONS)
+"""Number of texts at the beginning of a line's key that all lines of its graph share."""
 
-Noises = Mapping[tuple[str, ...], float]
-"""By what tells a line from others, in asv's words, its noise."""
+NoiseByLine = Mapping[tuple[str, ...], float]
+"""The noise of each line, by benchmark, machine, framework, conditions and parameters."""
 
 
-def known(lines: Iterable[Line]) -> Noises:
-    """The noise of every line that has one."""
+def noise_by_line(lines: Iterable[Line]) -> NoiseByLine:
+    """The noise of every line whose noise is known."""
     return {_key(line): line.noise for line in lines if not math.isnan(line.noise)}
 
 
-def write(html_dir: Path, noises: Noises, benchmarks: Mapping[str, Any], graphs: Any) -> None:
-    """Write html_dir/noise.json: by graph file and place in it the noise of the line there."""
+def write(html_dir: Path, noise: NoiseByLine, benchmarks: Mapping[str, Any], graphs: Any) -> None:
+    """Write html_dir/noise.json: noise by file of a graph and place of the line in it."""
     by_graph: dict[tuple[str, ...], dict[tuple[str, ...], float]] = defaultdict(dict)
-    for key, noise in noises.items():
-        by_graph[key[:RUN]][key[RUN:]] = noise
+    for key, value in noise.items():
+        by_graph[key[:GRAPH_PART]][key[GRAPH_PART:]] = value
     found = {}
     for name, benchmark in benchmarks.items():
         places = {texts: i for i, texts in enumerate(product(*benchmark.get("params", ())))}
         for graph in graphs.get_graph_group(name):
-            own = by_graph.get(_run(name, graph.params), {})
-            told = sorted((places[texts], noise) for texts, noise in own.items() if texts in places)
-            if told:
+            own = by_graph.get(_graph_key(name, graph.params), {})
+            placed = sorted((places[texts], n) for texts, n in own.items() if texts in places)
+            if placed:
                 file = f"{Path(graph.path).as_posix()}.json"
-                found[file] = {str(place): float(f"{noise:.2g}") for place, noise in told}
+                found[file] = {str(place): float(f"{value:.2g}") for place, value in placed}
     atomic.write_text(html_dir / FILE, json.dumps(found, separators=(",", ":")))
 
 
-def _run(name: str, params: Mapping[str, Any]) -> tuple[str, ...]:
-    """What tells a graph's lines from those of others."""
+def _graph_key(name: str, params: Mapping[str, Any]) -> tuple[str, ...]:
+    """The part of the key that all lines of a graph share."""
     variables = {axis.removeprefix("env-"): value for axis, value in params.items()}
     return (
         name,

@@ -10,57 +10,67 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from deepbench_ops import lifetime
-from deepbench_ops.pages.build_report import Written
-from deepbench_ops.pages.machine_cache import Kept
+from deepbench_ops.pages.machine_cache import MachineCache
+from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.releases.table import Release
 
 FORKS = sys.platform == "linux"
-"""Whether a process can be split off from this one, with all that it has read."""
+"""Whether this process can fork, so that the other one has all that is read already."""
 
 
-class Pages:
-    """Pages that another process is writing, or that are written when somebody asks for them."""
+@dataclass(frozen=True)
+class BuildReport:
+    """Report on the pages written: see `build.BuiltPages`, whose import takes long."""
 
-    def __init__(self, folder: Path, *about: Any) -> None:
-        self._about = (folder, *about)
+    noise: NoiseByLine
+    problems: Sequence[str]
+    damaged_files: Sequence[str]
+
+
+class PageWriter:
+    """Writes the pages in another process, or in this one when the report is asked for."""
+
+    def __init__(self, folder: Path, *inputs: Any) -> None:
+        self._inputs = (folder, *inputs)
         self._folder = folder
-        self._coming: Connection | None = None
-        self._written: Written | None = None
+        self._pipe: Connection | None = None
+        self._report: BuildReport | None = None
 
     @contextmanager
-    def being_written(self) -> Iterator[None]:
-        """Have another process write them; when the block ends, so does it."""
+    def started(self) -> Iterator[None]:
+        """Have another process write the pages; it ends with the block at the latest."""
         here, there = multiprocessing.Pipe(duplex=False)
         process = multiprocessing.get_context("fork").Process(
-            target=_write_for, args=(there, *self._about), daemon=True
+            target=_write_and_send, args=(there, *self._inputs), daemon=True
         )
         with lifetime.deaf_children():
             process.start()
         there.close()
-        self._coming = here
+        self._pipe = here
         try:
             yield
         finally:
-            if self._written is None:
+            if self._report is None:
                 process.terminate()
-            process.join()  # who has told all may still keep what the next publishing takes up
+            process.join()  # after its report the process still stores the cache
             here.close()
 
-    def written(self) -> Written:
-        """Return once they are there. Raises what stopped them."""
-        if self._written is None:
-            self._written = self._awaited() or _write_here(*self._about)
-        return self._written
+    def report(self) -> BuildReport:
+        """Wait until the pages are written. Raises the exception that stopped the writing."""
+        if self._report is None:
+            self._report = self._received() or _write(*self._inputs)
+        return self._report
 
-    def _awaited(self) -> Written | None:
-        """What the other process says; None where there is none, or it was killed."""
+    def _received(self) -> BuildReport | None:
+        """The other process's report; None where there is no such process, or it was killed."""
         try:
-            found = self._coming.recv() if self._coming else None
+            found = self._pipe.recv() if self._pipe else None
         except EOFError:
             return None
         if isinstance(found, Exception):
@@ -68,52 +78,49 @@ class Pages:
         return found
 
     def move(self, html_dir: Path) -> None:
-        """Put them among asv's pages."""
+        """Move the pages to asv's."""
         shutil.copytree(self._folder, html_dir, dirs_exist_ok=True, copy_function=shutil.move)
 
 
 @contextmanager
-def beside(conf: Any, timeline: Sequence[Release] | None) -> Iterator[Pages | None]:
-    """Write the pages while the block runs; None where commits are no releases: there are no
-    lines then."""
-    if timeline is None:
-        yield None
-        return
-    own = Path(conf.env_dir).parent
-    own.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="pages-", dir=own) as scratch:
-        folder = Path(scratch, "html")
+def page_writer(
+    project: str, results: Path, timeline: Sequence[Release], scratch: Path
+) -> Iterator[PageWriter]:
+    """Write the pages while the block runs, in a folder below `scratch`."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="pages-", dir=scratch) as temporary:
+        folder = Path(temporary, "html")
         folder.mkdir()
-        kept = own / "deepbench-lines"
-        pages = Pages(folder, conf.project, Path(conf.results_dir), timeline, kept)
+        writer = PageWriter(folder, project, results, timeline, scratch / "deepbench-lines")
         if not FORKS:
-            yield pages
+            yield writer
             return
-        with pages.being_written():
-            yield pages
+        with writer.started():
+            yield writer
 
 
-def _write_for(there: Connection, *about: Any) -> None:
-    logging.disable()  # the first process tells the same
-    gc.disable()  # nearly all that is made here is there till the end
+def _write_and_send(pipe: Connection, *inputs: Any) -> None:
+    logging.disable()  # the first process reports the same
+    gc.disable()  # nearly every object made here lives until the end
     try:
-        written, kept = _write(*about)
+        report, cache = _build(*inputs)
     except Exception as reason:
-        there.send(reason)
+        pipe.send(reason)
     else:
-        there.send(written)
-        with suppress(OSError):  # the next publishing then makes all anew
-            kept.write()
+        pipe.send(report)
+        with suppress(OSError):  # then the next publishing computes everything
+            cache.write()
 
 
-def _write_here(*about: Any) -> Written:
-    written, kept = _write(*about)
-    kept.write()
-    return written
+def _write(*inputs: Any) -> BuildReport:
+    report, cache = _build(*inputs)
+    cache.write()
+    return report
 
 
-def _write(*about: Any) -> tuple[Written, Kept[Any]]:
-    # What judges lines takes long to import: the process that writes does it, beside asv.
-    from deepbench_ops.pages import build
+def _build(*inputs: Any) -> tuple[BuildReport, MachineCache[Any]]:
+    # The import takes long: the process that writes does it, while asv reads results.
+    from deepbench_ops.pages.build import build
 
-    return build.write(*about)
+    noise, problems, damaged_files, cache = build(*inputs)
+    return BuildReport(noise, problems, damaged_files), cache

@@ -1,43 +1,42 @@
-"""What `asv publish` adds to asv's site: our own pages, and asv's completed."""
+"""Our own pages, added to asv's site by `asv publish`, and the completion of asv's pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.pages import (
-    asv_index,
-    local_data,
-    noise_data,
-    page_process,
-    release_list,
-    site,
-)
-from deepbench_ops.releases.table import Release
+from deepbench_ops.pages import asv_index, data_pages, local_data, noise_data, release_list
+from deepbench_ops.pages.page_process import PageWriter, page_writer
+from deepbench_ops.releases.table import PUBLISHED, Release
 
 
 class Publication:
-    """Our own pages of one publishing, made in a process of their own while asv makes its.
+    """Our own pages of one publishing, written in another process while asv writes its own.
 
     conf: asv's configuration, whose links and branches are set here.
-    releases: those on the x-axis; None where commits are no releases: there are no lines then.
+    releases: those on the x-axis; None where commits are not releases, so that there are no lines.
     """
 
     def __init__(self, conf: Any, releases: Sequence[Release] | None) -> None:
         self._conf = conf
         self._releases = releases
         self._html_dir = Path(conf.html_dir)
-        self._pages: page_process.Pages | None = None
+        self._writer: PageWriter | None = None
         if releases is not None:
-            release_list.point_links_here(conf)
-            release_list.add_published(conf, releases)
+            link_to_release_list(conf)
+            add_published_branch(conf, releases)
 
     @contextmanager
     def being_made(self) -> Iterator[None]:
-        """Make the pages that read results, while the block runs."""
-        with page_process.beside(self._conf, self._releases) as self._pages:
+        """Write the pages that read results, while the block runs."""
+        if self._releases is None:
+            yield
+            return
+        conf, scratch = self._conf, Path(self._conf.env_dir).parent
+        results = Path(conf.results_dir)
+        with page_writer(conf.project, results, self._releases, scratch) as self._writer:
             yield
 
     def complete(
@@ -45,27 +44,38 @@ class Publication:
     ) -> Sequence[str]:
         """Complete the site that asv's publishers have written.
 
-        Returns a line for each damaged file that the pages leave out.
+        Returns sentences about results that cannot be read.
         Raises DeepbenchError where asv's page is not as this version of asv writes it.
         """
-        pages, html_dir, project = self._pages, self._html_dir, self._conf.project
-        judged = pages is not None
-        asv_index.write(html_dir, project, judged)
-        site.carry(html_dir)
-        releases = release_list.collect(repo, graphs, revisions)
-        release_list.write(html_dir, project, releases, judged)
-        if pages is None:
+        html_dir, project, own_pages = self._html_dir, self._conf.project, self._writer is not None
+        asv_index.write(html_dir, project, own_pages)
+        data_pages.copy_scripts(html_dir)
+        releases = release_list.listed_releases(repo, graphs, revisions)
+        release_list.write(html_dir, project, releases, own_pages)
+        if self._writer is None:
             return ()
-        local_data.write(html_dir)  # all but the index, while our own pages are on their way
-        written = pages.written()
-        pages.move(html_dir)
-        noise_data.write(html_dir, written.noises, benchmarks, graphs)
-        return written.torn
+        local_data.write(html_dir)  # all but the index, while our own pages are being written
+        report = self._writer.report()
+        self._writer.move(html_dir)
+        noise_data.write(html_dir, report.noise, benchmarks, graphs)
+        return report.problems
 
     def finish(self) -> Sequence[str] | None:
         """Complete the site once asv has written its index.json.
 
-        Returns a line for each damaged file, None where no pages have read the results.
+        Returns a line for each damaged file; None where our pages do not read the results.
         """
         local_data.write(self._html_dir)
-        return self._pages.written().broken if self._pages else None
+        return self._writer.report().damaged_files if self._writer else None
+
+
+def link_to_release_list(conf: Any) -> None:
+    """Let asv's links lead to the release list, unless asv.conf.json sets another address."""
+    if conf.show_commit_url == "#":
+        conf.show_commit_url = f"{release_list.PAGE}#"
+
+
+def add_published_branch(conf: Any, releases: Iterable[Release]) -> None:
+    """Make published figures a branch of the pages; in `branches` asv would measure them."""
+    if any(release.framework == PUBLISHED for release in releases):
+        conf.branches = [*conf.branches, PUBLISHED]

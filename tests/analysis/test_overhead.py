@@ -24,6 +24,8 @@ from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages import site_data
+from deepbench_ops.pages.data_files import FOLDER
+from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.table import Release
 
 RELEASES = [Release("torch", f"2.{n}.0", date(2026, 1 + n, 1)) for n in range(8)]
@@ -158,9 +160,9 @@ def test_an_unknown_model_is_named(monkeypatch):
 def test_the_pages_get_both_seconds_and_know_what_to_leave_out(tmp_path):
     """The overhead is derived where it is drawn; lines of operations alone are marked."""
     found = lines([WHOLE, ALONE], RELEASES, fewest=1)
-    box = site_data.Machine("box", {}, PROFILE)
+    box = MachineRecord("box", {}, PROFILE)
     site_data.write(tmp_path, "deepbench", [box], found, [], [])
-    data = tmp_path / site_data.FOLDER
+    data = tmp_path / FOLDER
     (row,) = json.loads(unpacked((data / "models.js").read_text()))["apart"]
     assert ("mmoe_b1024", 2.0, 1.5) == (row["problem"], row["seconds"], row["operations"])
     drawn = json.loads(unpacked((data / "lines" / box.key / "model.js").read_text()))["lines"]

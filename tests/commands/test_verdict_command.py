@@ -21,7 +21,7 @@ from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs, round_store
 from deepbench_ops.measure.live_worker import Launch
-from deepbench_ops.pages.site_data import _cause
+from deepbench_ops.pages import start_data
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
@@ -131,7 +131,7 @@ def test_most_of_a_family_and_single_kernels():
 def test_a_cause_leads_to_the_line_that_shows_it():
     """That of as many ranks, not of the fewest."""
     (cause,) = judged(line(STEP, ranks=8) + line(FLAT, ranks=2))
-    content = _cause(cause, {release: place for place, release in enumerate(RELEASES)})
+    content = start_data.change(cause, {release: place for place, release in enumerate(RELEASES)})
     assert 8 == content["lines"][0]["at"]["ranks"]
 
 

@@ -15,7 +15,7 @@ from deepbench_ops.exchange import table_writer
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.machine.roofs import Roofs, fast_factor
 from deepbench_ops.machine.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
-from deepbench_ops.pages import site_data
+from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.table import Release
 
@@ -242,7 +242,7 @@ def test_pages_hold_the_reason_of_each_point():
     """Lines without an unsteady point are as short as before."""
     for last, expected in (UNSTEADY, [""] * 7 + [UNSTEADY["unsteady"]]), ({}, None):
         (line,) = history.lines(points(**last), RELEASES)
-        fields = site_data._line(line, 0, None, dict.fromkeys(RELEASES, 0))
+        fields = line_data.line_fields(line, 0, None, dict.fromkeys(RELEASES, 0))
         assert expected == fields.get("unsteady")
 
 

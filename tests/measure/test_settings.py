@@ -19,7 +19,7 @@ from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.machine import detect
 from deepbench_ops.machine.point_records import File
 from deepbench_ops.measure import fingerprint, settings
-from deepbench_ops.pages import site_data
+from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import measurements
@@ -187,7 +187,7 @@ def test_the_fastest_is_without_settings():
 def test_pages_show_the_setting_among_the_conditions_of_a_line():
     """And the command that they offer sets it."""
     (line,) = lines([point(settings=HASWELL)], [PLAIN["release"]], fewest=1)
-    fields = site_data._line(line, 0, None, {PLAIN["release"]: 0})
+    fields = line_data.line_fields(line, 0, None, {PLAIN["release"]: 0})
     assert "OPENBLAS_CORETYPE=Haswell" == fields["settings"]
 
 

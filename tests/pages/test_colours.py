@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deepbench_ops.pages.site import SITE
+from deepbench_ops.pages.data_pages import SCRIPTS
 
 Colour = NDArray[np.float64]
 LEAST = 15.0
@@ -51,7 +51,7 @@ TO_XYZ = np.array(
 
 def themes() -> dict[str, dict[str, Colour]]:
     """By theme the colours of the style sheet, as linear RGB."""
-    text = (Path(SITE) / "site.css").read_text("utf-8")
+    text = (Path(SCRIPTS) / "site.css").read_text("utf-8")
     blocks = re.findall(r"^:root[^{]*\{(.*?)\}", text, re.MULTILINE | re.DOTALL)
     light, dark = (dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in blocks)
     return {

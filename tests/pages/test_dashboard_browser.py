@@ -11,9 +11,9 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, column, column_of, rows, traces
 from published_site import BANDWIDTH, HOSTILE, PEAK, unpacked
 
-from deepbench_ops.pages.asv_index import copy_of
+from deepbench_ops.pages.data_pages import CHARTS
 from deepbench_ops.pages.local_data import packed
-from deepbench_ops.pages.site import CHARTS
+from deepbench_ops.pages.vendored import path_of
 from deepbench_ops.problems import find
 
 pytestmark = [
@@ -70,7 +70,7 @@ def test_pages_are_small_and_soon_there(page: Any, site: str, html: Path) -> Non
     the fastest of three openings; asv, our pages and libraries in 6 MB."""
     page.add_init_script(WATCH)
     page.goto(f"{site}releases.html")
-    limit = max(1000, 4 * page.evaluate(READ_LIBRARY, f"{site}{copy_of(CHARTS)}"))
+    limit = max(1000, 4 * page.evaluate(READ_LIBRARY, f"{site}{path_of(CHARTS)}"))
     for name in READING:
         usable, ready = [], []
         for _ in range(3):

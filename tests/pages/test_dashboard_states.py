@@ -10,10 +10,10 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, rows, traces
 from published_site import HOSTILE, unpacked
 
-from deepbench_ops.pages.asv_index import copy_of
+from deepbench_ops.pages.data_files import machine_key
+from deepbench_ops.pages.data_pages import CHARTS
 from deepbench_ops.pages.local_data import packed
-from deepbench_ops.pages.site import CHARTS
-from deepbench_ops.pages.site_data import key
+from deepbench_ops.pages.vendored import path_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -32,7 +32,7 @@ def shown(page: Any, site: str, address: str) -> Any:
 
 def many(html: Path, machine: str, times: int) -> str:
     """The lines of a machine's gemm as its page reads them, each of them `times` over."""
-    file = html / "data" / "lines" / key(machine) / "gemm.js"
+    file = html / "data" / "lines" / machine_key(machine) / "gemm.js"
     data = json.loads(unpacked(file.read_text("utf-8")))
     problems, lines = data["problems"], data["lines"]
     data["problems"] = [
@@ -83,14 +83,14 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
 def reading(browser: Any, site: str, own: Any) -> float:
     """Return the milliseconds that reading the charts' library takes."""
     page = cold(browser, f"{site}releases.html", own)
-    taken: float = page.evaluate(READ_LIBRARY, f"{site}{copy_of(CHARTS)}")
+    taken: float = page.evaluate(READ_LIBRARY, f"{site}{path_of(CHARTS)}")
     page.context.close()
     return taken
 
 
 def test_sides_without_a_kernel_in_common_are_told(page: Any, site: str, html: Path) -> None:
     """How many each has; what the first has over its releases is shown all the same."""
-    file = f"data/lines/{key(HOSTILE)}/gemm.js"
+    file = f"data/lines/{machine_key(HOSTILE)}/gemm.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     for problem in data["problems"]:
         problem[0] = problem[0].replace("k", "k9")
@@ -132,7 +132,7 @@ def test_nothing_ticked_is_kept_and_told(page: Any, site: str) -> None:
 
 def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html: Path) -> None:
     """It has other kernels of the family; its name stands behind what is shown."""
-    file = f"data/lines/{key('lab-1')}/gemm.js"
+    file = f"data/lines/{machine_key('lab-1')}/gemm.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     data["lines"] = [line for line in data["lines"] if line["problem"] == 1]
     less = packed(json.dumps(data))
@@ -270,7 +270,7 @@ def test_asvs_pages_have_both_themes_and_fit_a_phone(page: Any, site: str) -> No
 
 def test_an_unsteady_time_is_marked_with_its_reason(page: Any, site: str, html: Path) -> None:
     """Its marker is hollow, and the reason stands next to its interval."""
-    file = html / "data" / "lines" / key("lab-1") / "gemm.js"
+    file = html / "data" / "lines" / machine_key("lab-1") / "gemm.js"
     data = json.loads(unpacked(file.read_text("utf-8")))
     for line in data["lines"]:
         count = len(line["seconds"])

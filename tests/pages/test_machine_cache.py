@@ -1,4 +1,4 @@
-"""What publishing remembers of results, and when it reads them again."""
+"""What publishing stores of results, and when it reads them again."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from asv.results import Results
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import loaded
-from deepbench_ops.pages import build, page_process, stored_lines
-from deepbench_ops.pages.machine_cache import Kept
+from deepbench_ops.pages import build, line_storage, page_process
+from deepbench_ops.pages.machine_cache import MachineCache
 
 
 @pytest.fixture
@@ -26,56 +26,60 @@ def machine(tmp_path: Path) -> Path:
     return folder
 
 
-def made(machine: Path, of: str = "") -> bool:
-    """Whether what is made of the machine had to be made, and keep it."""
-    asked = []
-    kept = Kept(machine.parents[1] / "kept", of)
-    assert kept.made(machine, lambda: asked.append(1) or "made") == "made"
-    kept.write()
-    return bool(asked)
+def computed(machine: Path, key: str = "") -> bool:
+    """Whether the machine's value had to be computed; it is in the cache afterwards."""
+    calls = []
+    cache = MachineCache(machine.parents[1] / "cache", key)
+    assert "value" == cache.value(machine, lambda: calls.append(1) or "value")
+    cache.write()
+    return bool(calls)
 
 
-def test_what_is_kept_is_not_made_again(machine: Path) -> None:
-    assert [made(machine), made(machine)] == [True, False]
+def test_a_stored_value_is_not_computed_again(machine: Path) -> None:
+    """The second publishing reads the value from its file."""
+    assert [True, False] == [computed(machine), computed(machine)]
 
 
-def test_a_new_file_a_changed_one_and_other_releases_make_it_again(machine: Path) -> None:
-    made(machine)
+def test_new_and_changed_files_and_other_releases_are_computed(machine: Path) -> None:
+    """Every change of an input invalidates the stored value once."""
+    computed(machine)
     (machine / "b.jsonl").write_text("{}")
-    assert [made(machine), made(machine)] == [True, False]
+    assert [True, False] == [computed(machine), computed(machine)]
     (machine / "a.json").write_text("2")
-    assert [made(machine), made(machine)] == [True, False]
-    assert [made(machine, "releases"), made(machine, "releases")] == [True, False]
+    assert [True, False] == [computed(machine), computed(machine)]
+    assert [True, False] == [computed(machine, "releases"), computed(machine, "releases")]
 
 
 @pytest.mark.parametrize("content", [b"", b"no digest", b"\xff\xfe", None])
-def test_what_is_kept_and_broken_is_made_again(machine: Path, content: bytes | None) -> None:
-    """None: its own first line, and then half of what follows."""
-    made(machine)
-    (file,) = (machine.parents[1] / "kept").iterdir()
+def test_a_broken_file_is_computed_again(machine: Path, content: bytes | None) -> None:
+    """None stands for the file without its last five bytes."""
+    computed(machine)
+    (file,) = (machine.parents[1] / "cache").iterdir()
     file.write_bytes(file.read_bytes()[:-5] if content is None else content)
-    assert [made(machine), made(machine)] == [True, False]
+    assert [True, False] == [computed(machine), computed(machine)]
 
 
 @pytest.mark.parametrize("bit", range(8))
-def test_one_flipped_bit_anywhere_makes_it_again(machine: Path, bit: int) -> None:
-    made(machine)
-    (file,) = (machine.parents[1] / "kept").iterdir()
+def test_one_flipped_bit_anywhere_is_noticed(machine: Path, bit: int) -> None:
+    """The checksum covers every byte of the file."""
+    computed(machine)
+    (file,) = (machine.parents[1] / "cache").iterdir()
     whole = file.read_bytes()
     for place in range(len(whole)):
         flipped = bytearray(whole)
         flipped[place] ^= 1 << bit
         file.write_bytes(flipped)
-        assert made(machine)
+        assert computed(machine)
 
 
 def test_a_planted_pickle_is_not_executed(machine: Path) -> None:
-    made(machine)
-    (file,) = (machine.parents[1] / "kept").iterdir()
+    """A file with a pickle behind its first line is computed again."""
+    computed(machine)
+    (file,) = (machine.parents[1] / "cache").iterdir()
     planted = machine / "planted"
     first_line = file.read_bytes().partition(b"\n")[0]
     file.write_bytes(first_line + b"\n" + pickle.dumps(Touch(planted)))
-    assert made(machine)
+    assert computed(machine)
     assert not planted.exists()
 
 
@@ -90,24 +94,25 @@ class Touch:
 
 
 @pytest.mark.parametrize("stored", [[], {}, {"lines": 1}, 7, "text"])
-def test_what_is_stored_with_its_checksum_and_is_no_line_is_made_again(
-    machine: Path, stored: object
-) -> None:
-    kept = Kept(machine.parents[1] / "kept", encoded=lambda _: stored, decoded=stored_lines.decoded)
-    kept.made(machine, lambda: None)
-    kept.write()
-    assert kept.made(machine, lambda: "made") == "made"
+def test_a_stored_value_of_another_form_is_computed_again(machine: Path, stored: object) -> None:
+    """A valid checksum does not make JSON the lines of a machine."""
+    cache = MachineCache(
+        machine.parents[1] / "cache", encode=lambda _: stored, decode=line_storage.decode
+    )
+    cache.value(machine, lambda: None)
+    cache.write()
+    assert "value" == cache.value(machine, lambda: "value")
 
 
-def test_what_was_kept_of_a_machine_that_is_gone_goes_too(machine: Path) -> None:
-    """And what somebody else has put there stays."""
-    made(machine)
-    other, own = machine.with_name("there"), machine.parents[1] / "kept" / "own.txt"
+def test_the_file_of_a_removed_machine_is_removed(machine: Path) -> None:
+    """Files of other programs in the folder stay."""
+    computed(machine)
+    other, foreign = machine.with_name("there"), machine.parents[1] / "cache" / "foreign.txt"
     machine.rename(other)
-    own.touch()
-    assert made(other)
-    assert len(list(own.parent.iterdir())) == 2
-    assert own.exists()
+    foreign.touch()
+    assert computed(other)
+    assert 2 == len(list(foreign.parent.iterdir()))
+    assert foreign.exists()
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +123,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) -> None:
+    """A changed file is read again, and so is every file after the block."""
     path = next((site / "results").glob("*/*-*.json"))
     with loaded.once(site / "results"):
         first, second = Results.load(str(path)), Results.load(str(path))
-        path.write_text(path.read_text())  # somebody measures meanwhile
+        path.write_text(path.read_text())  # a measurement is stored meanwhile
         third = Results.load(str(path))
     assert first is second
     assert third is not second
@@ -129,6 +135,7 @@ def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) ->
 
 
 def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
+    """asv's own check of the machine's name holds within the block."""
     path = next((site / "results").glob("*/*-*.json"))
     with loaded.once(site / "results"):
         Results.load(str(path), json.loads(path.read_text())["params"]["machine"])
@@ -136,7 +143,8 @@ def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
             Results.load(str(path), "another")
 
 
-def test_a_broken_result_is_told_within_the_block_too(tmp_path: Path) -> None:
+def test_a_broken_result_is_reported_within_the_block_too(tmp_path: Path) -> None:
+    """The error names the file."""
     (tmp_path / "here").mkdir()
     path = tmp_path / "here" / "a-b.json"
     path.write_text("{")
@@ -145,15 +153,16 @@ def test_a_broken_result_is_told_within_the_block_too(tmp_path: Path) -> None:
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """All that our own pages are made of."""
+    """Content of all our own pages and their data files."""
     html = folder / "html"
     found = [*html.glob("*.html"), *(html / "data").rglob("*.js")]
     return {str(path.relative_to(html)): path.read_text() for path in found}
 
 
-def test_pages_are_the_same_without_a_second_process_and_from_what_is_kept(
+def test_pages_are_the_same_without_a_second_process_and_from_the_cache(
     site: Path, monkeypatch
 ) -> None:
+    """Published again from the cache, and by one process without a cache."""
     first = pages(site)
     assert "data/start.js" in first
     published_site.published(site)
@@ -165,21 +174,23 @@ def test_pages_are_the_same_without_a_second_process_and_from_what_is_kept(
     assert pages(site) == first
 
 
-def test_a_second_process_that_is_killed_is_stood_in_for(site: Path, monkeypatch) -> None:
+def test_the_first_process_replaces_a_killed_second_one(site: Path, monkeypatch) -> None:
+    """The pages are then written by the process that asv runs in."""
     first = pages(site)
-    monkeypatch.setattr(page_process, "_write_for", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    killed = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # noqa: E731
+    monkeypatch.setattr(page_process, "_write_and_send", killed)
     published_site.published(site)
     assert pages(site) == first
 
 
-def test_everybody_may_read_the_pages(site: Path) -> None:
-    """Though they were written in a folder that nobody else may look into."""
+def test_all_users_may_read_the_pages(site: Path) -> None:
+    """The folder that they were written in is private."""
     published_site.published(site)
     assert (site / "html").stat().st_mode & 0o777 == 0o755
 
 
-def test_what_stops_the_pages_stops_the_publishing(site: Path, monkeypatch) -> None:
-    """Though it happens in the other process; nothing unfinished stays."""
+def test_an_exception_in_the_pages_stops_the_publishing(site: Path, monkeypatch) -> None:
+    """It comes from the other process; nothing unfinished is left."""
 
     def stopped(*_: object) -> None:
         raise RuntimeError("no pages today")

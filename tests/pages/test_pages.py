@@ -1,5 +1,6 @@
 """What publishing adds to asv's site, read from its files; test_pages_browser.py opens them."""
 
+import datetime
 import hashlib
 import json
 import re
@@ -19,9 +20,10 @@ from hypothesis import strategies as st
 from published_site import unpacked
 
 from deepbench_ops.asv_adapter import plugin
-from deepbench_ops.pages import asv_index, local_data, release_list
+from deepbench_ops.pages import asv_index, local_data, publication, release_list, vendored
+from deepbench_ops.pages.release_list import ListedRelease
+from deepbench_ops.pages.vendored import ASSETS
 
-ASSETS = asv_index.ASSETS
 ASV_INDEX = (Path(asv.__file__).parent / "www" / "index.html").read_text("utf-8")
 
 
@@ -74,7 +76,7 @@ def test_the_libraries_keep_their_order() -> None:
     rewritten = asv_index.localised(ASV_INDEX)
     before = re.findall(r'(?:src|href)="https://[^"]*" integrity="([^"]*)"', ASV_INDEX)
     after = re.findall(r'(?:src|href)="(vendor/[^"]*)"', rewritten)
-    assert [asv_index.copies()[integrity] for integrity in before] == after
+    assert [vendored.copies()[integrity] for integrity in before] == after
 
 
 def test_a_library_that_asv_adds_is_noticed() -> None:
@@ -199,17 +201,17 @@ def test_release_list_is_escaped(html: Path) -> None:
 
 @given(st.text())
 def test_no_tag_becomes_html(tag: str) -> None:
-    """Whatever stands in the release table, its row holds no tags but our own."""
-    day = release_list.datetime.date(2024, 2, 5)
-    row = release_list.row(release_list.Release("00ff", tag, day, (tag,)))
+    """The row of a release holds no tags but our own, whatever the release table holds."""
+    release = ListedRelease("00ff", tag, datetime.date(2024, 2, 5), (tag,))
+    page = release_list.page("deepbench", [release], own_pages=True)
+    row = page[page.index('<tr id="00ff">') : page.index("</tbody>")]
     assert {"tr", "th", "td", "a"} >= set(re.findall(r"<(\w+)", row))
     assert re.fullmatch(r"(<[^<>]*>|[^<>])*", row)
 
 
 def test_a_dash_in_a_frameworks_name_stays() -> None:
     """The version is what follows the last dash."""
-    day = release_list.datetime.date(2024, 2, 5)
-    release = release_list.Release("00ff", "scikit-learn-1.5.0", day, ())
+    release = ListedRelease("00ff", "scikit-learn-1.5.0", datetime.date(2024, 2, 5), ())
     assert release.name == "scikit-learn 1.5.0"
     assert release.project_page == "https://pypi.org/project/scikit-learn/1.5.0/"
 
@@ -222,17 +224,16 @@ def test_links_of_the_feed_lead_to_the_release_list(html: Path) -> None:
 
 def test_configured_links_stay() -> None:
     """A show_commit_url of the user's own, or of a source repository, is not changed."""
-    own = mock.Mock(dvcs="releases", show_commit_url="https://example.org/")
-    git = mock.Mock(dvcs="git", show_commit_url="#")
-    release_list.point_links_here(own)
-    release_list.point_links_here(git)
-    assert (own.show_commit_url, git.show_commit_url) == ("https://example.org/", "#")
+    own = mock.Mock(html_dir="html", show_commit_url="https://example.org/")
+    source = mock.Mock(html_dir="html", show_commit_url="#")
+    publication.Publication(own, ())
+    publication.Publication(source, None)
+    assert ("https://example.org/", "#") == (own.show_commit_url, source.show_commit_url)
 
 
 def test_source_commits_keep_asvs_hashes() -> None:
     """With a source repository the script is told to leave asv's names alone."""
-    git = mock.Mock(dvcs="git")
-    page = asv_index.extended("<head></head></body>", "project", release_list.named(git))
+    page = asv_index.extended("<head></head></body>", "project", releases=False)
     assert 'data-releases="no"' in page
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import published_site
 import pytest
 
-from deepbench_ops.pages.frame import POLICY_TAG
+from deepbench_ops.pages.rendering import render
 
+POLICY = render("policy.html").strip()
 pytestmark = pytest.mark.browser
 
 HOSTILE = published_site.HOSTILE
@@ -23,8 +24,8 @@ def test_every_page_has_the_policy_before_its_first_script(html: Path) -> None:
     assert {f"{name}.html" for name in PAGES} == {path.name for path in html.glob("*.html")}
     for path in html.glob("*.html"):
         text = path.read_text()
-        assert 1 == text.count(POLICY_TAG), path
-        assert text.index(POLICY_TAG) < text.index("<script"), path
+        assert 1 == text.count(POLICY), path
+        assert text.index(POLICY) < text.index("<script"), path
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -8,11 +8,12 @@ from urllib.parse import parse_qsl
 
 import published_site
 import pytest
+from markupsafe import escape
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.causes import causes
-from deepbench_ops.pages import asv_index, lines, verdict_page
+from deepbench_ops.pages import asv_index, machine_lines, verdict_page
 from deepbench_ops.releases import table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -29,9 +30,9 @@ def page(tmp_path_factory):
 
 
 def written(results: Path, site: Path) -> str:
-    found, _, torn = lines.read(results, table.load())
-    several = [line for line in found if line.measured and len(line.points) > 1]
-    verdict_page.write(site, "deepbench <ops>", several, causes(several), torn)
+    lines, _, problems = machine_lines.read(results, table.load())
+    several = [line for line in lines if line.measured and len(line.points) > 1]
+    verdict_page.write(site, "deepbench <ops>", several, causes(several), problems)
     return (site / verdict_page.PAGE).read_text("utf-8")
 
 
@@ -68,18 +69,22 @@ def test_a_kernel_has_ratio_interval_and_a_way_to_its_timeline(page):
         assert float(match["low"]) < float(match["ratio"]) < float(match["high"])
 
 
+def table_rows(page: str) -> list[str]:
+    """The rows of all tables, from the first cell to the end."""
+    return re.findall(r"<tr data-machine=[^>]*>\s*(<th .*?)</tr>", page, re.DOTALL)
+
+
 def test_every_row_has_a_verdict_and_noise(page):
     """Slower or faster in words, not in colour alone."""
-    rows = re.findall(r"<tr data-machine=.*?>(<th .*?)</tr>", page)
-    assert rows
-    for row in rows:
+    assert table_rows(page)
+    for row in table_rows(page):
         assert re.search(r'<strong class="(slower|faster)">\1</strong>', row)
         assert re.search(r'<td data-value="[\d.e-]+" class="number">[\d.]+%</td>', row)
 
 
 def test_what_is_taken_along_holds_every_interval(page):
     """A row's value, which CSV is made of, has each of its kernels with ratio and interval."""
-    for row in re.findall(r"<tr data-machine=.*?>(<th .*?)</tr>", page):
+    for row in table_rows(page):
         value = max(re.findall(r'data-value="([^"]*)"', row), key=len)
         shown = re.findall(r"<small>[^<]*: ([\d.e+-]+, [\d.e+-]+ to [\d.e+-]+)</small>", row)
         assert shown and all(interval in value for interval in shown)
@@ -109,7 +114,7 @@ def test_a_hostile_machine_is_text(tmp_path):
         if line.points[0].release.framework == "numpy"
     ]
     shown = verdict_page.page("deepbench", longer, causes(longer))
-    assert html.escape(published_site.HOSTILE) in shown
+    assert escape(published_site.HOSTILE) in shown
     assert published_site.HOSTILE not in shown
 
 

@@ -1,4 +1,4 @@
-"""The lines of a machine as JSON's types, and back."""
+"""The lines of a machine in JSON types, for the cache of pages."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.software_versions import Stack
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.pages.site_data import Machine
+from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.table import Release
 
-Found = tuple[list[Line], Machine, list[str]]
-"""The lines of a machine, the machine, and a sentence for each of its files that is damaged."""
+MachineLines = tuple[list[Line], MachineRecord, list[str]]
+"""The lines of a machine, the machine, and sentences about results that cannot be read."""
 
 RELEASE = Point._fields.index("release")
 
 
-def encoded(found: Found) -> dict[str, Any]:
-    """Return the lines of a machine, with the noise and the changes that were computed of them."""
-    lines, machine, torn = found
+def encode(found: MachineLines) -> dict[str, Any]:
+    """The lines of a machine in JSON types, with their noise and changes where already computed."""
+    lines, machine, problems = found
     releases = {point.release.hash: point.release for line in lines for point in line.points}
     releases |= {stack.release.hash: stack.release for stack in machine.stacks}
     places = {of: place for place, of in enumerate(releases)}
@@ -53,7 +53,7 @@ def encoded(found: Found) -> dict[str, Any]:
                 for one in machine.stacks
             ],
         },
-        "torn": list(torn),
+        "problems": list(problems),
     }
 
 
@@ -62,7 +62,7 @@ def _profile(known: Profile) -> dict[str, Any]:
 
 
 def _computed(line: Line) -> dict[str, Any]:
-    """Return the noise and the changes of a line, where they are computed already."""
+    """The noise and the changes of a line, where already computed."""
     known = vars(line)
     found: dict[str, Any] = {"noise": known["noise"]} if "noise" in known else {}
     if "changes" in known:
@@ -70,15 +70,17 @@ def _computed(line: Line) -> dict[str, Any]:
     return found
 
 
-def decoded(stored: Mapping[str, Any]) -> Found:
-    """Return the lines that `encoded` stored. Raises LookupError, TypeError, ValueError or
-    AttributeError for anything else."""
+def decode(stored: Mapping[str, Any]) -> MachineLines:
+    """The lines that `encode` stored.
+
+    Raises LookupError, TypeError, ValueError or AttributeError for anything else.
+    """
     releases = [
         Release(**{**each, "date": date.fromisoformat(each["date"]), "pins": tuple(each["pins"])})
         for each in stored["releases"]
     ]
     machine = stored["machine"]
-    known = Machine(
+    record = MachineRecord(
         str(machine["name"]),
         {str(name): str(text) for name, text in machine["entry"].items()},
         profile.parse(machine["profile"]) if machine["profile"] else None,
@@ -93,7 +95,7 @@ def decoded(stored: Mapping[str, Any]) -> Found:
         ),
     )
     lines = [_line(each, releases) for each in stored["lines"]]
-    return lines, known, list(map(str, stored["torn"]))
+    return lines, record, list(map(str, stored["problems"]))
 
 
 def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
@@ -117,5 +119,5 @@ def _shift(line: Line, change: Change) -> Shift:
 
 
 def _immutable(value: Any) -> Any:
-    """Return a list of JSON's, and those in it, as tuples."""
+    """`value` with lists, also nested ones, as tuples."""
     return tuple(map(_immutable, value)) if isinstance(value, list) else value

@@ -1,0 +1,123 @@
+"""data/catalogue: machines with their profiles, releases with their days."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scipy.special import stdtrit
+
+from deepbench_ops.analysis.comparison import CONFIDENCE
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.releases.table import Release
+
+STUDENT = 400
+"""Degrees of freedom up to which the pages have Student's quantile; above, they use the last."""
+
+
+def content(
+    project: str,
+    machines: Sequence[MachineRecord],
+    places: Mapping[Release, int],
+    grouped: Mapping[tuple[str, str], Sequence[Line]],
+    problems: Sequence[str],
+) -> dict[str, Any]:
+    """The catalogue. Machines without results are in it as well, without families."""
+    quantiles = stdtrit(range(1, STUDENT + 1), (1 + CONFIDENCE) / 2)
+    return {
+        "project": project,
+        "here": _publisher(machines),
+        "day": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "torn": list(problems),
+        "student": [rounded(float(value), 6) for value in quantiles],
+        "releases": [
+            {
+                "name": release.name,
+                "framework": release.framework,
+                "version": release.version,
+                "date": release.date.isoformat(),
+                "hash": release.hash,
+                "published": not release.measurable,
+            }
+            for release in places
+        ],
+        "machines": [
+            _machine(
+                machine,
+                {
+                    family: found
+                    for (name, family), found in grouped.items()
+                    if name == machine.name
+                },
+                places,
+            )
+            for machine in machines
+        ],
+    }
+
+
+def _publisher(machines: Sequence[MachineRecord]) -> str:
+    """Name of the machine that publishes; "" where it is not among `machines`."""
+    try:
+        name = machine_entry.default_name()
+    except DeepbenchError:
+        return ""
+    return name if any(machine.name == name for machine in machines) else ""
+
+
+def _machine(
+    machine: MachineRecord, families: Mapping[str, Sequence[Line]], places: Mapping[Release, int]
+) -> dict[str, Any]:
+    profile = machine.profile
+    own = [line for lines in families.values() for line in lines]
+    points = [point for line in own for point in line.points]
+    frameworks = Counter(line.points[0].release.framework for line in own)
+    return {
+        "name": machine.name,
+        "key": machine.key,
+        "entry": dict(machine.entry),
+        "facts": dict(profile.facts) if profile else {},
+        "surveyed": profile.date if profile else "",
+        "peaks": [
+            {
+                "device": device,
+                "of": name,
+                "value": figure.value,
+                "unit": figure.unit,
+                "how": how_obtained(figure.how),
+            }
+            for device, name, figure in (_figures(profile) if profile else ())
+        ],
+        "measured": any(point.release.measurable for point in points),
+        "newest": max((point.release.date.isoformat() for point in points), default=""),
+        "families": {family: len(lines) for family, lines in sorted(families.items())},
+        "frameworks": [name for name, _ in frameworks.most_common()],
+        "releases": sorted({places[point.release] for point in points}),
+    }
+
+
+def how_obtained(text: str) -> str:
+    """How a figure was obtained; for one that was not measured the first reason, without hints."""
+    if not text.startswith("not measured:"):
+        return text
+    reasons = text.removeprefix("not measured:").split(";")
+    known = [reason.strip() for reason in reasons if "is not installed" not in reason]
+    return (
+        f"not measured: {known[0] if known else 'no framework that could measure it is installed'}"
+    )
+
+
+def _figures(profile: Profile) -> Iterable[tuple[str, str, Figure]]:
+    """Device, precision or memory, and figure of each peak."""
+    for device, peaks in profile.peaks.items():
+        for precision, figure in peaks.items():
+            yield device, precision, figure
+    for device, figure in profile.bandwidth.items():
+        yield device, "memory", figure

@@ -1,0 +1,30 @@
+"""Data files of our own pages: data/*.js, each a text that `local_data` packs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.pages.local_data import packed
+from deepbench_ops.storage import atomic
+
+FOLDER = "data"
+
+
+def machine_key(machine: str) -> str:
+    """A machine in addresses and file names, since its name may hold any character."""
+    return hashlib.sha1(machine.encode()).hexdigest()[:10]
+
+
+def write_data(path: Path, content: Any) -> None:
+    """Write the data file that a page loads as `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    atomic.write_text(path.with_name(f"{path.name}.js"), packed(text), durable=False)
+
+
+def rounded(value: float, digits: int) -> float:
+    """`value` to that many significant digits."""
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,31 @@
+"""The pages that read data files, and the scripts and styles of all our own pages."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from deepbench_ops.pages.frame import render_page
+from deepbench_ops.pages.vendored import ASSETS, path_of
+from deepbench_ops.storage import atomic
+
+SCRIPTS = ASSETS / "site"
+NAMES = ("index", "machine", "timeline", "compare", "models", "release")
+"""Names of the pages, and of their templates and scripts."""
+CHARTS = "plotly-cartesian.min.js"
+"""The library that draws charts."""
+
+
+def copy_scripts(html_dir: Path) -> None:
+    """Copy the scripts and styles of our own pages to html_dir/site."""
+    folder = html_dir / "site"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in SCRIPTS.iterdir():
+        shutil.copyfile(path, folder / path.name)
+
+
+def write(html_dir: Path, project: str) -> None:
+    """Write the pages that read data files."""
+    for name in NAMES:
+        page = render_page(f"{name}.html", project, charts=path_of(CHARTS))
+        atomic.write_text(html_dir / f"{name}.html", page)

@@ -1,0 +1,91 @@
+"""data/lines/MACHINE/FAMILY: the lines of a family on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deepbench_ops.analysis.changes import Change
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.roofline import moved, roof
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.releases.table import Release
+
+Notes = tuple[tuple[str, str], ...]
+
+
+def content(
+    lines: Sequence[Line], profile: Profile | None, places: Mapping[Release, int]
+) -> dict[str, Any]:
+    """The problems and the notes of a family, each once, and its lines, which name both by their
+    places in these lists."""
+    problems: dict[str, int] = {}
+    notes: dict[Notes, int] = {}
+    described_lines: list[dict[str, Any]] = []
+    described_problems = []
+    for line in lines:
+        point = line.points[-1]
+        if point.problem_id not in problems:
+            problems[point.problem_id] = len(problems)
+            problem = point.problem
+            described_problems.append(
+                [problem.id, problem.application, problem.items, problem.note]
+            )
+        one = line_fields(line, problems[point.problem_id], profile, places)
+        if any(each.notes for each in line.points):
+            one["notes"] = [notes.setdefault(each.notes, len(notes)) for each in line.points]
+        described_lines.append(one)
+    return {
+        "problems": described_problems,
+        "notes": [dict(each) for each in notes],
+        "lines": described_lines,
+    }
+
+
+def line_fields(
+    line: Line, problem: int, profile: Profile | None, places: Mapping[Release, int]
+) -> dict[str, Any]:
+    """The fields of one line; `problem` is the place of its problem in the family's list."""
+    point = line.points[-1]
+    highest = roof(profile, point)
+    fields: dict[str, Any] = {
+        "problem": problem,
+        "set": point.set,
+        "operation": point.operation,
+        "precision": point.precision,
+        "framework": point.release.framework,
+        "benchmark": point.benchmark,
+        "flops": point.flops,
+        "bytes": moved(point),
+        "at": [places[each.release] for each in line.points],
+        "seconds": [rounded(each.seconds, 5) for each in line.points],
+    }
+    intervals = [each.interval for each in line.points]
+    if any(intervals):
+        fields["low"] = [rounded(each[0], 4) if each else None for each in intervals]
+        fields["high"] = [rounded(each[1], 4) if each else None for each in intervals]
+    if line.measured and not all(intervals):
+        fields["without"] = [each.without_interval for each in line.points]
+    if any(each.unsteady for each in line.points):
+        fields["unsteady"] = [each.unsteady for each in line.points]
+    fields |= point.unusual
+    if not point.compared:
+        fields["beside"] = True
+    if point.ranks is not None:
+        fields["ranks"] = point.ranks
+    if highest is not None:
+        fields["roof"] = rounded(highest, 5)
+    if line.noise == line.noise:  # not NaN
+        fields["noise"] = rounded(line.noise, 2)
+    if line.measured and line.judgeable:
+        fields["judged"] = True
+        fields["changes"] = [
+            [places[shift.after.release], *(rounded(x, 4) for x in _ratios(shift.change))]
+            for shift in line.changes
+        ]
+    return fields
+
+
+def _ratios(change: Change) -> tuple[float, float, float]:
+    return change.ratio, change.low, change.high

@@ -1,0 +1,75 @@
+"""The lines of all machines, read from results/ once for all pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.analysis import history, points
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.software_versions import stacks
+from deepbench_ops.asv_adapter import stored
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile
+from deepbench_ops.pages.line_storage import MachineLines
+from deepbench_ops.pages.machine_cache import MachineCache
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import model_runs
+
+LEFT_OUT = "times are left out"
+"""Part of the sentence about times whose benchmark or parameters name no kernel."""
+
+
+def read(
+    results: Path, timeline: Sequence[Release], cache: MachineCache[MachineLines] | None = None
+) -> tuple[list[Line], list[MachineRecord], list[str]]:
+    """All lines, also published ones and those of one release; the machines; the problems.
+
+    Problems are sentences about results that cannot be read; a machine with broken files is among
+    the machines, without lines. Machines in `cache` are not read again.
+    """
+    lines: list[Line] = []
+    machines: list[MachineRecord] = []
+    problems: list[str] = []
+    for name in points.machines(results):
+        compute = partial(_read_machine, results, name, timeline)
+        found = cache.value(results / name, compute) if cache else compute()
+        lines += found[0]
+        machines.append(found[1])
+        problems += found[2]
+    return lines, machines, problems
+
+
+def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> MachineLines:
+    known = {release.hash: release for release in timeline}
+    problems: list[str] = []
+
+    def read_or(default: Any, reading: Callable[[], Any]) -> Any:
+        """The outcome of `reading`; where its file is broken, a problem and `default`."""
+        try:
+            return reading()
+        except DeepbenchError as reason:
+            problems.append(f"{name}: {reason}")
+            return default
+
+    strange: Counter[str] = Counter()
+    found = read_or([], lambda: points.load(results, name, known, rounds=True, strange=strange))
+    problems += [f"{name}: {count} {LEFT_OUT}: {why}" for why, count in strange.items()]
+    unlisted = Counter(p.release.version for p in found if p.release.hash not in known)
+    problems += [
+        f"{name}: {count} times of commit {commit} are left out, which is no release of the"
+        " release table"
+        for commit, count in unlisted.items()
+    ]
+    machine = MachineRecord(
+        name,
+        read_or({}, lambda: stored.entry(results / name / "machine.json")),
+        read_or(None, lambda: profile.read(results, name)),
+        tuple(read_or((), lambda: model_runs.load(results / name))),
+        tuple(read_or((), lambda: stacks(results, name, timeline))),
+    )
+    return history.lines(found, timeline, fewest=1), machine, problems

@@ -1,0 +1,28 @@
+"""Everything in results/ about a machine except its times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deepbench_ops.analysis.software_versions import Stack
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.pages.data_files import machine_key
+
+
+@dataclass(frozen=True)
+class MachineRecord:
+    """A machine's name, its entry in asv's form, its profile where there is one, the stored runs of
+    whole models, and the software under each release, in the order of the releases."""
+
+    name: str
+    entry: Mapping[str, str]
+    profile: Profile | None = None
+    runs: Sequence[Mapping[str, Any]] = ()
+    stacks: Sequence[Stack] = ()
+
+    @property
+    def key(self) -> str:
+        """The machine in addresses."""
+        return machine_key(self.name)

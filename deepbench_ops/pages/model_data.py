@@ -1,0 +1,66 @@
+"""data/models: published tables of whole models next to measured times."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deepbench_ops.analysis import missing_reasons
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.model_tables import rows
+from deepbench_ops.analysis.overhead import overheads
+from deepbench_ops.analysis.percentiles import shown
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.exchange.models import TABLES, load
+from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.storage import model_runs
+
+
+def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[str, Any]:
+    """The published tables, with a cell for each machine that has measured whole models; the
+    overhead of models over their operations; the stored runs of latency and scaling."""
+    measured: dict[str, list[Point]] = defaultdict(list)
+    for line in lines:
+        for point in line.points:
+            if point.family == "model" and point.release.measurable:
+                measured[point.machine].append(point)
+    reasons = {
+        machine.name: missing_reasons.machine(machine.entry, machine.profile)
+        for machine in machines
+    }
+    return {
+        "machines": list(measured),
+        "tables": {name: rows(load(name), measured, reasons) for name in TABLES},
+        "apart": [
+            {
+                "machine": one.whole.machine,
+                "release": one.whole.release.name,
+                "problem": one.whole.problem_id,
+                "operation": one.whole.operation,
+                "precision": one.whole.precision,
+                "seconds": rounded(one.whole.seconds, 5),
+                "operations": rounded(one.operations.seconds, 5),
+                "interval": [rounded(end, 4) for end in one.interval or ()],
+                **one.whole.unusual,
+            }
+            for points in measured.values()
+            for one in overheads(points)
+        ],
+        **{
+            kind: [
+                {**_page_fields(run), "machine": machine.name}
+                for machine in machines
+                for run in machine.runs
+                if run["kind"] == kind
+            ]
+            for kind in model_runs.ASKED
+        },
+    }
+
+
+def _page_fields(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a run that the page shows: percentiles only where there are enough batches."""
+    fields = shown(run) if run["kind"] == "latency" else run
+    return {key: value for key, value in fields.items() if key != "conditions"}

@@ -1,0 +1,98 @@
+"""data/start: summaries of all machines for the start page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.speed_index import speeds
+from deepbench_ops.pages.addresses import timeline_fragment
+from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.problems.selections import select
+from deepbench_ops.releases.table import Release
+
+LATEST = 12
+"""Changes that the start page shows."""
+
+
+def content(
+    machines: Sequence[MachineRecord],
+    lines: Sequence[Line],
+    causes: Sequence[Cause],
+    places: Mapping[Release, int],
+) -> dict[str, Any]:
+    """Figures of each machine, framework and family, and the latest changes."""
+    headline = select("headline")
+    profiles = {machine.name: machine.profile for machine in machines}
+    several = [line for line in lines if line.measured and len(line.points) > 1]
+    return {
+        "points": sum(len(line.points) for line in lines),
+        "lines": len(lines),
+        "headline": {
+            family: len({(m.set, m.problem.id) for m in headline if m.problem.family == family})
+            for family in dict.fromkeys(member.problem.family for member in headline)
+        },
+        "standings": [
+            {
+                "machine": one.machine,
+                "framework": one.framework,
+                "family": one.family,
+                "precision": one.precision,
+                "newest": places[one.newest],
+                "kernels": one.kernels,
+                "of_roof": None if one.of_roof is None else rounded(one.of_roof, 4),
+                "headline": one.headline,
+                "sources": [
+                    [places[source.release], source.kernels, list(source.selections)]
+                    for source in one.sources
+                ],
+                "unusual": dict(one.unusual),
+            }
+            for one in standings(lines, profiles, headline)
+        ],
+        "speeds": [
+            {
+                "machine": one.machine,
+                "framework": one.framework,
+                "family": one.family,
+                "precision": one.precision,
+                "at": [places[release] for release in one.releases],
+                "values": [rounded(value, 4) for value in one.values],
+                "kernels": list(one.kernels),
+                "selections": list(one.selections),
+                "unusual": dict(one.unusual),
+            }
+            for one in speeds(lines)
+        ],
+        "changes": len(causes),
+        "several": len(several),
+        "judged": sum(line.judgeable for line in several),
+        "latest": [change(cause, places) for cause in causes[:LATEST]],
+    }
+
+
+def change(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
+    """A change with its kernels, largest ratio first."""
+    return {
+        "machine": cause.machine,
+        "before": places[cause.before],
+        "after": places[cause.after],
+        "slower": cause.slower,
+        "ratio": rounded(cause.ratio, 3),
+        "what": cause.name,
+        "kernels": len(cause.shifts),
+        "watched": cause.watched,
+        "lines": [
+            {
+                "at": timeline_fragment(shift.after),
+                "name": shift.after.name,
+                "ratio": rounded(shift.change.ratio, 3),
+            }
+            for shift in sorted(cause.shifts, key=lambda shift: -abs(math.log(shift.change.ratio)))
+        ],
+    }
