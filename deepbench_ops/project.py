@@ -6,8 +6,12 @@ other projects that use asv have a file of that name too.
 
 import os
 from pathlib import Path
+from typing import Any
+
+import json5
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import limited
 
 CONFIGURATION = "asv.conf.json"
 PLUGIN = "deepbench_ops.asv_adapter.plugin"
@@ -37,6 +41,25 @@ def root() -> Path:
             " the repository (git clone, then make dashboard)"
         )
     return Path(os.path.relpath(found, here))
+
+
+def read_configuration(path: Path) -> dict[str, Any]:
+    """Return the keys of a configuration, which may be wrong.
+
+    Raises DeepbenchError for a file that cannot be read or is no JSON object.
+    """
+    try:
+        values = json5.loads(limited.read_text(path, limited.SMALL))
+    except OSError as error:
+        raise DeepbenchError(
+            f"{path}: {error.strerror}: name the configuration of a project folder"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        where = str(error).removeprefix("<string>:")
+        raise DeepbenchError(f"{path} is not JSON: line {where}: mend that line") from None
+    if not isinstance(values, dict):
+        raise DeepbenchError(f"{path} holds no JSON object: put its keys between {{ and }}")
+    return values
 
 
 def results() -> Path:

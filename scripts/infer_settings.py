@@ -20,7 +20,7 @@ from pathlib import Path
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import fingerprint, settings
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import facts_digest, measurements
 
 NOTE = "docs/lab-notes/2026-11-24-openblas-core.md"
 VARIABLE = "OPENBLAS_CORETYPE"
@@ -62,7 +62,7 @@ def mark(path: Path) -> str:
     changed = {digest for digest in facts if marked[digest] != facts[digest]}
     if not changed:
         return ""
-    names = {d: fingerprint.digest(marked[d]) if d in changed else d for d in facts}
+    names = {d: facts_digest.digest(marked[d]) if d in changed else d for d in facts}
     for entry in entries:
         if "fingerprint" in entry:
             entry["fingerprint"] = names[entry["fingerprint"]]

@@ -2,7 +2,7 @@
 
     python scripts/make_misplaced_table.py WORKBOOK.xlsx ...
 
-Given all of DeepBench's workbooks it writes deepbench_ops/exchange/misplaced.csv.
+Given all of DeepBench's workbooks it writes deepbench_ops/analysis/misplaced_times.csv.
 """
 
 import argparse
@@ -10,8 +10,9 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
+from deepbench_ops.analysis.misplaced_times import COLUMNS, TABLE
 from deepbench_ops.exchange import publication
-from deepbench_ops.exchange.misplaced import COLUMNS, TABLE
+from deepbench_ops.storage.result_key import unquoted
 
 
 def rows(publications: Iterable[publication.Publication]) -> list[tuple[str, ...]]:
@@ -20,7 +21,7 @@ def rows(publications: Iterable[publication.Publication]) -> list[tuple[str, ...
         (one.source, place.sheet, str(place).rpartition(" ")[2], name, problem, precision)
         for one in publications
         for (name, params), place in one.out_of_step.items()
-        for problem, precision in [[text.strip("'") for text in params]]
+        for problem, precision in [unquoted(name, params)[1]]
     ]
 
 

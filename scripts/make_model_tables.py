@@ -6,8 +6,8 @@ FACTS is a folder with the four tables as CSV files. Written are deepbench_ops/p
 (each network's sizes, counted on the network itself, so torch is needed), problems/model.csv (every
 batch and number of threads of the tables, and smaller ones that fit a small machine),
 models/twins.csv (what a training step of small twins comes to, by torch in float64) and
-published/models.csv (the tables' figures, each beside the problem it is of). Those of one device
-and a known step join results/ as points of their machine.
+analysis/published_figures.csv (the tables' figures, each next to the problem it is of). Those of
+one device and a known step join results/ as points of their machine.
 """
 
 import argparse
@@ -21,10 +21,11 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from deepbench_ops.analysis.published_figures import FIGURES, SOURCES, SPLIT, TABLES, load
 from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.exchange import filing
-from deepbench_ops.exchange.models import SOURCES, SPLIT, TABLES, load, publications
+from deepbench_ops.exchange.model_publications import publications
 from deepbench_ops.models import twins
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
@@ -114,7 +115,7 @@ def main() -> None:
     _write(PACKAGE / "problems/networks.csv", [_sizes(network) for network in NETWORKS.values()])
     _write(PACKAGE / "problems/model.csv", _problems(figures))
     _write(PACKAGE / "models/twins.csv", [line for name in COMPARED for line in _twin(name)])
-    _write(PACKAGE / "published/models.csv", figures)
+    _write(FIGURES, figures)
     dated = publications(each for table in TABLES for each in load(table))
     changed, added = filing.file(PACKAGE.parent / "results", dated, partial(append, TABLE))
     print(f"{changed} result files, {added} days added to the release table")

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from deepbench_ops.analysis.missing_reasons import Machine, obstacles, several_devices
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.published_figures import LAYOUTS, Figure
 from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.exchange.models import LAYOUTS, Figure
 
 PER_SECOND = "/sec"
 FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}

@@ -17,10 +17,9 @@ from typing import NamedTuple
 from asv.results import Results
 
 from deepbench_ops import left_out
+from deepbench_ops.analysis import corrections
 from deepbench_ops.asv_adapter import stored, values
 from deepbench_ops.conditions import CONDITIONS, DEVICE
-from deepbench_ops.exchange import corrections
-from deepbench_ops.exchange.publication import Key
 from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
@@ -34,6 +33,7 @@ from deepbench_ops.releases.table import Release
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 CONDITION = re.compile("[a-z_]+")
 """A value of any; what else stands there would come into commands that pages offer."""
@@ -262,7 +262,7 @@ def _points(
     judge: Judge,
     rounds: bool,
     samples: bool,
-    slips: Collection[Key],
+    slips: Collection[ResultKey],
     strange: Counter[str],
 ) -> Iterator[Point]:
     release = releases.get(result.commit_hash) or _unlisted(result)
@@ -275,7 +275,7 @@ def _points(
     for name, key, value, stat, several in values.each(result):
         if (name, key) in slips:
             continue
-        plain = tuple(text.strip("'") for text in key)
+        plain = unquoted(name, key)[1]
         reason = why_not(name, plain) or odd
         if reason:
             strange[reason] += 1

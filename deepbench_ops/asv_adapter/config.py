@@ -13,10 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import json5
-
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import limited
+from deepbench_ops.project import read_configuration
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
@@ -32,17 +30,7 @@ def load(path: Path) -> dict[str, Any]:
     DeepbenchError
         It cannot be read or parsed, or ``check`` found a mistake.
     """
-    try:
-        values = json5.loads(limited.read_text(path, limited.SMALL))
-    except OSError as error:
-        raise DeepbenchError(
-            f"{path}: {error.strerror}: name the configuration of a project folder"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        where = str(error).removeprefix("<string>:")
-        raise DeepbenchError(f"{path} is not JSON: line {where}: mend that line") from None
-    if not isinstance(values, dict):
-        raise DeepbenchError(f"{path} holds no JSON object: put its keys between {{ and }}")
+    values = read_configuration(path)
     check(values, str(path))
     return values
 

@@ -12,10 +12,9 @@ from typing import Any
 from asv.benchmarks import Benchmarks
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import benchmark_list, stored
+from deepbench_ops.asv_adapter import benchmark_list, published_results, stored
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.filing import ENVIRONMENT
 
 _AXES = ("problem", "precision", "ranks")
 
@@ -38,7 +37,8 @@ def _extending(load: Callable[..., Benchmarks]) -> Callable[..., Benchmarks]:
 def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
     """Return the benchmarks with all that published results hold, those that `regex` picks."""
     found = {name: benchmark_list.without_markup(each) for name, each in benchmarks.items()}
-    for path in sorted(Path(conf.results_dir).glob(f"*/*-{ENVIRONMENT}*.json")):
+    folders = sorted(path for path in Path(conf.results_dir).glob("*") if path.is_dir())
+    for path in [path for folder in folders for path in published_results.paths(folder)]:
         try:
             published = stored.read(path)
         except DeepbenchError:

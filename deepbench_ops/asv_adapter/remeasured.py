@@ -18,11 +18,11 @@ from asv_runner.statistics import compute_stats
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.point_records import File
-from deepbench_ops.machine.roofs import Key
 from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import ResultKey
 
 COLUMNS = ("_results", "_samples", "_stats")
 
@@ -36,7 +36,7 @@ class NotTaken(NamedTuple):
 
     commit: str
     variables: Mapping[str, str]
-    key: Key
+    key: ResultKey
     reason: str
 
 
@@ -56,7 +56,7 @@ class Remeasured:
     """
 
     not_taken: list[NotTaken] = field(default_factory=list)
-    _rounds: dict[Path, dict[Key, _Rounds]] = field(default_factory=lambda: defaultdict(dict))
+    _rounds: dict[Path, dict[ResultKey, _Rounds]] = field(default_factory=lambda: defaultdict(dict))
 
     def settle(
         self,
@@ -91,7 +91,7 @@ class Remeasured:
             del self._rounds[path]
         return filed
 
-    def _is_taken(self, judge: "_Judge", key: Key) -> bool:
+    def _is_taken(self, judge: "_Judge", key: ResultKey) -> bool:
         rounds = self._rounds[judge.path][key]
         if not rounds.samples:
             return False
@@ -110,7 +110,7 @@ class _Judge:
         self.path, self.stored = path, stored
         self._judge: Judge | None = None
 
-    def protects(self, key: Key, records: Sequence[Record]) -> bool:
+    def protects(self, key: ResultKey, records: Sequence[Record]) -> bool:
         """Whether the stored point is steady, and of an earlier run than `records`."""
         value = _at(self.stored, key, "_results")
         if value is None or value != value or why_not(*key):
@@ -124,7 +124,7 @@ class _Judge:
         ]
         return (bool(earlier) or not known) and not self.reason(known, key, value)
 
-    def reason(self, records: Sequence[Record], key: Key, seconds: float) -> str:
+    def reason(self, records: Sequence[Record], key: ResultKey, seconds: float) -> str:
         device = DEVICE.of(self.stored.env_vars)
         return self._of_machine().reason(records, key, seconds, device)
 
@@ -138,15 +138,15 @@ class _Judge:
         return self._judge
 
 
-def _by_key(records: Iterable[Record]) -> dict[Key, list[Record]]:
-    found: dict[Key, list[Record]] = defaultdict(list)
+def _by_key(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
+    found: dict[ResultKey, list[Record]] = defaultdict(list)
     for entry in records:
         if not measurements.is_less(entry):
             found[_key(entry)].append(entry)
     return dict(found)
 
 
-def _key(entry: Record) -> Key:
+def _key(entry: Record) -> ResultKey:
     return entry["benchmark"], tuple(map(str, entry["params"]))
 
 
@@ -156,21 +156,21 @@ def _places(results: Results, name: str) -> dict[tuple[str, ...], int]:
     return {tuple(text.strip("'") for text in key): i for i, key in enumerate(keys)}
 
 
-def _at(results: Results, key: Key, kind: str) -> Any:
+def _at(results: Results, key: ResultKey, kind: str) -> Any:
     name, params = key
     column = getattr(results, kind).get(name)
     place = _places(results, name).get(params)
     return column[place] if column and place is not None else None
 
 
-def _fresh(new: Results, stored: Results, key: Key) -> list[float]:
+def _fresh(new: Results, stored: Results, key: ResultKey) -> list[float]:
     """Return the samples of this round alone: asv joins later rounds to those stored."""
     samples = _at(new, key, "_samples") or []
     joined = new.added.get(key[0], False)
     return list(samples[len(_at(stored, key, "_samples") or []) if joined else 0 :])
 
 
-def _put(new: Results, key: Key, stored: Results, samples: list[float] | None) -> None:
+def _put(new: Results, key: ResultKey, stored: Results, samples: list[float] | None) -> None:
     """Give a point the value that these samples have; None: the stored one."""
     if samples is None:
         values = [_at(stored, key, kind) for kind in COLUMNS]

@@ -93,7 +93,8 @@ def export(
 
 def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
     """Write what workbooks have sheets for: to `output`, or each set to a file of its own."""
-    from deepbench_ops.exchange import filing, workbook_writer
+    from deepbench_ops.asv_adapter import published_results
+    from deepbench_ops.exchange import workbook_writer
     from deepbench_ops.machine import profile
 
     found = [point for point in found if point.usual_run and workbook_writer.has_column(point)]
@@ -101,7 +102,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release
     found = [point for point in found if point.release == release]
-    stack = filing.stack_of(results / machine, release)
+    stack = published_results.stack_of(results / machine, release)
     known = profile.read(results, machine)
     facts = known.facts if known is not None and release.measurable else {}
     facts = {"Machine": machine, **facts, **stack, "Release": release.name}

@@ -167,7 +167,8 @@ def _row(one: Publication) -> dict[str, object]:
 
 def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for what else is odd."""
-    from deepbench_ops.exchange import corrections, filing
+    from deepbench_ops.analysis import corrections
+    from deepbench_ops.exchange import filing
 
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from deepbench_ops.analysis.published_figures import load
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
-from deepbench_ops.exchange.models import load
 
 
 @click.command()

@@ -8,33 +8,27 @@ keeps the requirements of a measured environment.
 import math
 import statistics
 from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
 
 from asv.results import Results
 
-from deepbench_ops.asv_adapter import asv_files, stored, values
+from deepbench_ops.analysis import misplaced_times
+from deepbench_ops.asv_adapter import asv_files, stored
+from deepbench_ops.asv_adapter.published_results import (
+    ENVIRONMENT,
+    WORKBOOK,
+    Stack,
+    Values,
+    joined,
+    load,
+)
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import misplaced
-from deepbench_ops.exchange.publication import Key, Publication
+from deepbench_ops.exchange.publication import Publication
 from deepbench_ops.machine import profile
 from deepbench_ops.releases.table import Release, publication_of
 from deepbench_ops.storage import atomic
 from deepbench_ops.storage.atomic import Ready
-
-ENVIRONMENT = "published"
-"""Stands where a measured result has the name of its environment; a layout follows it."""
-
-WORKBOOK = "workbook"
-"""The name in a stack of the files that were taken in; what else it holds is of the machine."""
-
-ALTERNATIVES = " / "
-"""Between what two workbooks of a day say differently of the same thing."""
-
-Values = dict[Key, list[float]]
-Stack = dict[str, str]
-
 
 ListDays = Callable[[list[Release]], int]
 """Puts releases into the table; returns how many it lacked."""
@@ -51,7 +45,7 @@ def file(
     for the same kernel, and where times stand in others' rows.
     """
     publications = list(publications)
-    misplaced.refuse_others(publications)
+    refuse_misplaced(publications)
     days: dict[Path, list[Publication]] = {}
     for publication in publications:
         days.setdefault(path_of(results, publication), []).append(publication)
@@ -73,40 +67,18 @@ def file(
     return len(new), listed
 
 
-def joined(one: Stack, other: Stack) -> Stack:
-    """Return what two say of the same machine and day, alternatives where they differ."""
-    both = {**one, **other}
-    for name in one.keys() & other.keys():
-        said = {*one[name].split(ALTERNATIVES), *other[name].split(ALTERNATIVES)}
-        both[name] = ALTERNATIVES.join(sorted(said))
-    return both
-
-
-def load(path: Path) -> tuple[Values, Stack]:
-    """Return the values of a filed publication, and the stack that they were measured with.
-
-    Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
-    """
-    return taken_apart(stored.whole(path))
-
-
-def taken_apart(filed: Results) -> tuple[Values, Stack]:
-    """Return the values of a filed publication, and the stack that they were measured with."""
-    found = {(one.name, one.key): one.samples or [one.value] for one in values.each(filed)}
-    return found, dict(filed._requirements)
-
-
-def stack_of(folder: Path, release: Release) -> Stack:
-    """Return what a machine's results of a release were measured with, all of them together."""
-    stack: Stack = {}
-    for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
-        stack = joined(stack, dict(stored.read(path)._requirements))
-    return {name: text for name, text in stack.items() if name != WORKBOOK}
-
-
-def day_of(filed: Results) -> date:
-    """Return when a filed publication was published."""
-    return datetime.fromtimestamp(filed.date / 1000, UTC).date()
+def refuse_misplaced(publications: Iterable[Publication]) -> None:
+    """Raise DeepbenchError for times out of step that the table does not list: a workbook that
+    is not published yet can be mended."""
+    for one in publications:
+        known = misplaced_times.of([one.source])
+        for key, place in one.out_of_step.items():
+            if key not in known:
+                raise DeepbenchError(
+                    f"{one.source}: {place} and those below it stand in other rows than their"
+                    " own: as many times are in rows without sizes as kernels at the table's end"
+                    " have none"
+                )
 
 
 def _merge(values: Values, publication: Publication) -> None:

@@ -21,6 +21,7 @@ from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.storage import times
 from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import unquoted
 
 Point = dict[str, Any]
 
@@ -63,7 +64,7 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
                 raise DeepbenchError("it is there twice")
             seen.add(key)
             _refuse_unknown(*key)
-            records = sent.get(raw.plain(*key), ())
+            records = sent.get(unquoted(*key), ())
             _refuse_another_unit(point, records)
             wrong = times.why_not(point["seconds"], samples=point.get("samples"))
             if wrong:
@@ -98,7 +99,7 @@ def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     axes = 3 if TYPES[family].ranks else 2
     if len(params) != axes:
         raise DeepbenchError(f"{len(params)} parameters: {family} has {axes}")
-    problem_id, precision = (text.strip("'") for text in params[:2])
+    problem_id, precision = unquoted(benchmark, params[:2])[1]
     problem = problem_of(family, problem_id)
     operation = kernel.removeprefix("kernel_")
     operations = {*problem.operations, *problem.uncompared, *TIMES.get(family, {}).values()}
@@ -163,7 +164,7 @@ def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
         if of_peak is not None:
             of_bandwidth = times_bandwidth(key, point["seconds"], roofs.bandwidth) or 0.0
             family = key[0].split(".")[0]
-            shares[family, key[1][1].strip("'")].append(max(of_peak, of_bandwidth))
+            shares[family, unquoted(*key)[1][1]].append(max(of_peak, of_bandwidth))
     for (family, precision), found in shares.items():
         if len(found) >= A_FAMILY and max(found) < TOO_SLOW:
             raise DeepbenchError(

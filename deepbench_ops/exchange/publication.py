@@ -16,9 +16,7 @@ from deepbench_ops.exchange.timings import Timing, Unread, Where
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import set_name
 from deepbench_ops.storage import limited
-
-Key = tuple[str, tuple[str, ...]]
-"""A benchmark and its parameters, as asv spells them."""
+from deepbench_ops.storage.result_key import ResultKey
 
 
 @dataclass
@@ -36,12 +34,12 @@ class Publication:
     day: date
     published_set: str
     specs: dict[str, str]
-    values: dict[Key, list[float]] = field(default_factory=dict)
+    values: dict[ResultKey, list[float]] = field(default_factory=dict)
     unread: list[Unread] = field(default_factory=list)
     slips: dict[str, str] = field(default_factory=dict)
     unlisted: set[str] = field(default_factory=set)
     disagreeing: list[Timing] = field(default_factory=list)
-    out_of_step: dict[Key, Where] = field(default_factory=dict)
+    out_of_step: dict[ResultKey, Where] = field(default_factory=dict)
     layout: str = ""
 
     @property
@@ -79,7 +77,7 @@ def read(
     publications = {
         one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
     }
-    places_of: dict[tuple[str, Key], Where] = {}
+    places_of: dict[tuple[str, ResultKey], Where] = {}
     for timing in found:
         one = publications[places[timing.place.sheet].name]
         key = _key(timing, published_set)
@@ -102,7 +100,7 @@ def benchmark(timing: Timing, published_set: str) -> str:
     return f"{timing.problem.family}.{CLASSES[published_set]}.kernel_{timing.operation}"
 
 
-def _key(timing: Timing, published_set: str) -> Key:
+def _key(timing: Timing, published_set: str) -> ResultKey:
     """Return the benchmark and the parameters that a time is of."""
     params = [repr(joining.join(timing.problem).id), repr(timing.precision)]
     if timing.ranks is not None:
@@ -110,7 +108,7 @@ def _key(timing: Timing, published_set: str) -> Key:
     return benchmark(timing, published_set), tuple(params)
 
 
-def _take(publication: Publication, key: Key, timing: Timing) -> None:
+def _take(publication: Publication, key: ResultKey, timing: Timing) -> None:
     run = joining.join(timing.problem)
     if run.id != timing.problem.id:
         publication.slips[timing.problem.id] = run.id

@@ -11,28 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import fingerprint
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import facts_digest, measurements
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.measurements import Record
-
-Key = tuple[str, tuple[str, ...]]
-"""A benchmark and its parameters as plain text."""
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 Facts = Mapping[str, dict[str, str]]
 
 
-def plain(benchmark: str, params: Iterable[object]) -> Key:
-    """Return the key of a point or of a record: asv quotes the one's parameters."""
-    return benchmark, tuple(str(param).strip("'") for param in params)
-
-
-def by_point(records: Iterable[Record]) -> dict[Key, list[Record]]:
+def by_point(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
     """Return records by the point that they are of, without the skips."""
-    found: dict[Key, list[Record]] = defaultdict(list)
+    found: dict[ResultKey, list[Record]] = defaultdict(list)
     for record in records:
         if "skipped" not in record:
-            found[plain(record["benchmark"], record["params"])].append(record)
+            found[unquoted(record["benchmark"], record["params"])].append(record)
     return found
 
 
@@ -45,11 +37,11 @@ def check(result: Mapping[str, Any]) -> None:
     """Raise DeepbenchError for records that do not belong to a submitted result."""
     conditions = result.get("conditions", {})
     for digest, facts in conditions.items():
-        if fingerprint.digest(facts) != digest:
+        if facts_digest.digest(facts) != digest:
             raise DeepbenchError(f"conditions {digest}: they are other conditions")
-    points = {plain(point["benchmark"], point["params"]) for point in result["points"]}
+    points = {unquoted(point["benchmark"], point["params"]) for point in result["points"]}
     for record in result.get("measurements", ()):
-        key = plain(record["benchmark"], record["params"])
+        key = unquoted(record["benchmark"], record["params"])
         named = f"a measurement of {key[0]}({', '.join(key[1])})"
         if key not in points:
             raise DeepbenchError(f"{named}: the submission has no result of it")
@@ -61,7 +53,7 @@ def check(result: Mapping[str, Any]) -> None:
             raise DeepbenchError(f"{named}: a reading of the yardstick for each time is missing")
 
 
-def write(path: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Ready) -> bool:
+def write(path: Path, facts: Facts, new: Mapping[ResultKey, list[Record]], ready: Ready) -> bool:
     """Replace the records of some points, by time; return whether that changes the file.
 
     It is replaced with the other files of `ready`, as `atomic.together` gives it.
@@ -70,7 +62,7 @@ def write(path: Path, facts: Facts, new: Mapping[Key, list[Record]], ready: Read
     records of its kernel.
     """
     known, standing = load(path)
-    kept = [each for each in standing if plain(each["benchmark"], each["params"]) not in new]
+    kept = [each for each in standing if unquoted(each["benchmark"], each["params"]) not in new]
     entries = sorted([*kept, *(each for several in new.values() for each in several)], key=_place)
     if text(standing) == text(entries):
         return False

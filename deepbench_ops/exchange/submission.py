@@ -22,11 +22,13 @@ from typing import Any
 from asv.results import Results
 from asv.util import truncate_float_list
 
+from deepbench_ops.analysis import corrections
 from deepbench_ops.asv_adapter import asv_files, stored
+from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, joined
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import corrections, plausible, raw
-from deepbench_ops.exchange.filing import ENVIRONMENT, ListDays, entry_of, joined
+from deepbench_ops.exchange import plausible, raw
+from deepbench_ops.exchange.filing import ListDays, entry_of
 from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.exchange.plausible import Point
 from deepbench_ops.exchange.sheets import LARGEST_BYTES
@@ -38,10 +40,9 @@ from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import atomic, limited, measurements
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FORMAT, VERSION = "deepbench-submission", 2
-
-Key = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -276,7 +277,7 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
     sent = raw.by_point(result.get("measurements", ()))
     after, brought = dict(before), {}
     for point in map(_as_stored, result["points"]):
-        key, of = _key(point), raw.plain(*_key(point))
+        key, of = _key(point), unquoted(*_key(point))
         standing = before.get(key)
         coming = sent.get(of, [])
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
@@ -317,12 +318,12 @@ def _packed(
     slips = corrections.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
     for key, point in _points(filed).items():
-        if reason := judge.of_point(path, raw.plain(*key), point["seconds"], device):
+        if reason := judge.of_point(path, unquoted(*key), point["seconds"], device):
             unsteady[steadiness.kind(reason)] += key not in slips
         elif key not in slips:
             points[key] = point
     known = raw.by_point(records)
-    own = [each for key in points for each in known.get(raw.plain(*key), ())]
+    own = [each for key in points for each in known.get(unquoted(*key), ())]
     measured = {
         "conditions": {each["fingerprint"]: facts[each["fingerprint"]] for each in own},
         "measurements": own,
@@ -339,8 +340,8 @@ def _packed(
     }
 
 
-def _points(filed: Results) -> dict[Key, Point]:
-    found: dict[Key, Point] = {}
+def _points(filed: Results) -> dict[ResultKey, Point]:
+    found: dict[ResultKey, Point] = {}
     for name in filed.get_all_result_keys():
         params = filed.get_result_params(name)
         columns = (
@@ -366,7 +367,9 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
     return Results({**machine, "python": python}, libraries, *about, *of_run)
 
 
-def _write(path: Path, filed: Results, before: dict[Key, Point], after: dict[Key, Point]) -> None:
+def _write(
+    path: Path, filed: Results, before: dict[ResultKey, Point], after: dict[ResultKey, Point]
+) -> None:
     """Write a result file with new points; what asv knows of those that stay is kept."""
     renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
     for name in sorted(renewed):
@@ -406,7 +409,7 @@ def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, i
     return samples, point["seconds"], text, len(records), raw.text(records)
 
 
-def _key(point: Point) -> Key:
+def _key(point: Point) -> ResultKey:
     return point["benchmark"], tuple(point["params"])
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import machines, sheets, submission, timings
-from deepbench_ops.exchange.filing import ENVIRONMENT, entry_of
+from deepbench_ops.exchange.filing import entry_of
 from deepbench_ops.exchange.spreadsheet_text import bare
 from deepbench_ops.exchange.submission import Fit
 from deepbench_ops.exchange.table_writer import COLUMNS, SAMPLES, UNSTEADY, Row

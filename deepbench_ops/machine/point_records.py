@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
 
-from deepbench_ops.machine.roofs import Key
 from deepbench_ops.measure import settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.settings import Settings
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import ResultKey
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class File:
     name, by their digest.
     """
 
-    records: Mapping[Key, Sequence[Record]]
+    records: Mapping[ResultKey, Sequence[Record]]
     facts: Mapping[str, Mapping[str, str]]
 
     @classmethod
@@ -32,17 +32,17 @@ class File:
         Raises DeepbenchError for a broken one.
         """
         facts, entries = measurements.load(path)
-        found: dict[Key, list[Record]] = defaultdict(list)
+        found: dict[ResultKey, list[Record]] = defaultdict(list)
         for entry in entries:
             if not measurements.is_less(entry):
                 found[entry["benchmark"], tuple(map(str, entry["params"]))].append(entry)
         return cls(dict(found), facts)
 
-    def of(self, key: Key) -> Sequence[Record]:
+    def of(self, key: ResultKey) -> Sequence[Record]:
         """Return the records of a point."""
         return self.records.get(key, ())
 
-    def settings(self, key: Key) -> Settings | None:
+    def settings(self, key: ResultKey) -> Settings | None:
         """Return the settings of a point's processes; without any, those that all of the file
         agree on."""
         records = self.of(key)

@@ -9,6 +9,7 @@ from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 BEYOND = 1.3
 """Factor over its peak that a machine may seem to reach: cards clock above their data sheets, and a
@@ -31,9 +32,6 @@ of the operands may still lie in the cache. The highest of results/ is 2.1 times
 
 LARGER = 2.0
 
-Key = tuple[str, tuple[str, ...]]
-"""A benchmark and its parameters, quoted as asv has them or plain."""
-
 
 @dataclass(frozen=True)
 class Roofs:
@@ -43,7 +41,9 @@ class Roofs:
     peaks: Mapping[str, float]
     bandwidth: float | None = None
     cache_bytes: float | None = None
-    _least: dict[Key, tuple[float, float]] = field(default_factory=dict, repr=False, compare=False)
+    _least: dict[ResultKey, tuple[float, float]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     """Seconds below which a kernel beats the memory and the peak, of those asked for so far."""
 
     @classmethod
@@ -60,7 +60,7 @@ class Roofs:
             float(cache_bytes) if cache_bytes.isdigit() and int(cache_bytes) else None,
         )
 
-    def beaten(self, key: Key, seconds: float) -> str:
+    def beaten(self, key: ResultKey, seconds: float) -> str:
         """Return which roof a time beats, and by how much; "" where it beats none."""
         if key not in self._least:
             self._least[key] = self._least_by_memory(key), self._least_by_peak(key)
@@ -71,20 +71,20 @@ class Roofs:
             return f"{times_peak(key, seconds, self.peaks):.3g} times the peak"
         return ""
 
-    def _least_by_memory(self, key: Key) -> float:
+    def _least_by_memory(self, key: ResultKey) -> float:
         moved = _moved(key) or 0.0
         if self.bandwidth is None:
             return 0.0
         in_memory = self.cache_bytes is not None and moved > LARGER * self.cache_bytes
         return moved / self.bandwidth / (BEYOND_MEMORY if in_memory else BEYOND_CACHES)
 
-    def _least_by_peak(self, key: Key) -> float:
+    def _least_by_peak(self, key: ResultKey) -> float:
         precision, flops = asked(key)
         peak = self.peaks.get(precision)
         return flops / fast_factor(key) / peak / BEYOND if peak else 0.0
 
 
-def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | None:
+def times_peak(key: ResultKey, seconds: float, peaks: Mapping[str, float]) -> float | None:
     """Return how many times the peak a kernel would need; `peaks` are FLOP/s by precision.
 
     None without a peak of that precision, and for kernels without FLOPs.
@@ -94,7 +94,7 @@ def times_peak(key: Key, seconds: float, peaks: Mapping[str, float]) -> float | 
     return None if peak is None else flops / seconds / peak or None
 
 
-def times_bandwidth(key: Key, seconds: float, bandwidth: float | None) -> float | None:
+def times_bandwidth(key: ResultKey, seconds: float, bandwidth: float | None) -> float | None:
     """Return how many times the memory's bandwidth, in bytes/s, a kernel would need.
 
     It counts the bytes that no pass can avoid moving, of an all-reduce the vector once. None
@@ -105,14 +105,14 @@ def times_bandwidth(key: Key, seconds: float, bandwidth: float | None) -> float 
 
 
 @cache
-def asked(key: Key) -> tuple[str, float]:
+def asked(key: ResultKey) -> tuple[str, float]:
     """Return the precision whose peak a kernel may reach, and its FLOPs."""
     problem, operation, precision = _named(key)
     return multiplied(precision), problem.flops_of(operation)
 
 
 @cache
-def fast_factor(key: Key) -> float:
+def fast_factor(key: ResultKey) -> float:
     """Return how many times fewer operations than are counted a library may need.
 
     Filters larger than 1 x 1 have fast algorithms; of others the products with the zeros of a
@@ -134,14 +134,14 @@ def _inside(size: int, pad: int, stride: int, outputs: int) -> int:
 
 
 @cache
-def _moved(key: Key) -> float | None:
+def _moved(key: ResultKey) -> float | None:
     problem, operation, precision = _named(key)
     return problem.bytes_of(stored(precision), operation) if stored(precision) in TABLE else None
 
 
-def _named(key: Key) -> tuple[Problem, str, str]:
+def _named(key: ResultKey) -> tuple[Problem, str, str]:
     """Return the problem, operation and precision of a benchmark with its parameters."""
-    benchmark, (problem_id, precision, *_) = key
+    benchmark, (problem_id, precision, *_) = unquoted(*key)
     family, _, kernel = benchmark.split(".")
-    problem = problem_of(family, problem_id.strip("'"))
-    return problem, kernel.removeprefix("kernel_"), precision.strip("'")
+    problem = problem_of(family, problem_id)
+    return problem, kernel.removeprefix("kernel_"), precision

@@ -26,9 +26,10 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.point_records import NOTHING, File
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.machine.roofs import Key, Roofs
+from deepbench_ops.machine.roofs import Roofs
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record, level
+from deepbench_ops.storage.result_key import ResultKey
 
 SCALING = 0.8, 1.25
 """The yardstick's readings over the nominal one between which kernels scale with it. Of the records
@@ -78,13 +79,13 @@ class Judge:
         """Return the measurements of an asv result file; nothing where it has none."""
         return self.files.get(measurements.beside(result).name, NOTHING)
 
-    def reason(self, records: Sequence[Record], key: Key, seconds: float, device: str) -> str:
+    def reason(self, records: Sequence[Record], key: ResultKey, seconds: float, device: str) -> str:
         """Return why a point of this machine is unsteady; see the function."""
         if device not in self._roofs:
             self._roofs[device] = Roofs.of(self.profile, device)
         return reason(records, key, seconds, self._roofs[device], self.apart)
 
-    def of_point(self, result: Path, key: Key, seconds: float, device: str) -> str:
+    def of_point(self, result: Path, key: ResultKey, seconds: float, device: str) -> str:
         """The same of a point by its asv result file."""
         return self.reason(self.file(result).of(key), key, seconds, device)
 
@@ -100,7 +101,11 @@ class Judge:
 
 
 def reason(
-    records: Sequence[Record], key: Key, seconds: float, roofs: Roofs, apart: float = LEAST_APART
+    records: Sequence[Record],
+    key: ResultKey,
+    seconds: float,
+    roofs: Roofs,
+    apart: float = LEAST_APART,
 ) -> str:
     """Return why a point is unsteady, in a few words; "" where it is steady.
 

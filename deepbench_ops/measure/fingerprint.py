@@ -5,7 +5,6 @@ libraries, revision of this project) and is stored once, under its digest. `read
 from minute to minute (load, clock) and are stored with every measurement.
 """
 
-import hashlib
 import json
 import os
 import platform
@@ -55,12 +54,6 @@ def of_the_run() -> dict[str, str]:
         SETTINGS: settings.text(settings.of_this_process()),
         **_left_out(),
     }
-
-
-def digest(facts: dict[str, str]) -> str:
-    """Return a short name for these facts, equal exactly when they are."""
-    text = json.dumps(facts, sort_keys=True)
-    return hashlib.sha1(text.encode()).hexdigest()[:12]
 
 
 def readings() -> dict[str, float]:

@@ -12,7 +12,7 @@ from deepbench_ops.analysis.model_tables import rows
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.percentiles import shown
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.exchange.models import TABLES, load
+from deepbench_ops.analysis.published_figures import TABLES, load
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.storage import model_runs

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.analysis import corrections
 from deepbench_ops.pages import asv_index, data_pages, local_data, noise_data, release_list
 from deepbench_ops.pages.page_process import PageWriter, page_writer
 from deepbench_ops.releases.table import PUBLISHED, Release
+from deepbench_ops.storage.result_key import ResultKey
 
 
 class Publication:
@@ -27,6 +29,11 @@ class Publication:
         if releases is not None:
             link_to_release_list(conf)
             add_published_branch(conf, releases)
+
+    def slips(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
+        """Return the published times in a machine's folder that no line should lead through, by
+        the name of their file."""
+        return corrections.of_machine(machine)
 
     @contextmanager
     def being_made(self) -> Iterator[None]:

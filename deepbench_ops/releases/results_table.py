@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from deepbench_ops import project
-from deepbench_ops.asv_adapter import config
-from deepbench_ops.project import CONFIGURATION
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.project import CONFIGURATION, read_configuration
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
 
@@ -25,9 +25,14 @@ def path_of(results: Path) -> Path:
     """
     folder = results.resolve().parent
     if (folder / CONFIGURATION).is_file():
-        values = config.load(folder / CONFIGURATION)
-        own = folder / values.get("results_dir", "results")
+        values = read_configuration(folder / CONFIGURATION)
+        own = folder / str(values.get("results_dir", "results"))
         if own.resolve() == results.resolve() and values.get("dvcs") == RELEASES:
+            if "repo" not in values:
+                raise DeepbenchError(
+                    f"{folder / CONFIGURATION}: repo is missing: write the path of the release"
+                    " table"
+                )
             return folder / str(values["repo"])
     return results / "releases.csv"
 

@@ -16,9 +16,9 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import fingerprint
-from deepbench_ops.storage import atomic, limited, record_fields
+from deepbench_ops.storage import atomic, facts_digest, limited, record_fields
 from deepbench_ops.storage.atomic import Ready
+from deepbench_ops.storage.result_key import ResultKey
 
 SUFFIX = ".measurements.jsonl"
 Record = dict[str, Any]
@@ -151,7 +151,7 @@ def add(
         if "skipped" in entry:
             continue
         conditions = entry["fingerprint"]
-        entry["fingerprint"] = fingerprint.digest(conditions)
+        entry["fingerprint"] = facts_digest.digest(conditions)
         facts[entry["fingerprint"]] = conditions
     write(ready(path), facts, [*kept, *records])
     _filed.update((path, identity) for identity in coming)
@@ -172,7 +172,7 @@ def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Rec
     atomic.write_text(path, text)
 
 
-def _idle(entry: Record, measured: set[tuple[str, tuple[str, ...]]]) -> bool:
+def _idle(entry: Record, measured: set[ResultKey]) -> bool:
     return is_less(entry) and _key(entry) in measured
 
 
@@ -195,5 +195,5 @@ def _identity(entry: Record) -> Identity:
     return (*_key(entry), entry["started_at"])
 
 
-def _key(entry: Record) -> tuple[str, tuple[str, ...]]:
+def _key(entry: Record) -> ResultKey:
     return entry["benchmark"], tuple(entry["params"])

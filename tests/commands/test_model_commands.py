@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from points import point
 
 from deepbench_ops.analysis.nearest_run import Wanted, nearest
+from deepbench_ops.analysis.published_figures import TABLES, load
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.cli import cli
 from deepbench_ops.distributed.training.request import Request, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.exchange.models import TABLES, load
 from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
 from deepbench_ops.releases.table import Release

@@ -2,6 +2,7 @@
 
 import math
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 import workbooks
@@ -9,9 +10,10 @@ from asv.config import Config
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepbench_ops.analysis import corrections, misplaced_times
 from deepbench_ops.asv_adapter.publishing import slips
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import corrections, filing, misplaced, publication
+from deepbench_ops.exchange import filing, publication
 
 FIRST, DAYS_LATER, MONTHS_LATER = date(2017, 1, 1), date(2017, 1, 4), date(2017, 7, 14)
 OLD, NEW = {"CUDA Version": "8.0.61"}, {"CUDA Version": "9.0.103"}
@@ -112,7 +114,7 @@ def test_times_beside_others_rows_are_slips_and_correct_nothing(tmp_path, monkey
     ids = [f"'m1760_n{n}_k1760_NN'" for n in (32, 64)]
     keys = {("gemm.Training.kernel_forward", (each, "'float32'")) for each in ids}
     listed = {"2017-07-13__train__DeepBench_NV_M40.xlsx": keys}
-    monkeypatch.setattr(misplaced, "_by_workbook", lambda: listed)
+    monkeypatch.setattr(misplaced_times, "_by_workbook", lambda: listed)
     right = [(*gemm, time) for gemm, time in zip(GEMMS, (1, 2, 3, 4), strict=True)]
     for day, rows in (("07-12", right), ("07-13", OUT_OF_STEP), ("07-14", right)):
         filed(tmp_path, f"2017-{day}", *rows)
@@ -176,6 +178,7 @@ def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
     before = [file.read_bytes() for file in files]
     conf = Config.from_json({"repo": "r", "project": "p"})
     conf.results_dir = str(tmp_path / "results")
+    conf.own_pages = SimpleNamespace(slips=corrections.of_machine)
     from asv.commands.publish import iter_results
 
     reading = slips.left_out(lambda conf, repo, range_spec: iter_results(conf.results_dir))

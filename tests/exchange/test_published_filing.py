@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from deepbench_ops.analysis import points
 from deepbench_ops.asv_adapter import environment, published_suite, repo
+from deepbench_ops.asv_adapter.published_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, machines, publication
@@ -78,7 +79,7 @@ def test_workbooks_of_a_day_merge_whatever_their_order(tmp_path):
         for path in paths:
             (tmp_path / folder).mkdir(exist_ok=True)
             filed(tmp_path / folder, path)
-    one, other = (filing.load(result_of(tmp_path / folder)) for folder in ("one", "other"))
+    one, other = (load(result_of(tmp_path / folder)) for folder in ("one", "other"))
     assert one == other
     assert one[1]["CUDA Version"] == "8.0.61"
     assert one[1]["workbook"] == f"{server.name} / {training.name}"

@@ -10,10 +10,12 @@ from asv.config import Config
 from click.testing import CliRunner
 
 from deepbench_ops.analysis import points
-from deepbench_ops.asv_adapter import published_suite
+from deepbench_ops.analysis import published_figures as figures
+from deepbench_ops.asv_adapter import published_results, published_suite
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, machines, models
+from deepbench_ops.exchange import filing, machines
+from deepbench_ops.exchange.model_publications import publications
 from deepbench_ops.problems import find
 from deepbench_ops.releases import table
 
@@ -68,14 +70,14 @@ def found_in(results):
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_tables_figures_arrive_under_their_machine_day_precision_and_problem(tmp_path, name):
-    filing.file(tmp_path, models.publications(models.load(name)), list_days=len)
+    filing.file(tmp_path, publications(figures.load(name)), list_days=len)
     assert pytest.approx(EXPECTED[name], rel=1e-5) == found_in(tmp_path)
 
 
-@pytest.mark.parametrize("name", models.TABLES)
+@pytest.mark.parametrize("name", figures.TABLES)
 def test_the_committed_results_are_what_the_tables_say(tmp_path, name):
     """Filing a table into the repository's own results would change nothing."""
-    one = models.publications(models.load(name))
+    one = publications(figures.load(name))
     filing.file(tmp_path, one, list_days=len)
     for path in tmp_path.glob("*/*.json"):
         assert path.read_bytes() == (RESULTS / path.relative_to(tmp_path)).read_bytes()
@@ -85,7 +87,7 @@ def test_the_committed_results_are_what_the_tables_say(tmp_path, name):
 
 def test_stream_computings_table_is_points_throughout():
     """One device, a batch and a latency in each of its rows."""
-    (one,) = models.publications(models.load("stcp920"))
+    (one,) = publications(figures.load("stcp920"))
     assert (21, date(2022, 2, 24)) == (one.timings, one.day)
     assert {"float16", "int8"} == {params[1].strip("'") for _, params in one.values}
 
@@ -93,7 +95,7 @@ def test_stream_computings_table_is_points_throughout():
 @pytest.mark.parametrize(
     ("name", "reasons"),
     [
-        ("mindspore", {"several devices": 7, models.SPLIT: 1}),
+        ("mindspore", {"several devices": 7, figures.SPLIT: 1}),
         ("qingcloud", {"several devices": 2}),
         ("paper", {"several devices": 3, "whole training": 6, "no batch is told": 3}),
         ("stcp920", {}),
@@ -101,24 +103,28 @@ def test_stream_computings_table_is_points_throughout():
 )
 def test_what_is_no_point_says_why(name, reasons):
     """Every figure is a point or has one of the reasons."""
-    told = [figure.no_point for figure in models.load(name)]
+    told = [figure.no_point for figure in figures.load(name)]
     assert reasons == {reason: sum(reason in each for each in told) for reason in reasons}
     assert len(told) == sum(reasons.values()) + told.count("")
 
 
 def test_every_point_is_of_a_listed_machine_and_problem():
     known = {machine.name for machine in machines.table()}
-    for name in models.TABLES:
-        for figure in models.load(name):
+    for name in figures.TABLES:
+        for figure in figures.load(name):
             assert figure.no_point or figure.machine in known
-        for one in models.publications(models.load(name)):
+        for one in publications(figures.load(name)):
             for _, (problem, _precision) in one.values:
                 assert find("model", problem.strip("'")).sets
 
 
 def test_points_of_another_layout_join_the_benchmarks(tmp_path):
     """asv's pages know the parameters of channels-last files too."""
-    filing.file(tmp_path, models.publications(models.load("qingcloud")), list_days=len)
+    filing.file(
+        tmp_path,
+        publications(figures.load("qingcloud")),
+        list_days=len,
+    )
     for path in tmp_path.glob("*/*-published.json"):
         path.unlink()
     conf = Config.from_json({"repo": "r", "project": "p"})
@@ -131,7 +137,7 @@ def test_points_of_another_layout_join_the_benchmarks(tmp_path):
 
 def changed(path, **cells):
     """Write models.csv anew, with these cells in its second row."""
-    rows = list(csv.DictReader(models.FIGURES.read_text().splitlines()))
+    rows = list(csv.DictReader(figures.FIGURES.read_text().splitlines()))
     rows[1] |= cells
     with path.open("w", newline="") as out:
         writer = csv.DictWriter(out, rows[0])
@@ -151,22 +157,22 @@ def changed(path, **cells):
 def test_a_figure_without_a_day_or_its_basis_is_refused(tmp_path, cells, line):
     """With the file, the line, what is wrong and what to write, in one line of text."""
     with pytest.raises(DeepbenchError) as refused:
-        models.read(changed(tmp_path / "models.csv", **cells))
+        figures.read(changed(tmp_path / "models.csv", **cells))
     assert line in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", models.TABLES)
+@pytest.mark.parametrize("name", figures.TABLES)
 def test_the_basis_of_a_day_stands_with_table_result_and_profile(tmp_path, name):
     """Wherever the day is shown, what tells it can be read."""
-    first = models.load(name)[0]
+    first = figures.load(name)[0]
     said = CliRunner().invoke(
         cli, ["table", name, "--results", str(RESULTS), "--machine", "stream-stcp920"]
     )
     assert f"published {first.day}: {first.basis}" in said.output
-    filing.file(tmp_path, models.publications(models.load(name)), list_days=len)
+    filing.file(tmp_path, publications(figures.load(name)), list_days=len)
     told = f"{first.day}: {first.basis}"
     for path in tmp_path.glob("*/*-published*.json"):
-        assert told == filing.load(path)[1]["Day of publication"]
+        assert told == published_results.load(path)[1]["Day of publication"]
     for path in tmp_path.glob("*/machine.profile"):
         assert told in path.read_text()

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from asv.results import iter_results_for_machine
 
-from deepbench_ops.asv_adapter import values
-from deepbench_ops.exchange import corrections, filing, machines, misplaced, publication, submission
+from deepbench_ops.analysis import corrections, misplaced_times
+from deepbench_ops.asv_adapter import published_results, values
+from deepbench_ops.exchange import filing, machines, publication, submission
 from deepbench_ops.releases import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +54,7 @@ def test_they_are_what_is_committed(found, tmp_path):
         for path in written
         if path.read_bytes() != (ROOT / "results" / path.relative_to(tmp_path)).read_bytes()
     ]
-    committed = (ROOT / "results").glob(f"*/*-{filing.ENVIRONMENT}.json")
+    committed = (ROOT / "results").glob(f"*/*-{published_results.ENVIRONMENT}.json")
     by_workbooks = {one.machine.name for one in found}
     assert {path.relative_to(tmp_path) for path in written if "-" in path.name} == {
         path.relative_to(ROOT / "results") for path in committed if path.parent.name in by_workbooks
@@ -69,7 +70,7 @@ def test_slips_are_told_from_measurements_anew():
 
 def test_times_out_of_step_are_those_of_the_table(found):
     """Of two tables in three workbooks, and of no other."""
-    listed = {one.source: misplaced.of([one.source]) for one in found}
+    listed = {one.source: misplaced_times.of([one.source]) for one in found}
     assert listed == {one.source: one.out_of_step.keys() for one in found}
     assert [111, 22, 22] == [len(one.out_of_step) for one in found if one.out_of_step]
 

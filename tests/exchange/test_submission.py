@@ -23,14 +23,13 @@ from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, machines, plausible, publication, raw, submission
 from deepbench_ops.machine import steadiness
-from deepbench_ops.measure import fingerprint
 from deepbench_ops.problems import load
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
-from deepbench_ops.storage import locks, measurements
+from deepbench_ops.storage import facts_digest, locks, measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
@@ -41,7 +40,7 @@ OTHER = "gemm.InferenceServer.kernel_forward"
 
 
 FACTS = {"python": "3.11.7"}
-DIGEST = fingerprint.digest(FACTS)
+DIGEST = facts_digest.digest(FACTS)
 
 
 def measured(key, seconds, started=1.0, benchmark=NAME):

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.measure import fingerprint, threads
+from deepbench_ops.storage import facts_digest
 
 FACTS = st.dictionaries(st.text(max_size=5), st.text(max_size=5))
 
@@ -35,4 +36,4 @@ def test_pinning_does_not_change_the_conditions():
 @given(FACTS, FACTS)
 def test_equal_digest_means_equal_facts(one, other):
     """Two fingerprints share a digest exactly when they share their facts."""
-    assert (fingerprint.digest(one) == fingerprint.digest(other)) == (one == other)
+    assert (facts_digest.digest(one) == facts_digest.digest(other)) == (one == other)

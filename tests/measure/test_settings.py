@@ -18,11 +18,11 @@ from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.settings import agree, alike, notes
 from deepbench_ops.machine import detect
 from deepbench_ops.machine.point_records import File
-from deepbench_ops.measure import fingerprint, settings
+from deepbench_ops.measure import settings
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import facts_digest, measurements
 
 HASWELL = (("OPENBLAS_CORETYPE", "Haswell"),)
 OLD, NEW, NEWEST = (Release("numpy", f"2.{n}.0", date(2026, n + 1, 1)) for n in range(3))
@@ -104,7 +104,7 @@ def test_a_setting_does_not_move_the_yardstick():
 def _stored(folder: Path, *facts: dict[str, str], params=(("a",),)) -> Path:
     """Write records next to a result: one kernel for each of `params`, under each of `facts`."""
     path = folder / ("x" + measurements.SUFFIX)
-    known = {fingerprint.digest(each): each for each in facts}
+    known = {facts_digest.digest(each): each for each in facts}
     entries = [
         {"benchmark": "b", "params": list(key), "fingerprint": digest, "seconds": [1.0]}
         | {"yardstick": [], "started_at": 0.0}

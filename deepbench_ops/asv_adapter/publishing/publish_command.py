@@ -8,7 +8,7 @@ the whole command, and our own pages are begun before it. asv has no hooks there
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,10 +26,15 @@ from deepbench_ops.asv_adapter.publishing import asv_graphs, asv_list, grid, sli
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.table import Release
+from deepbench_ops.storage.result_key import ResultKey
 
 
 class OwnPages(Protocol):
     """Our own pages of one publishing, made from the same results as asv's."""
+
+    def slips(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
+        """Return the published times in a machine's folder that no line should lead through, by
+        the name of their file."""
 
     def being_made(self) -> AbstractContextManager[None]:
         """Make pages while the block runs."""

@@ -1,4 +1,4 @@
-"""What stays out of the pages: published times that are slips (`published/corrections.py`), since
+"""What stays out of the pages: published times that are slips (`analysis/corrections.py`), since
 no line should lead through them, and results of commits that are no releases, which have no place
 in time."""
 
@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from asv.results import Results
-
-from deepbench_ops.exchange import corrections
 
 Reading = Callable[..., Iterator[Results]]
 
@@ -26,7 +24,7 @@ def left_out(iter_results: Reading) -> Reading:
             if timeline is not None and stored.commit_hash not in known:
                 continue  # the pages tell of it: see `lines`
             path = Path(conf.results_dir, stored._filename)
-            slips = corrections.of_machine(path.parent).get(path.name, set())
+            slips = conf.own_pages.slips(path.parent).get(path.name, set())
             if slips:
                 stored = copy.copy(stored)
                 stored._results = dict(stored._results)

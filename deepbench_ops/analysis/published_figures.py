@@ -1,26 +1,19 @@
-"""What others published of whole models: four tables, figure by figure, as printed.
+"""Figures that others published of whole models: four tables, figure by figure, as printed.
 
-scripts/make_model_tables.py writes models.csv from them.
+scripts/make_model_tables.py writes published_figures.csv from them.
 """
 
 import csv
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import machines
-from deepbench_ops.exchange.filing import ALTERNATIVES
-from deepbench_ops.exchange.publication import Publication
-from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import PRECISIONS as KNOWN
-from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
 
-FIGURES = Path(__file__).with_name("models.csv")
+FIGURES = Path(__file__).with_name("published_figures.csv")
 
 SOURCES = {
     "mindspore": "MindSpore r1.7 documentation, note/benchmark",
@@ -127,7 +120,7 @@ def load(table: str) -> tuple[Figure, ...]:
 
 @cache
 def read(path: Path) -> tuple[Figure, ...]:
-    """Return the figures of a file in the form of models.csv.
+    """Return the figures of a file in the form of published_figures.csv.
 
     Raises DeepbenchError, naming the line, for a figure without its day or that day's basis.
     """
@@ -156,43 +149,3 @@ def _figure(where: str, line: dict[str, str]) -> Figure:
     for name in ("seconds", "efficiency", "latency_ms", "loss", "accuracy"):
         known[name] = float(line[name]) if line[name] else None
     return Figure(**{**line, **known})  # type: ignore[arg-type]
-
-
-def publications(figures: Iterable[Figure]) -> list[Publication]:
-    """Return those figures that can be points of the timeline, by source, machine and day."""
-    found: dict[tuple[str, str, date, str], list[Figure]] = defaultdict(list)
-    for figure in figures:
-        if not figure.no_point:
-            key = (figure.table, figure.machine, figure.day, LAYOUTS.get(figure.layout, ""))
-            found[key].append(figure)
-    return [_publication(several, layout) for (*_, layout), several in found.items()]
-
-
-def _publication(figures: Sequence[Figure], layout: str) -> Publication:
-    """Return figures of one source, machine and day."""
-    first = figures[0]
-    by_name = {machine.name: machine for machine in machines.table()}
-    specs = {
-        "Day of publication": f"{first.day}: {first.basis}",
-        "Framework": ALTERNATIVES.join(sorted({figure.framework for figure in figures})),
-        "Platform": ALTERNATIVES.join(sorted({figure.platform for figure in figures})),
-        "CPU cores": ALTERNATIVES.join(sorted({str(figure.cores or "") for figure in figures})),
-        "Conditions": ALTERNATIVES.join(sorted({figure.conditions for figure in figures})),
-    }
-    one = Publication(
-        SOURCES[first.table],
-        by_name[first.machine],
-        first.day,
-        "inference_server",
-        {name: text for name, text in specs.items() if text},
-        layout=layout,
-    )
-    for figure in figures:
-        assert figure.batch is not None and figure.seconds is not None  # says no_point
-        problem = Model(name=figure.network, batch=figure.batch, threads=figure.threads)
-        kind = "training" if figure.operation == "training_step" else "inference_server"
-        benchmark = f"model.{CLASSES[kind]}.kernel_{figure.operation}"
-        precision = PRECISIONS.get(figure.precision, figure.precision)
-        key = (benchmark, (repr(problem.id), repr(precision)))
-        one.values.setdefault(key, []).append(figure.seconds)
-    return one

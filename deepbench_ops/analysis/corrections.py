@@ -14,15 +14,22 @@ from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
-from deepbench_ops.asv_adapter import stored
+from deepbench_ops.analysis import misplaced_times
+from deepbench_ops.asv_adapter import published_results, stored
 from deepbench_ops.asv_adapter.loaded import State, state
+from deepbench_ops.asv_adapter.published_results import (
+    ALTERNATIVES,
+    WORKBOOK,
+    Stack,
+    Values,
+    day_of,
+    taken_apart,
+)
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, misplaced
-from deepbench_ops.exchange.filing import ALTERNATIVES, WORKBOOK, Stack, Values
-from deepbench_ops.exchange.publication import Key
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.roofs import BEYOND, asked, fast_factor
 from deepbench_ops.problems.benchmark_names import why_not
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FEW = 0.5
 """Share of a benchmark's times below which those that changed are corrections."""
@@ -47,10 +54,10 @@ class Dated:
     stack: Stack
 
 
-def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
+def corrected(publications: Sequence[Dated]) -> list[set[ResultKey]]:
     """Return, for each publication of a machine in their order, what a later one corrected."""
-    found: list[set[Key]] = [set() for _ in publications]
-    standing: dict[Key, list[int]] = {}
+    found: list[set[ResultKey]] = [set() for _ in publications]
+    standing: dict[ResultKey, list[int]] = {}
     for now, one in enumerate(publications):
         before = {key: publications[standing[key][-1]] for key in one.values if key in standing}
         changed = {key for key, old in before.items() if old.values[key] != one.values[key]}
@@ -67,14 +74,14 @@ def corrected(publications: Sequence[Dated]) -> list[set[Key]]:
     return found
 
 
-def impossible(values: Values, peaks: Mapping[str, float]) -> set[Key]:
+def impossible(values: Values, peaks: Mapping[str, float]) -> set[ResultKey]:
     """Return the times of rows of which one is beyond the peak; `peaks` are by precision. What
     names no kernel has none."""
     rows = {_row(key) for key, seconds in values.items() if min(seconds) < _least(key, peaks)}
     return {key for key in values if _row(key) in rows} if rows else set()
 
 
-def _least(key: Key, peaks: Mapping[str, float]) -> float:
+def _least(key: ResultKey, peaks: Mapping[str, float]) -> float:
     """Return the seconds below which a time is beyond the peak, 0 where there is none."""
     precision, flops = _most(key)
     peak = peaks.get(precision)
@@ -82,32 +89,32 @@ def _least(key: Key, peaks: Mapping[str, float]) -> float:
 
 
 @cache
-def _most(key: Key) -> tuple[str, float]:
+def _most(key: ResultKey) -> tuple[str, float]:
     """Return the precision of a kernel's peak, and its FLOPs for each that it may seem to do."""
-    if why_not(key[0], tuple(text.strip("'") for text in key[1])):
+    if why_not(*unquoted(*key)):
         return "", 0.0
     precision, flops = asked(key)
     return precision, flops / (BEYOND * fast_factor(key))
 
 
-def of_machine(folder: Path) -> dict[str, set[Key]]:
+def of_machine(folder: Path) -> dict[str, set[ResultKey]]:
     """Return the slips by the name of the result file that holds them."""
-    paths = sorted(folder.glob(f"*-{filing.ENVIRONMENT}*.json"))
+    paths = published_results.paths(folder)
     described = profile.path_of(folder.parent, folder.name)
     known = [described] if described.exists() else []
     return _of_files(folder, tuple((path, state(path)) for path in [*paths, *known]))
 
 
 @cache
-def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, set[Key]]:
+def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, set[ResultKey]]:
     """The same of files, each as it was written last."""
     filed = {}
     for path, _ in files:
         with suppress(DeepbenchError):  # a damaged file is named where its values are read
             if path.suffix == ".json":
                 filed[path] = stored.read(path)
-    paths = sorted(filed, key=lambda path: filing.day_of(filed[path]))
-    dated = [Dated(filing.day_of(filed[path]), *filing.taken_apart(filed[path])) for path in paths]
+    paths = sorted(filed, key=lambda path: day_of(filed[path]))
+    dated = [Dated(day_of(filed[path]), *taken_apart(filed[path])) for path in paths]
     peaks = _peaks(folder) if paths else {}
     strays = [_out_of_step(one) for one in dated]
     # Of a time beside another's row no later one says anything, nor it of those before.
@@ -118,12 +125,12 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
     }
 
 
-def _out_of_step(one: Dated) -> set[Key]:
+def _out_of_step(one: Dated) -> set[ResultKey]:
     workbooks = one.stack.get(WORKBOOK, "").split(ALTERNATIVES)
-    return misplaced.of(workbooks) & one.values.keys()
+    return misplaced_times.of(workbooks) & one.values.keys()
 
 
-def _without(one: Dated, keys: set[Key]) -> Dated:
+def _without(one: Dated, keys: set[ResultKey]) -> Dated:
     return replace(one, values={key: v for key, v in one.values.items() if key not in keys})
 
 
@@ -140,13 +147,13 @@ def _peaks(folder: Path) -> dict[str, float]:
     return found
 
 
-def _row(key: Key) -> tuple[str, tuple[str, ...]]:
+def _row(key: ResultKey) -> tuple[str, tuple[str, ...]]:
     """What stands in one row of a sheet: all passes of a kernel."""
     name, params = key
     return name.rpartition(".")[0], params
 
 
-def _group(key: Key) -> tuple[str, str]:
+def _group(key: ResultKey) -> tuple[str, str]:
     """A benchmark and a precision: what was measured in one go."""
     name, params = key
     return name, params[1]
