@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FRONT = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+FRONT = [
+    ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "results/README.md")
+]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 NOTES = [page for page in PAGES if page.parent.name == "lab-notes" and page.name != "index.md"]
 

@@ -1,0 +1,154 @@
+"""results/README.md: which results are committed, by machine, framework and precision.
+
+python scripts/make_results_inventory.py           writes the page
+python scripts/make_results_inventory.py --check   exits with 1 where the page is not up to date
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from deepbench_ops.analysis import points
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.releases import results_table
+from deepbench_ops.releases.table import PUBLISHED
+from deepbench_ops.storage import model_runs
+
+RESULTS = Path(__file__).parent.parent / "results"
+PAGE = RESULTS / "README.md"
+
+INTRODUCTION = """\
+# Results
+
+| file | content |
+|---|---|
+| `<machine>/machine.json` | asv's entry of the machine |
+| `<machine>/machine.profile` | peaks, bandwidth, nominal yardstick readings |
+| `<machine>/<hash of a release>-....json` | times in asv's own format |
+| `<machine>/<hash of a release>-....measurements.jsonl` | raw seconds and conditions |
+| `<machine>/model_runs.jsonl` | percentiles and scaling of whole models |
+
+A new run merges with what is there; a skip, a failure or a quick run never replaces a time.
+`deepbench compare`, `frameworks`, `verdict` and `fastest` ask these results
+([how to](../docs/how-to/compare.md)).
+
+This page is written by `scripts/make_results_inventory.py`. Known slips of published tables are not
+counted, unsteady times are.
+"""
+
+MEASURED = """\
+## Measured with this project
+
+Machines with `2core` in their name are virtual machines with two shared cores. A setting from
+outside stands with the framework that was measured under it
+([why](../docs/lab-notes/2026-11-24-openblas-core.md)). Histories of numpy on `epyc-9004-2core` and
+`epyc-9005-2core` hold the products of all sets; the other histories hold the headline, measured in
+three interleaved rounds ([findings](../docs/lab-notes/2026-11-23-histories.md)).
+"""
+
+OTHERS = """\
+## Published by others
+
+A release is a day of publication. [Published results](../docs/reference/published.md) says how each
+was read.
+"""
+
+
+def page() -> str:
+    """Return the page: a table of measured machines, and one of published ones."""
+    releases = {release.hash: release for release in results_table.load(RESULTS)}
+    measured, published, runs = [], [], []
+    for machine in points.machines(RESULTS):
+        found = points.load(RESULTS, machine, releases)
+        kept = len(model_runs.load(RESULTS / machine))
+        if kept:
+            runs.append({"machine": machine, "runs": kept})
+        for point in found:
+            (published if point.release.framework == PUBLISHED else measured).append(point)
+    parts = [INTRODUCTION, MEASURED, _markdown(_measured(measured))]
+    parts += ["Runs of whole models with percentiles or scaling:\n", _markdown(runs)]
+    parts += [OTHERS, _markdown(_published(published))]
+    return "\n".join(parts)
+
+
+def _measured(found: Iterable[Point]) -> list[dict[str, object]]:
+    """Return a row for each machine, framework, precision and setting from outside."""
+
+    def key(point: Point) -> tuple[str, str, str, str]:
+        settings = point.unusual.get(SETTINGS, "")
+        return point.machine, point.release.framework, point.precision, settings
+
+    return [
+        {
+            "machine": machine,
+            "framework": f"{framework}, {settings}" if settings else framework,
+            "precision": precision,
+            "releases": _span([point.release.version for point in group]),
+            "families": _families(group),
+            "times": f"{len(group):,}",
+        }
+        for (machine, framework, precision, settings), group in _groups(found, key)
+    ]
+
+
+def _published(found: Iterable[Point]) -> list[dict[str, object]]:
+    """Return a row for each machine."""
+    return [
+        {
+            "machine": machine,
+            "processor or accelerator": _described(machine),
+            "days": _span([str(point.release.date) for point in group]),
+            "families": _families(group),
+            "times": f"{len(group):,}",
+        }
+        for machine, group in _groups(found, lambda point: point.machine)
+    ]
+
+
+def _groups(found: Iterable[Point], key: Callable[[Point], Any]) -> list[tuple[Any, list[Point]]]:
+    """Return the points of each key, in order of the keys."""
+    return [(each, list(group)) for each, group in groupby(sorted(found, key=key), key)]
+
+
+def _span(names: list[str]) -> str:
+    """Return how many different ones there are, in the order given, with the first and last."""
+    different = list(dict.fromkeys(names))
+    if len(different) == 1:
+        return different[0]
+    return f"{len(different)}: {different[0]} to {different[-1]}"
+
+
+def _families(found: list[Point]) -> str:
+    return ", ".join(dict.fromkeys(sorted(point.family for point in found)))
+
+
+def _described(machine: str) -> str:
+    entry = json.loads((RESULTS / machine / "machine.json").read_text())
+    accelerator = entry.get("accelerator", "")
+    return accelerator if accelerator not in ("", "none") else entry["cpu"]
+
+
+def _markdown(rows: list[dict[str, object]]) -> str:
+    return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True) + "\n"
+
+
+def main() -> None:
+    """Write the page, or compare it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only compare")
+    arguments = parser.parse_args()
+    if not arguments.check:
+        PAGE.write_text(page(), encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != page():
+        sys.exit(f"{PAGE} is out of date: run python scripts/make_results_inventory.py")
+
+
+if __name__ == "__main__":
+    main()
