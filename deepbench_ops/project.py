@@ -1,4 +1,5 @@
-"""The project folder: a clone of the repository, where results, environments and pages lie.
+"""The project folder, where results, environments and pages lie: a clone of the repository, or a
+folder that `deepbench init` made.
 
 It is the nearest folder, from the current one upwards, whose asv.conf.json loads our plugin:
 other projects that use asv have a file of that name too.
@@ -37,8 +38,8 @@ def root() -> Path:
     found = find(here)
     if found is None:
         raise DeepbenchError(
-            f"{here} is in no project folder, which holds our {CONFIGURATION}: change to a clone of"
-            " the repository (git clone, then make dashboard)"
+            f"{here} is in no project folder, which holds our {CONFIGURATION}: change to one, or make"
+            " one with deepbench init FOLDER"
         )
     return Path(os.path.relpath(found, here))
 

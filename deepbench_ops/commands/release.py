@@ -2,20 +2,34 @@
 
 import datetime
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops import project
+from deepbench_ops import left_out, project
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import wide_tables
+from deepbench_ops.commands.options import printed_as, wide_tables
 from deepbench_ops.errors import DeepbenchError
+
+if TYPE_CHECKING:
+    from deepbench_ops.releases import updates
+    from deepbench_ops.releases.index import Index
 
 COLUMNS = (
     tables.Column("release"),
     tables.Column("date"),
     tables.Column("installed with it", wrap=20),
     tables.Column("MiB on disk", right=True),
+)
+
+UPDATES = (
+    tables.Column("release"),
+    tables.Column("date"),
+    tables.Column("build"),
+    tables.Column("found in"),
 )
 
 
@@ -116,6 +130,81 @@ def add(
         row = adding.listed(framework, version, given, date, index)
     adding.add(row, path)
     click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
+
+
+@release.command()
+@click.option("--framework", "names", metavar="F", multiple=True, help="Only this framework.")
+@click.option("--nightly", is_flag=True, help="The newest nightly build of each as well.")
+@click.option("--older", is_flag=True, help="Those before the newest listed release as well.")
+@click.option("--add", "adds", is_flag=True, help="Add them to the release table.")
+@printed_as("table", "names")
+def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form: str) -> None:
+    """List the releases that have come out since the release table was written.
+
+    \b
+        deepbench release update
+        deepbench release update --nightly --framework torch --add
+
+    For each framework of the table, newer than all that it lists: final releases from deepbench's
+    own table and from the package index that pip is configured for, nightly builds from the index
+    of the project. Added are those that pip can install, with companions of their day. "names"
+    is one line, as "asv run" takes it. An index that does not answer is a warning, with status 1.
+    """
+    from deepbench_ops.problems.suggestions import unknown
+    from deepbench_ops.releases import results_table, table, updates
+    from deepbench_ops.releases.companions import RULES
+    from deepbench_ops.releases.index import Index
+
+    path = results_table.of_project()
+    known = table.measurable(path)
+    for name in names:
+        if name not in RULES:
+            raise unknown("framework", name, RULES)
+    index = Index()
+    found: list[updates.Update] = []
+    for name in names or updates.frameworks(known):
+        with _warning():
+            found += updates.final(name, known, index, older)
+        with _warning():
+            found += updates.nightly(name, known, index) if nightly else []
+    if adds:
+        found = [each for each in found if _added(each, index, path)]
+    _print_updates(found, adds, form)
+
+
+@contextmanager
+def _warning() -> Iterator[None]:
+    """Make an error in the block a warning of one line, and the exit status 1."""
+    try:
+        yield
+    except DeepbenchError as error:
+        left_out.report(str(error))
+
+
+def _added(update: "updates.Update", index: "Index", path: Path) -> bool:
+    """Add the row of an update, or warn; return whether it was added."""
+    from deepbench_ops.releases import adding, updates
+
+    with _warning():
+        adding.add(updates.row(update, index), path)
+        return True
+    return False
+
+
+def _print_updates(found: list["updates.Update"], added: bool, form: str) -> None:
+    names = " ".join(each.name for each in found)
+    if form == "names":
+        click.echo(names, nl=bool(names))
+    elif not found:
+        click.echo("nothing was added" if added else "nothing has come out since")
+    else:
+        lines = [
+            [each.name, each.date, "nightly" if each.url else "final", each.source]
+            for each in found
+        ]
+        click.echo(tables.table(UPDATES, lines))
+        after = f'measure them with: asv run "{names}"' if added else "--add adds them"
+        click.echo(f"{len(found)} releases; {after}")
 
 
 @release.command()

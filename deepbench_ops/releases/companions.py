@@ -23,14 +23,34 @@ class Rule:
     """Whether it is a large install, made only when somebody asks for it."""
     same: str = ""
     """A companion of the same minor version, not above the framework's and hardly below."""
+    nightly: str = ""
+    """The index on which the project publishes nightly builds under its own name."""
 
 
 RULES = {
-    "numpy": Rule("1.23.2", ("scipy",), on_request=False),
-    "torch": Rule("1.13", ("numpy",)),
-    "jax": Rule("0.4.1", ("numpy", "scipy", "ml_dtypes"), same="jaxlib"),
-    "onnxruntime": Rule("1.15", ("numpy", "onnx", "protobuf")),
-    "openvino": Rule("2023.0", ("numpy", "onnx", "protobuf")),
+    "numpy": Rule(
+        "1.23.2",
+        ("scipy",),
+        on_request=False,
+        nightly="https://pypi.anaconda.org/scientific-python-nightly-wheels/simple",
+    ),
+    "torch": Rule("1.13", ("numpy",), nightly="https://download.pytorch.org/whl/nightly/cpu"),
+    "jax": Rule(
+        "0.4.1",
+        ("numpy", "scipy", "ml_dtypes"),
+        same="jaxlib",
+        nightly="https://us-python.pkg.dev/ml-oss-artifacts-published/jax/simple",
+    ),
+    "onnxruntime": Rule(
+        "1.15",
+        ("numpy", "onnx", "protobuf"),
+        nightly="https://aiinfra.pkgs.visualstudio.com/PublicPackages/_packaging/ORT-Nightly/pypi/simple",
+    ),
+    "openvino": Rule(
+        "2023.0",
+        ("numpy", "onnx", "protobuf"),
+        nightly="https://storage.openvinotoolkit.org/simple/wheels/nightly",
+    ),
     "tensorflow": Rule("2.12"),
     "mindspore": Rule("2.7", ("numpy",)),
 }
@@ -55,21 +75,24 @@ CEILINGS = {
 no such day they still do."""
 
 
-def row(framework: str, version: Version, day: datetime.date, index: Index) -> Release | None:
-    """Return the table's row for a release, None where a companion of it does not install here."""
+def row(
+    framework: str,
+    version: Version,
+    day: datetime.date,
+    index: Index,
+    same: Version | None = None,
+) -> Release | None:
+    """Return the table's row for a release, None where a companion of it does not install here.
+
+    same: the version of the companion of the same minor version, None for the usual choice.
+    """
     rule = RULES[framework]
     pins = []
     if rule.same:
-        beside = [
-            other
-            for other in index.releases(rule.same)
-            if other <= version
-            and other.release[:2] == version.release[:2]
-            and version.micro - other.micro <= MOST_BEHIND
-        ]
-        if not beside:
+        pinned = same or _same(rule.same, version, index)
+        if pinned is None:
             return None
-        pins.append(f"{rule.same}=={max(beside)}")
+        pins.append(f"{rule.same}=={pinned}")
     for companion in rule.companions:
         ceilings = CEILINGS.get((framework, companion), ())
         ceiling = next((below for until, below in ceilings if day < until), "")
@@ -78,3 +101,17 @@ def row(framework: str, version: Version, day: datetime.date, index: Index) -> R
             return None
         pins.append(f"{companion}=={found}")
     return Release(framework, str(version), day, tuple(pins), rule.on_request)
+
+
+def _same(companion: str, version: Version, index: Index) -> Version | None:
+    """Return the newest companion of a version's minor version that is hardly older, if any."""
+    return max(
+        (
+            other
+            for other in index.releases(companion)
+            if other <= version
+            and other.release[:2] == version.release[:2]
+            and version.micro - other.micro <= MOST_BEHIND
+        ),
+        default=None,
+    )

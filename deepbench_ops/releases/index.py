@@ -6,6 +6,7 @@ its HTML links (`data-upload-time`, which some mirrors add).
 """
 
 import datetime
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from deepbench_ops.releases.pip_settings import PipSettings
 if TYPE_CHECKING:
     from requests import Response
 
+DAY = re.compile(r"20\d{6}")
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
 
 
@@ -34,6 +36,24 @@ class Upload:
     name: str
     day: str
     yanked: bool = False
+
+
+def nightly(found: Iterable[Upload], tags: frozenset[Tag]) -> dict[Version, datetime.date]:
+    """Return the development builds that have a wheel for one of `tags`, and the day of each.
+
+    Where the index states no day it is the one in the version, such as 2.11.0.dev20251101.
+    """
+    days: dict[Version, datetime.date] = {}
+    for upload in found:
+        try:
+            _, version, _, fitting = parse_wheel_filename(upload.name)
+            stated = upload.day or "".join(DAY.findall(str(version))[:1])
+            day = datetime.date.fromisoformat(stated)
+        except (InvalidWheelFilename, ValueError):
+            continue
+        if version.is_devrelease and not upload.yanked and tags & fitting:
+            days[version] = min(day, days.get(version, day))
+    return days
 
 
 def dated(found: Iterable[Upload], tags: frozenset[Tag]) -> dict[Version, datetime.date]:
@@ -72,6 +92,16 @@ class Index:
                 )
         return self._known[project]
 
+    def nightlies(self, project: str, url: str) -> dict[Version, datetime.date]:
+        """Return the development builds on the index at `url` that install here, with their days.
+
+        Raises DeepbenchError where that index cannot be reached or has no such project.
+        """
+        key = f"{project} {url}"
+        if key not in self._known:
+            self._known[key] = nightly(fetch(project, url), frozenset(sys_tags()))
+        return self._known[key]
+
     def of_the_day(self, project: str, day: datetime.date, below: str = "") -> Version | None:
         """Return the highest release that was out on `day`, below a version if one is given."""
         out = [
@@ -82,17 +112,19 @@ class Index:
         return max(out, default=None)
 
 
-def fetch(project: str) -> list[Upload]:
+def fetch(project: str, url: str = "") -> list[Upload]:
     """Return the files of a project that the indexes list which pip is configured for.
 
-    Raises DeepbenchError where one of them cannot be asked, or none has the project.
+    url: an index to ask in their place. Raises DeepbenchError where one of them cannot be asked,
+    or none has the project.
     """
     settings = pip_settings.read()
-    if not settings.urls:
+    urls = (url,) if url else settings.urls
+    if not urls:
         raise DeepbenchError(
             f"pip may ask no package index for {project} (no-index is set): give --date"
         )
-    pages = [_uploads(project, url, settings) for url in settings.urls]
+    pages = [_uploads(project, each, settings) for each in urls]
     if all(page is None for page in pages):
         raise DeepbenchError(f"the package index has no {project}: is it spelt right?")
     return [upload for page in pages for upload in page or ()]

@@ -1,0 +1,140 @@
+"""`deepbench release update`: what has come out since, from real indexes on this disk."""
+
+from types import SimpleNamespace
+
+import pytest
+import wheelhouse
+from command import deepbench, make_project
+
+from deepbench_ops.releases import companions, index, table, updates
+
+pytest.importorskip("click", reason="the command needs the `track` extra")
+pytest.importorskip("asv", reason="releases are installed by asv's means")
+
+HEADER = "framework,version,date,pins,on_request,index\n"
+LISTED = f"{HEADER}numpy,900.0,2026-01-02,scipy==50.0,no,\ntorch,900.0,2026-01-02,,yes,\n"
+
+
+def publish(folder, project, *versions, days=()):
+    """Write wheels, and the page of an index that lists them, with days where there are any."""
+    links = ""
+    for place, version in enumerate(versions):
+        wheel = wheelhouse.build(folder, project, version, "")
+        day = f' data-upload-time="{days[place]}"' if days else ""
+        links += f'<a href="../{wheel.name}"{day}>{wheel.name}</a>\n'
+    page = folder / project / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(links)
+
+
+@pytest.fixture
+def indexes(tmp_path, monkeypatch):
+    """A project folder, pip's index, and one of numpy's nightly builds, which states no days."""
+    make_project(tmp_path, dvcs="releases", repo="releases.csv")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "releases.csv").write_text(LISTED)
+    final, nightly = tmp_path / "final", tmp_path / "nightly"
+    final.mkdir()
+    nightly.mkdir()
+    days = ("2026-01-01", "2026-01-02", "2026-02-03", "2026-02-04")
+    publish(final, "numpy", "899.0", "900.0", "901.0", "902.0rc1", days=days)
+    publish(final, "scipy", "50.0", "51.0", days=("2026-01-01", "2026-02-01"))
+    publish(nightly, "numpy", "902.0.dev20260301", "902.0.dev20260302", "900.5")
+    for name, value in wheelhouse.pip_environment(final).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
+    monkeypatch.setenv("PIP_INDEX_URL", final.as_uri())
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
+    rules = {
+        "numpy": companions.Rule("1.23.2", ("scipy",), False, nightly=nightly.as_uri()),
+        "torch": companions.Rule("1.13"),
+    }
+    monkeypatch.setattr(companions, "RULES", rules)
+    return SimpleNamespace(final=final, nightly=nightly, table=tmp_path / "releases.csv")
+
+
+def test_newer_final_releases_are_listed_with_their_source(indexes):
+    """No older one, no candidate for a release, and the table stays as it was."""
+    status, out, err = deepbench("release", "update", "--framework", "numpy")
+    rows = [line.split(maxsplit=3) for line in out.splitlines() if line.startswith("numpy")]
+    assert [["numpy-901.0", "2026-02-03", "final", updates.INDEX]] == rows
+    assert (0, "", LISTED) == (status, err, indexes.table.read_text())
+
+
+def test_the_newest_nightly_comes_from_its_own_index(indexes):
+    """Its day is in its version; a final release on that index is none."""
+    arguments = ("--framework", "numpy", "--nightly", "--format", "names")
+    _, out, _ = deepbench("release", "update", *arguments)
+    assert "numpy-901.0 numpy-902.0.dev20260302\n" == out
+
+
+def test_updates_are_added_with_companions_of_their_day(indexes):
+    """A nightly's row names its index; a second time there is nothing to add."""
+    arguments = ("release", "update", "--framework", "numpy", "--nightly", "--add")
+    status, out, err = deepbench(*arguments)
+    assert (0, "") == (status, err)
+    assert 'asv run "numpy-901.0 numpy-902.0.dev20260302"' in out
+    rows = (
+        "numpy,901.0,2026-02-03,scipy==51.0,no,\n"
+        f"numpy,902.0.dev20260302,2026-03-02,scipy==51.0,yes,{indexes.nightly.as_uri()}\n"
+    )
+    assert LISTED + rows == indexes.table.read_text()
+    assert (0, "", "") == deepbench(*arguments, "--format", "names")
+    assert LISTED + rows == indexes.table.read_text()
+
+
+def test_older_ones_are_listed_on_request(indexes):
+    """Those that the table lacks before its newest release."""
+    _, out, _ = deepbench("release", "update", "--framework", "numpy", "--older")
+    assert "numpy-899.0" in out
+
+
+def test_a_row_of_the_package_comes_with_its_companions(indexes, monkeypatch, tmp_path):
+    """deepbench's own table knows companions that no rule finds."""
+    own = tmp_path / "own.csv"
+    own.write_text(f"{HEADER}numpy,901.0,2026-02-02,scipy==50.0,no,\n")
+    monkeypatch.setattr(table.measurable, "__defaults__", (own,))
+    _, out, _ = deepbench("release", "update", "--framework", "numpy", "--add")
+    assert updates.PACKAGE in out
+    assert f"{LISTED}numpy,901.0,2026-02-02,scipy==50.0,no,\n" == indexes.table.read_text()
+
+
+def test_an_index_without_an_answer_is_a_warning(indexes):
+    """torch is on no index here; numpy is listed all the same, with status 1."""
+    status, out, err = deepbench("release", "update", "--format", "names")
+    assert (1, "numpy-901.0\n") == (status, out)
+    assert "the package index has no torch" in err
+    assert 1 == err.count("\n")
+
+
+def test_what_pip_cannot_install_is_a_warning(indexes):
+    """The other updates are added."""
+    (indexes.final / "numpy-901.0-py3-none-any.whl").unlink()
+    arguments = ("--framework", "numpy", "--nightly", "--add", "--format", "names")
+    status, out, err = deepbench("release", "update", *arguments)
+    assert (1, "numpy-902.0.dev20260302\n") == (status, out)
+    assert "numpy-901.0 is not added" in err
+    assert "901.0," not in indexes.table.read_text()
+
+
+def test_an_unknown_framework_is_refused(indexes):
+    """The line names the nearest one."""
+    status, out, err = deepbench("release", "update", "--framework", "nunpy")
+    assert (2, "") == (status, out)
+    assert "numpy" in err
+
+
+def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
+    """jax's nightly needs the jaxlib built with it, not the last final one."""
+    version = index.Version("0.11.0.dev20260302")
+    known = {
+        "jaxlib": {index.Version("0.10.2"): index.datetime.date(2026, 1, 1)},
+        "jaxlib u": dict.fromkeys([version, index.Version("0.11.0.dev20260301")]),
+    }
+    asked = index.Index()
+    asked._known = known
+    rule = companions.Rule("0.4.1", same="jaxlib", nightly="u")
+    monkeypatch.setattr(companions, "RULES", {"jax": rule})
+    day = index.datetime.date(2026, 3, 2)
+    made = updates.row(updates.Update("jax", version, day, "u", "u"), asked)
+    assert (f"jaxlib=={version}",) == made.pins
