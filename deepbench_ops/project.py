@@ -38,8 +38,8 @@ def root() -> Path:
     found = find(here)
     if found is None:
         raise DeepbenchError(
-            f"{here} is in no project folder, which holds our {CONFIGURATION}: change to one, or make"
-            " one with deepbench init FOLDER"
+            f"{here} is in no project folder, which holds our {CONFIGURATION}: change to one, or"
+            " make one with deepbench init FOLDER"
         )
     return Path(os.path.relpath(found, here))
 
