@@ -132,6 +132,22 @@ def _exported(folder: Path, number: int) -> bool:
     return (folder / f"same.{('csv', 'json', 'xlsx', 'parquet')[number % 4]}").stat().st_size > 0
 
 
+def _add_round(folder: Path, number: int) -> list[str]:
+    program = (
+        "import sys; from pathlib import Path; from deepbench_ops.measure import pairs\n"
+        "from deepbench_ops.measure.round_store import RoundStore\n"
+        "task = pairs.Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "store = RoundStore(Path('.asv/pairs/numpy-2.2.6..numpy-2.4.6.jsonl'))\n"
+        "store._add(int(sys.argv[1]), {task: [(1.0, 1.1)] * 20})"
+    )
+    return ["-c", program, str(number)]
+
+
+def _round_added(folder: Path, number: int) -> bool:
+    text = (folder / ".asv/pairs/numpy-2.2.6..numpy-2.4.6.jsonl").read_text()
+    return any(json.loads(line)["number"] == number for line in text.splitlines() if line)
+
+
 WRITERS = {
     "import": Writer(_import, _imported),
     "release add": Writer(_add_row, _row_added),
@@ -140,6 +156,7 @@ WRITERS = {
     "asv rm": Writer(_remove, _removed),
     "submit": Writer(_submit, _submitted),
     "export": Writer(_export, _exported),
+    "verdict --confirm": Writer(_add_round, _round_added),
 }
 
 

@@ -1,9 +1,11 @@
 """Shared setup of all tests: no time limit on a single example, since machines are shared; all
-cores, which an earlier test may have given up; and an end of the time for slow tests."""
+cores, which an earlier test may have given up; no lock on measuring; and an end of the time for
+slow tests."""
 
 import os
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import settings
@@ -24,6 +26,12 @@ def all_cores() -> Iterator[None]:
     """Kernels that were measured pin the threads of this process, which its children inherit."""
     yield
     threads.unpin()
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that measure run in several processes at once, all of them in this one project."""
+    monkeypatch.setattr("deepbench_ops.commands.options.alone", nullcontext)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

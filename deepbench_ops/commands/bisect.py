@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands.options import keeping, say_settings
+from deepbench_ops.commands.options import keeping, measure_alone, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import precision as precision_named
@@ -83,6 +83,7 @@ def bisect(
         )
         return pairs.run_rounds(first, second, [task], rounds)[task]
 
+    measure_alone()
     say_settings()
     steps: list[Step] = []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deepbench_ops.commands.options import results_folder, say_settings
+from deepbench_ops.commands.options import measure_alone, results_folder, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
@@ -73,6 +73,8 @@ def machine(
     # Before anything is written: neither a broken profile nor another machine's is replaced.
     old = profile.read(results, identity["machine"])
     profile.refuse_another(old, fingerprint.silicon())
+    if not no_measure:
+        measure_alone()
     filed = machine_entry.of_results(results, identity["machine"])
     earlier = filed or machine_entry.stored().get(identity["machine"], {})
     show_identity(identity, machine_entry.changes(earlier, identity))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import keeping, printed_as, say_settings
+from deepbench_ops.commands.options import keeping, measure_alone, printed_as, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import precision as precision_named
@@ -74,6 +74,7 @@ def noise(
     wanted = precision_named(precision).name
     problems = [find_anywhere(text, None) for text in ids or _headline()]
     tasks = [pairs.Task(each.family, each.id, wanted) for each in problems]
+    measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)
     load, before = os.getloadavg()[0], advice.processor_time()

@@ -1,7 +1,8 @@
 """Options that several subcommands share, and which machine they mean."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,24 @@ def say_settings() -> None:
     from deepbench_ops.measure import settings
 
     say(filter(None, [settings.notice(settings.of_this_process())]))
+
+
+def measure_alone() -> None:
+    """Be the only command that measures in the project until this one ends, as `asv run` is.
+
+    Raises DeepbenchError naming the one that measures already. Outside a project a command that
+    measures on the same machine is named in a warning.
+    """
+    click.get_current_context().find_root().with_resource(alone())
+
+
+def alone() -> AbstractContextManager[None]:
+    """Return the lock of commands that measure in the project."""
+    from deepbench_ops.storage import locks
+
+    folder = project.find(Path.cwd())
+    doing = " ".join(["deepbench", *sys.argv[1:]])
+    return locks.measuring(folder / ".asv" if folder else None, doing)
 
 
 @contextmanager

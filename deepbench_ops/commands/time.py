@@ -9,7 +9,7 @@ import click
 
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import results_folder_if_any, say_settings
+from deepbench_ops.commands.options import measure_alone, results_folder_if_any, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS, sizes
@@ -223,6 +223,7 @@ def _time(
     operations = (*problem.operations, *problem.uncompared)
     if operation not in operations:
         raise unknown(f"{problem.family} operation", operation, operations)
+    measure_alone()
     say_settings()
     known = _profile(results)
     count = threads or cores.wanted()

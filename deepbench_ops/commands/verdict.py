@@ -16,6 +16,7 @@ from deepbench_ops.commands.options import (
     SELECTED,
     keeping,
     machine_with_results,
+    measure_alone,
     printed_as,
     results_folder,
     say,
@@ -222,6 +223,7 @@ def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Con
     here = machine_entry.default_name()
     if machine not in (None, here):
         raise DeepbenchError(f"{machine} is not this machine, which is {here}: confirm there")
+    measure_alone()
     say_settings()
     suspects = [cause for cause in found if cause.machine == here]
     with keeping(lambda: "finished rounds are kept for a day, the same command goes on from them"):

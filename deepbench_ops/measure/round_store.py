@@ -1,6 +1,7 @@
 """Store of the rounds of pairs on disk until all are there, to go on from after an interruption."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
@@ -9,10 +10,12 @@ from pathlib import Path
 from deepbench_ops.measure import pairs, threads
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Pair, Task
-from deepbench_ops.storage import times
+from deepbench_ops.storage import locks, times
 
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""
+
+DOING = "deepbench verdict --confirm"
 
 
 @dataclass
@@ -27,6 +30,13 @@ class RoundStore:
     rounds: dict[Task, dict[int, list[Pair]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.path.exists():
+            with locks.writing(self.path.parent, DOING):
+                self._read()
+                if not self.rounds:
+                    self.path.unlink(missing_ok=True)
+
+    def _read(self) -> None:
         for line in self.path.read_text("utf-8").splitlines() if self.path.exists() else ():
             try:
                 entry = json.loads(line)
@@ -37,9 +47,7 @@ class RoundStore:
                 if not late and entry["threads"] == threads.wanted():
                     self.rounds.setdefault(task, {})[entry["number"]] = taken
             except (ValueError, KeyError, TypeError):
-                continue  # half a line of one who was stopped
-        if not self.rounds:
-            self.forget()
+                continue  # half a line of a process that was killed
 
     def measure(
         self,
@@ -59,20 +67,25 @@ class RoundStore:
         return {task: [self.rounds[task][number] for number in range(rounds)] for task in tasks}
 
     def _add(self, number: int, found: dict[Task, list[Pair]]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write("\n")  # behind half a line, should there be one
-            for task, taken in found.items():
-                self.rounds.setdefault(task, {})[number] = taken
-                entry = {
-                    "task": asdict(task),
-                    "number": number,
-                    "pairs": taken,
-                    "threads": threads.wanted(),
-                    "ended_at": time.time(),
-                }
-                file.write(json.dumps(entry) + "\n")
+        """Store a round of several kernels; it is on the disk on return."""
+        lines = [""]  # behind half a line, should there be one
+        for task, taken in found.items():
+            self.rounds.setdefault(task, {})[number] = taken
+            entry = {
+                "task": asdict(task),
+                "number": number,
+                "pairs": taken,
+                "threads": threads.wanted(),
+                "ended_at": time.time(),
+            }
+            lines.append(json.dumps(entry))
+        with locks.writing(self.path.parent, DOING), self.path.open("a", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
 
     def forget(self) -> None:
-        """Nobody needs them any more."""
-        self.path.unlink(missing_ok=True)
+        """Remove the file: all questions about its rounds have been answered."""
+        if self.path.exists():
+            with locks.writing(self.path.parent, DOING):
+                self.path.unlink(missing_ok=True)

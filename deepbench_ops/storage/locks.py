@@ -63,21 +63,16 @@ def writing(folder: Path, doing: str) -> Iterator[None]:
 
 
 @contextmanager
-def measuring(folder: Path, doing: str) -> Iterator[None]:
-    """Be the only run that measures in a clone, whose files of runs are in `folder`.
+def measuring(folder: Path | None, doing: str) -> Iterator[None]:
+    """Be the only run that measures in a project, whose files of runs are in `folder`; None outside
+    a project.
 
-    Runs of one user in other clones of the same machine get a warning. Raises DeepbenchError
+    Runs of one user in other projects of the same machine get a warning. Raises DeepbenchError
     naming the run that measures here already, at once: no one expects a run to wait for hours.
     """
     with ExitStack() as held:
-        try:
-            held.enter_context(_holding(folder / NAME, doing, 0.0))
-        except Timeout:
-            pid, holder = _holder(folder / NAME)
-            raise DeepbenchError(
-                f"{holder} measures here already, and two at once would disturb each other: wait"
-                f" for it, such as with: while kill -0 {pid}; do sleep 5; done"
-            ) from None
+        if folder is not None:
+            held.enter_context(_only_one(folder, doing))
         machine = Path(tempfile.gettempdir(), f"deepbench-{_user()}")
         try:
             held.enter_context(_holding(machine / NAME, doing, 0.0))
@@ -91,6 +86,20 @@ def measuring(folder: Path, doing: str) -> Iterator[None]:
             )
         except DeepbenchError:
             pass  # another user's folder, or none: measuring needs no such warning
+        yield
+
+
+@contextmanager
+def _only_one(folder: Path, doing: str) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context(_holding(folder / NAME, doing, 0.0))
+        except Timeout:
+            pid, holder = _holder(folder / NAME)
+            raise DeepbenchError(
+                f"{holder} measures here already, and two at once would disturb each other: wait"
+                f" for it, such as with: while kill -0 {pid}; do sleep 5; done"
+            ) from None
         yield
 
 

@@ -420,7 +420,7 @@ def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     monkeypatch.setattr(pairs, "run_round", run_round)
     with pytest.raises(KeyboardInterrupt):
         confirm.confirm([cause], 4, str, same_release)
-    (kept,) = (same_release.parent / "pairs").iterdir()
+    (kept,) = (same_release.parent / "pairs").glob("*.jsonl")
     with kept.open("a") as file:
         file.write('{"task": {"fam')
     text = kept.read_text()
