@@ -98,14 +98,17 @@ class Commands(click.Group):
 
 
 def _faulty_plugins() -> list[str]:
-    """Return a line for each distribution whose families or frameworks cannot be used.
+    """Return a line for each distribution whose families, frameworks or releases cannot be used.
 
-    Only where the command needs either: finding them takes a while.
+    Only where the command needs them: finding them takes a while.
     """
     modules = ("deepbench_ops.problems.families", "deepbench_ops.backends.frameworks")
-    return [
-        line for name in modules if name in sys.modules for line in sys.modules[name].found()[1]
-    ]
+    loaded = [sys.modules[name] for name in modules if name in sys.modules]
+    faults = [line for module in loaded for line in module.found()[1]]
+    frameworks = sys.modules.get(modules[1])
+    if frameworks is not None and not all(each.own for each in frameworks.found()[0].values()):
+        faults += import_module("deepbench_ops.releases.table").of_plugins()[1]
+    return faults
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -140,39 +140,147 @@ def test_asv_finds_its_benchmarks_under_names_of_their_own(installed):
     assert "gemm.Training.kernel_forward" in found
 
 
+def test_its_releases_are_listed(installed):
+    done = deepbench(installed, "release", "list", "--framework", "toy")
+
+    names = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("toy-")]
+    assert ["toy-1.0.0", "toy-2.0.0"] == names
+
+
+FLOAT32 = ("--device", "cpu", "--precision", "float32")
+FAMILIES = "its families (deepbench.families: deepbench_axpy) cannot be used: "
+FRAMEWORK = "its framework toy (deepbench.frameworks) cannot be used: "
+HEADER = "framework,version,date,pins,on_request,index\n"
+OTHER_FAMILY = "from deepbench_axpy.axpy import *\n\nclass Gemm(Axpy):\n    family = 'gemm'\n"
+FAMILY, TOY = Path("deepbench_axpy"), Path("deepbench_toy_backend")
+
+
+def written(*files):
+    """A change of an installed plugin: each path holds a text instead."""
+
+    def change(site):
+        for path, text in files:
+            (site / path).write_text(text)
+
+    return change
+
+
+def replaced(path, old, new):
+    """A change of an installed plugin: a file has another text in one place."""
+
+    def change(site):
+        text = (site / path).read_text()
+        assert old in text
+        (site / path).write_text(text.replace(old, new))
+
+    return change
+
+
+def ids_of_another_family(site):
+    replaced(FAMILY / "axpy.py", "axpy_n", "n")(site)
+    written((FAMILY / "axpy.csv", "elements,training\n64500000,1\n"))(site)
+
+
+POINTS = Path("deepbench_axpy-1.0.dist-info", "entry_points.txt")
+ROW = "toy,1.0.0,2024-01-01,,no,\n"
+
+
 @pytest.mark.parametrize(
-    ("file", "text", "expected"),
+    ("change", "expected"),
     [
-        ("axpy.py", "import no_such_module\n", "No module named 'no_such_module'"),
-        ("axpy.py", "", "must declare one dataclass derived from Problem whose family is 'axpy'"),
-        (
-            "gemm.py",
-            "from deepbench_axpy.axpy import *\nclass Gemm(Axpy):\n    family = 'gemm'\n",
-            "the family gemm is already declared by deepbench",
-        ),
-        (
-            "axpy.csv",
-            "elements,training\n64500000,1\n",
-            "n64500000 is an id of the family axpy and of all_reduce",
-        ),
+        pytest.param(change, expected, id=expected.removeprefix(FAMILIES)[:50])
+        for change, expected in (
+            (
+                written((FAMILY / "axpy.py", "import no_such_module\n")),
+                f"{FAMILIES}No module named 'no_such_module'",
+            ),
+            (
+                written((FAMILY / "axpy.py", "")),
+                f"{FAMILIES}deepbench_axpy.axpy must declare one dataclass derived from Problem",
+            ),
+            (
+                written(
+                    (FAMILY / "gemm.py", OTHER_FAMILY),
+                    (FAMILY / "gemm.csv", "elements,training\n1,1\n"),
+                ),
+                f"{FAMILIES}the family gemm is already declared by deepbench",
+            ),
+            (
+                replaced(POINTS, "axpy =", "again = deepbench_axpy\naxpy ="),
+                f"{FAMILIES}the family axpy is already declared by deepbench-axpy",
+            ),
+            (
+                ids_of_another_family,
+                f"{FAMILIES}n64500000 is an id of the family axpy and of all_reduce",
+            ),
+            (
+                written((FAMILY / "axpy.csv", "elements,training\nmany,1\n")),
+                f"{FAMILIES}axpy.csv, line 2: elements is 'many': write a whole number",
+            ),
+            (
+                replaced(FAMILY / "axpy.py", 'r"axpy_n', 'r"axpy_e'),
+                f"{FAMILIES}axpy.csv, line 2: the id axpy_n1000 does not match the id_pattern",
+            ),
+            (
+                written((TOY / "__init__.py", "import no_such_module\n")),
+                f"{FRAMEWORK}No module named 'no_such_module'",
+            ),
+            (
+                written((TOY / "__init__.py", 'DEVICES = {"cuda": ""}\n')),
+                f"{FRAMEWORK}the device cuda is already declared by deepbench",
+            ),
+            (
+                written((TOY / "__init__.py", 'DEVICES = {"cpu": ""}\n')),
+                f"{FRAMEWORK}the device cpu is already declared by deepbench",
+            ),
+            (
+                written((TOY / "__init__.py", 'DEVICES = ["toy0"]\n')),
+                f"{FRAMEWORK}DEVICES is ['toy0']: write a mapping",
+            ),
+            (
+                written((TOY / "releases.csv", "toy,1.0.0\n")),
+                "line 1: the columns are 'toy,1.0.0': write 'framework,",
+            ),
+            (
+                written((TOY / "releases.csv", f"{HEADER}toy,1.0.0,soon,,no,\n")),
+                "line 2: date is 'soon': write it as YYYY-MM-DD",
+            ),
+            (
+                written((TOY / "releases.csv", HEADER + 2 * ROW)),
+                "line 3: toy-1.0.0 is already on line 2",
+            ),
+            (
+                written((TOY / "releases.csv", HEADER + ROW.replace("toy", "numpy"))),
+                "lists numpy-1.0.0, which is no release of toy",
+            ),
+        )
     ],
 )
-def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, file, text, expected):
-    package = installed / "deepbench_axpy"
-    (package / file).write_text(text)
-    if file == "gemm.py":
-        (package / "gemm.csv").write_text("elements,training\n1,1\n")
-    if file == "axpy.csv":
-        family = (package / "axpy.py").read_text()
-        (package / "axpy.py").write_text(family.replace("axpy_n", "n"))
+def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, change, expected):
+    change(installed)
 
-    done = deepbench(installed, "problems", "--family", "rnn", "--format", "csv")
+    listed = deepbench(installed, "problems", "--family", "rnn", "--format", "csv")
+    checked = deepbench(installed, "check", "--family", "gemm", "--framework", "numpy", *FLOAT32)
 
-    assert 0 == done.returncode
-    assert 125 == len(done.stdout.splitlines())
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("deepbench: warning: deepbench-axpy: its families")
+    assert (0, 0) == (listed.returncode, checked.returncode)
+    assert 125 == len(listed.stdout.splitlines())
+    (line,) = checked.stderr.splitlines()
+    assert line.startswith("deepbench: warning: deepbench-axpy: ")
     assert expected in line
+
+
+def test_a_faulty_yardstick_is_one_line(installed):
+    """Its device cannot be measured; the line names the distribution."""
+    written((TOY / "toy0_yardstick.py", "WORKLOADS = None\n"))(installed)
+    asked = ("time", "axpy_n1000", "--framework", "toy", "--processes", "1")
+
+    on_device = deepbench(installed, *asked, "--device", "toy0")
+    on_processor = deepbench(installed, *asked)
+
+    (line,) = on_device.stderr.splitlines()
+    expected = "deepbench-axpy: the yardstick of the device toy0 cannot be used: WORKLOADS of "
+    assert line.startswith(f"deepbench: error: {expected}")
+    assert (2, 0) == (on_device.returncode, on_processor.returncode)
 
 
 def test_its_wheel_holds_what_is_installed(installed, tmp_path):

@@ -53,6 +53,7 @@ def in_one_line(run: Method) -> Method:
     def wrapped(cls: type[Command], conf: Config, args: Any, **more: Any) -> Any:
         with _errors_as_lines(cls.__name__.lower()):
             config.check(vars(conf))
+            _complete_branches(conf)
             _check_patterns(getattr(args, "bench", None) or ())
             _check_environments(conf, getattr(args, "env_spec", None) or ())
             outcome = run(cls, conf, args, **more)
@@ -90,6 +91,15 @@ def _end_interrupted(command: str) -> NoReturn:
     log.error(f"Interrupted: {KEPT[command]}" if command in KEPT else "Interrupted")
     log.flush()
     sys.exit(INTERRUPTED)
+
+
+def _complete_branches(conf: Config) -> None:
+    """Take every framework of the release table for a branch, where the configuration names none.
+
+    asv's own default is the one branch None.
+    """
+    if conf.dvcs == ReleaseRepo.dvcs and conf.branches == [None]:
+        conf.branches = get_repo(conf).measured_branches()
 
 
 def _check_patterns(patterns: Iterable[str]) -> None:

@@ -20,14 +20,14 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
 from deepbench_ops.pages.publication import Publication
 from deepbench_ops.problems import families
-from deepbench_ops.releases import results_table
+from deepbench_ops.releases import results_table, table
 
 __all__ = ["environment", "repo", "setup"]
 
 
 def setup() -> None:
     """Prepare this process for asv, which calls this in the folder of its configuration."""
-    for line in (*families.found()[1], *frameworks.found()[1]):
+    for line in (*families.found()[1], *frameworks.found()[1], *table.of_plugins()[1]):
         log.warning(line)
     lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.

@@ -26,6 +26,7 @@ from asv.console import log
 from asv.repo import NoSuchNameError, Repo
 from asv.util import UserError
 
+from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
@@ -48,9 +49,12 @@ class ReleaseRepo(Repo):
 
     def __init__(self, url: str, mirror_path: str) -> None:
         try:
-            self._timeline = table.load(Path(url))
+            listed = table.load(Path(url))
         except DeepbenchError as error:
             raise UserError(str(error)) from None
+        for line in table.differing(listed):
+            log.warning(line)
+        self._timeline = table.with_plugins(listed)
         self._by_hash = {release.hash: release for release in self._timeline}
 
     @classmethod
@@ -148,7 +152,8 @@ class ReleaseRepo(Repo):
             if commit not in self._by_hash:
                 raise UserError(
                     f"results are filed under {commit[:8]}, which is no release of the table: "
-                    f"add its row, or remove them with `asv rm commit_hash={commit}`"
+                    "add its row, install the distribution that brings it, or remove them with "
+                    f"`asv rm commit_hash={commit}`"
                 )
         return {
             release.hash: place
@@ -192,6 +197,11 @@ class ReleaseRepo(Repo):
         if start > stop:
             raise UserError(f"range '{left}..{right}' runs backwards: write '{right}..{left}'")
         return branch[start:stop]
+
+    def measured_branches(self) -> list[str]:
+        """The frameworks that have releases to measure, in the order of tables."""
+        listed = {release.framework for release in self._timeline if release.measurable}
+        return [name for name in NAMES if name in listed]
 
     def frameworks(self) -> set[str]:
         """The frameworks of the table: its branches."""

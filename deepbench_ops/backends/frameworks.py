@@ -27,6 +27,9 @@ SUFFIX = "_backend"
 LAST = 100
 """Position of a framework that declares none."""
 
+OWN = "deepbench"
+"""Stands for the distribution of this project."""
+
 DEVICE_NAME = re.compile("[a-z][a-z0-9_]*")
 """Of a device: it becomes part of the names of result files."""
 
@@ -53,6 +56,11 @@ class Framework:
     distribution: str
     devices: tuple[Device, ...] = ()
 
+    @property
+    def own(self) -> bool:
+        """Whether it comes with this project."""
+        return self.distribution == OWN
+
 
 @cache
 def found() -> tuple[Mapping[str, Framework], tuple[str, ...]]:
@@ -62,7 +70,7 @@ def found() -> tuple[Mapping[str, Framework], tuple[str, ...]]:
     for module in pkgutil.iter_modules(here.__path__):
         if module.ispkg and module.name.endswith(SUFFIX):
             name = module.name.removesuffix(SUFFIX)
-            known[name] = _framework(name, f"{__package__}.{module.name}", "deepbench")
+            known[name] = _framework(name, f"{__package__}.{module.name}", OWN)
     faults = []
     for point in entry_points(group=GROUP):
         origin = point.dist.name if point.dist is not None else point.value
@@ -85,7 +93,7 @@ def _of_plugin(point: EntryPoint, origin: str, known: Mapping[str, Framework]) -
     for device in framework.devices:
         if device.name == DEVICE.usual or device.name in taken:
             other = taken.get(device.name)
-            by = "deepbench" if other is None else other.distribution
+            by = OWN if other is None else other.distribution
             raise DeepbenchError(f"the device {device.name} is already declared by {by}")
     return framework
 
@@ -93,7 +101,7 @@ def _of_plugin(point: EntryPoint, origin: str, known: Mapping[str, Framework]) -
 def devices() -> Mapping[str, Device]:
     """Return the devices by name: the processor, and those that frameworks declare, in the order of
     the frameworks."""
-    usual = Device(DEVICE.usual, "", "deepbench")
+    usual = Device(DEVICE.usual, "", OWN)
     declared = (device for each in found()[0].values() for device in each.devices)
     return {device.name: device for device in (usual, *declared)}
 

@@ -7,12 +7,13 @@ holds such files by an entry point of the group `deepbench.families`.
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
+from typing import get_type_hints
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import SETS, Problem
@@ -48,7 +49,21 @@ class Family:
         """The problems of its CSV, in the order of the file."""
         path = files(self.package).joinpath(f"{self.name}.csv")
         with path.open(encoding="utf-8") as lines:
-            return tuple(problem_of_line(self.kind, line) for line in csv.DictReader(lines))
+            rows = csv.DictReader(lines)
+            return tuple(self._problem(row, f"{path.name}, line {rows.line_num}") for row in rows)
+
+    def _problem(self, row: Mapping[str, str], where: str) -> Problem:
+        """Return the problem of a row; DeepbenchError, saying where it stands, for a wrong one."""
+        try:
+            made = problem_of_line(self.kind, row)
+            known = re.fullmatch(self.kind.id_pattern, made.id)
+        except (ValueError, TypeError, AttributeError) as wrong:
+            raise DeepbenchError(f"{where}: {wrong}") from None
+        if known is None:
+            raise DeepbenchError(
+                f"{where}: the id {made.id} does not match the id_pattern of {self.name}"
+            )
+        return made
 
 
 @cache
@@ -138,7 +153,7 @@ def problem_of_line(kind: type[Problem], line: Mapping[str, str]) -> Problem:
     source, note and aliases. Columns of sizes that are missing have their default.
     """
     counts = {name: int(line.get(name) or 0) for name in SETS}
-    sizes = {name: _value(line[name]) for name in line.keys() & set(size_names(kind))}
+    sizes = {name: _value(kind, name, line[name]) for name in size_names(kind) if name in line}
     return kind(
         **sizes,  # type: ignore[arg-type]
         application=line.get("application", ""),
@@ -156,15 +171,29 @@ def size_names(kind: type[Problem]) -> tuple[str, ...]:
     return tuple(name for name in kind.__dataclass_fields__ if name not in described)
 
 
-def _value(text: str) -> bool | int | float | str:
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+BOOLEANS = {"true": True, "false": False}
+READERS: Mapping[type, tuple[Callable[[str], bool | int | float], str]] = {
+    bool: (BOOLEANS.__getitem__, "true or false"),
+    int: (int, "a whole number"),
+    float: (float, "a number"),
+}
+"""For each type of a size other than text: a function that reads it, and its name in messages."""
+
+
+@cache
+def _types(kind: type[Problem]) -> Mapping[str, type]:
+    return get_type_hints(kind)
+
+
+def _value(kind: type[Problem], name: str, text: str) -> bool | int | float | str:
+    """Return the value of a size; ValueError for a text that is not of the size's type."""
+    if _types(kind)[name] not in READERS:
+        return text
+    read, wanted = READERS[_types(kind)[name]]
+    try:
+        return read(text)
+    except (KeyError, ValueError):
+        raise ValueError(f"{name} is {text!r}: write {wanted}") from None
 
 
 def _distribution(point: EntryPoint) -> str:

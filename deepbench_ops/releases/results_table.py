@@ -43,7 +43,8 @@ def of_project() -> Path:
 
 
 def load(results: Path) -> tuple[Release, ...]:
-    """Return the releases of a results folder's table and of the package's, oldest first.
+    """Return the releases of a results folder's table, of the package's and of other
+    distributions', oldest first.
 
     Raises DeepbenchError naming file and line for a table that is wrong.
     """
@@ -51,7 +52,7 @@ def load(results: Path) -> tuple[Release, ...]:
     known = {release.hash: release for release in table.load()}
     if path.exists():
         known |= {release.hash: release for release in table.load(path)}
-    return table.timeline(list(known.values()))
+    return table.with_plugins(known.values())
 
 
 def append(results: Path, releases: Iterable[Release]) -> int:

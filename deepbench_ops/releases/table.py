@@ -5,6 +5,8 @@ moved or corrected without touching anything that was measured under another row
 
 The dates are the days on which the package index received the release; `releases/index.py` asks
 for them.
+
+A framework of another distribution brings its own rows, in a table next to its kernels.
 """
 
 import csv
@@ -13,14 +15,15 @@ import hashlib
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import astuple, dataclass
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from packaging.version import InvalidVersion, Version
 
-from deepbench_ops.backends import NAMES
+from deepbench_ops.backends import NAMES, frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.storage import atomic, limited, locks
@@ -120,7 +123,58 @@ def find(name: str, releases: Iterable[Release]) -> Release:
 
 def measurable(path: Path = TABLE) -> list[Release]:
     """Return the listed releases that can be measured, oldest first: no published figures."""
-    return [release for release in load(path) if release.measurable]
+    return [release for release in with_plugins(load(path)) if release.measurable]
+
+
+def with_plugins(releases: Iterable[Release]) -> tuple[Release, ...]:
+    """Return a timeline with the rows that other distributions bring; a row that `releases` hold
+    already stays as it is there."""
+    listed = list(releases)
+    known = {_place(release) for release in listed}
+    return timeline([*listed, *(each for each in of_plugins()[0] if _place(each) not in known)])
+
+
+def differing(releases: Iterable[Release]) -> list[str]:
+    """Return a line for each row that another distribution brings and `releases` hold otherwise."""
+    listed = {_place(release): release for release in releases}
+    distributions = {each.name: each.distribution for each in frameworks.found()[0].values()}
+    return [
+        f"{distributions[row.framework]}: its release {row.name} is in the release table with other"
+        f" values, which are used: remove that row to use those of the distribution"
+        for row in of_plugins()[0]
+        if (other := listed.get(_place(row))) is not None and astuple(other) != astuple(row)
+    ]
+
+
+def _place(release: Release) -> tuple[str, Version]:
+    return release.framework, Version(release.version)
+
+
+@cache
+def of_plugins() -> tuple[tuple[Release, ...], tuple[str, ...]]:
+    """Return the rows of the frameworks of other distributions, and a line for each table that
+    cannot be used."""
+    found: list[Release] = []
+    faults = []
+    for framework in frameworks.found()[0].values():
+        path = Path(str(files(framework.package))) / TABLE.name
+        if framework.own or not path.exists():
+            continue
+        try:
+            found += _of_framework(framework.name, path)
+        except Exception as fault:  # another distribution's file may hold anything
+            where = f"{framework.distribution}: the releases of {framework.name}"
+            faults.append(f"{where} cannot be used: {' '.join(str(fault).split())}")
+    return tuple(found), tuple(faults)
+
+
+def _of_framework(name: str, path: Path) -> tuple[Release, ...]:
+    """Read the table of one framework; DeepbenchError for a row of another."""
+    rows = load(path)
+    for row in rows:
+        if row.framework != name:
+            raise DeepbenchError(f"{path} lists {row.name}, which is no release of {name}")
+    return rows
 
 
 def load(path: Path = TABLE) -> tuple[Release, ...]:
