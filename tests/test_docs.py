@@ -65,3 +65,11 @@ def test_a_lab_note_is_dated_and_listed(note):
 def test_pages_use_plain_words(page):
     """No page uses a word that makes sentences hard to read."""
     assert [] == AVOIDED.findall(page.read_text())
+
+
+def test_the_architecture_lists_every_folder():
+    """A row of its first table for each folder of the package, and no other."""
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("| elsewhere |")[0]
+    listed = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
+    folders = {path.parent.name for path in (ROOT / "deepbench_ops").glob("*/__init__.py")}
+    assert sorted(folders) == sorted(listed)
