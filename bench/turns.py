@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import live_worker, pairs
+from deepbench_ops.measure import live_worker, pairs, turns
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -30,17 +30,19 @@ PROBLEMS = (
 )
 LONG, SHORT, TURNS = "slices of 15 ms", "slices of 5 ms", "with turns of 15 ms"
 WAYS = {
-    LONG: {"SLICE_SECONDS": 0.015, "MOST_PAIRS": 20, "TURN_SECONDS": None},
-    SHORT: {"TURN_SECONDS": None},
-    TURNS: {"TURN_SECONDS": pairs.TURN_SECONDS},
+    LONG: (None, {"SLICE_SECONDS": 0.015, "MOST_PAIRS": 20}),
+    SHORT: (None, {}),
+    TURNS: (turns.TURN_SECONDS, {}),
 }
+"""Of each way the seconds of a turn, None for calls to their end, and what else is different."""
 
 
 def one_round(workers, problem: str, way: str, swap: bool) -> tuple[float, float, float]:
     """Return the ratio of one round measured that way, the time of a call and that of the round."""
     task = pairs.Task("gemm", problem, "float32")
     began = time.monotonic()
-    with patch.multiple(pairs, **WAYS[way]):
+    turn, others = WAYS[way]
+    with patch.object(turns, "TURN_SECONDS", turn), patch.multiple(pairs, **others):
         taken = pairs._one_round(*workers, task, swap, pairs.MOST_PAIRS)
     call = statistics.median(seconds for pair in taken for seconds in pair)
     return pairs.round_ratio(taken), call, time.monotonic() - began

@@ -26,6 +26,10 @@ class Launch:
     program: tuple[str, ...] = ("-m", "deepbench_ops.measure.worker")
 
 
+class WorkerEnded(DeepbenchError):
+    """A worker that ended before it answered."""
+
+
 class LiveWorker:
     """A worker, pinned to cores, that runs when it is told to go on and not otherwise."""
 
@@ -41,7 +45,7 @@ class LiveWorker:
         )
         try:
             os.sched_setaffinity(self._process.pid, cores)
-            self._answer()
+            _checked(self._line())
             self.freeze()
         except BaseException:
             self.close()
@@ -65,13 +69,17 @@ class LiveWorker:
             self._process.stdin.flush()
 
     def go_on(self, seconds: float | None = None) -> dict[str, float] | None:
-        """Let it run until it answers, or for so long; return the answer, None where none came."""
+        """Let it run until it answers, or for so long; return the answer, None where none came.
+
+        It is stopped again, unless it ended. Raises WorkerEnded then, and DeepbenchError with the
+        worker's own reason where it answers with an error.
+        """
         assert self._process.stdout is not None
         self._process.send_signal(signal.SIGCONT)
         ready, _, _ = select.select([self._process.stdout], [], [], seconds)
-        answer = self._answer() if ready else None
+        answer = self._line() if ready else None
         self.freeze()
-        return answer
+        return None if answer is None else _checked(answer)
 
     def freeze(self) -> None:
         """Stop the process and its threads, and return once they have stopped."""
@@ -83,12 +91,15 @@ class LiveWorker:
         self._process.kill()
         self._process.communicate()
 
-    def _answer(self) -> dict[str, float]:
+    def _line(self) -> dict[str, float]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise DeepbenchError(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
-        answer = json.loads(line)
-        if "error" in answer:
-            raise DeepbenchError(answer["error"])
-        return dict(answer)
+            raise WorkerEnded(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
+        return dict(json.loads(line))
+
+
+def _checked(answer: dict[str, float]) -> dict[str, float]:
+    if "error" in answer:
+        raise DeepbenchError(str(answer["error"]))
+    return answer

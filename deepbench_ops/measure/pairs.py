@@ -15,22 +15,17 @@ a fresh pair of processes, is the unit of noise: memory layout and thread placem
 import math
 import os
 import statistics
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-from deepbench_ops.measure import threads
+from deepbench_ops.measure import threads, turns
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
 
 Pair = tuple[float, float]
 
 SLICE_SECONDS = 0.005
 """How long short calls of one side are timed before it is the other's turn."""
-
-TURN_SECONDS = 0.015
-"""How long a call goes on before it is the other's turn: longer is noisier, and shorter costs more
-beside the call, since each turn begins with what the other has left of the caches."""
 
 MOST_PAIRS, FEWEST_PAIRS = 50, 4
 ROUND_SECONDS = 2.0
@@ -100,45 +95,16 @@ def _one_round(
     call = max(answer["seconds"] for answer in prepared)
     calls = max(1, round(SLICE_SECONDS / call))
     long = calls == 1 and all(answer["stoppable"] for answer in prepared)
-    take = _in_turns if long else _one_by_one
+    take = turns.in_turns if long else turns.one_by_one
     affordable = int(ROUND_SECONDS / (2 * calls * call)) // 2 * 2  # either order as often
     taken: list[Pair] = []
     for index in range(max(FEWEST_PAIRS, min(pairs, affordable))):
         if index % 2 == 0:
-            taken.append(take(before, after, calls))
+            one, other = take((before, after), (calls, calls))
         else:
-            taken.append(take(after, before, calls)[::-1])
+            other, one = take((after, before), (calls, calls))
+        taken.append((one, other))
     return taken
-
-
-def _one_by_one(first: LiveWorker, second: LiveWorker, calls: int) -> Pair:
-    """Return seconds per call of a slice of either, by the workers' own clocks."""
-    one, other = (worker.ask(do="slice", calls=calls)["seconds"] for worker in (first, second))
-    return one, other
-
-
-def _in_turns(first: LiveWorker, second: LiveWorker, calls: int) -> Pair:
-    """Return the same, each running for a turn and then the other, until both are done."""
-    turns: dict[LiveWorker, list[tuple[float, float]]] = {first: [], second: []}
-    found: dict[LiveWorker, float] = {}
-    for worker in turns:
-        worker.tell(do="slice", calls=calls)
-    while len(found) < len(turns):
-        for worker, mine in turns.items():
-            if worker in found:
-                continue
-            woken = time.monotonic()
-            answer = worker.go_on(None if found else TURN_SECONDS)
-            mine.append((woken, time.monotonic()))
-            if answer is not None:
-                found[worker] = _spent(mine, answer["ended"], calls * answer["seconds"]) / calls
-    return found[first], found[second]
-
-
-def _spent(turns: Iterable[tuple[float, float]], ended: float, seconds: float) -> float:
-    """Return how much of so many seconds before it ended a worker was running."""
-    began = ended - seconds
-    return sum(max(0.0, min(stopped, ended) - max(woken, began)) for woken, stopped in turns)
 
 
 def round_ratio(pairs: Iterable[Pair]) -> float:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, live_worker, pairs, threads, worker
+from deepbench_ops.measure import kernel_run, live_worker, pairs, threads, turns, worker
 
 NUMPY = live_worker.Launch(
     sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
@@ -107,7 +107,7 @@ def test_long_calls_are_stopped_while_it_is_the_others_turn():
     """Two calls of 60 and 90 ms go on at the same time, and neither is charged for the other."""
     with closing(burning("0.06")) as first, closing(burning("0.09")) as second:
         begun = time.monotonic()
-        short, long = pairs._in_turns(first, second, 1)
+        short, long = turns.in_turns([first, second], [1, 1])
         elapsed = time.monotonic() - begun
     assert 0.06 <= short and 0.09 <= long
     assert short + long <= elapsed
@@ -123,8 +123,8 @@ def burning(seconds):
 
 def test_a_call_is_charged_for_its_turns_alone():
     """What it ran before it began, after it ended and while it was stopped does not count."""
-    turns = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
-    assert 0.5 + 1.0 + 0.25 == pairs._spent(turns, ended=4.25, seconds=3.75)
+    running = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
+    assert 0.5 + 1.0 + 0.25 == turns._spent(running, ended=4.25, seconds=3.75)
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,15 @@ def test_the_sides_take_turns_in_being_first(monkeypatch):
         def __init__(self, name):
             self.name = name
 
-        def ask(self, do, **about):
+        def tell(self, do, **about):
             asked.append((do, self.name))
+
+        def go_on(self, seconds=None):
             return {"seconds": 0.01, "stoppable": False}
+
+        def ask(self, **command):
+            self.tell(**command)
+            return self.go_on()
 
     @contextmanager
     def started(before, after, swap):

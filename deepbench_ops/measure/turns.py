@@ -1,0 +1,102 @@
+"""Slices of several live workers, one after the other or in turns, on the same cores.
+
+A short slice runs to its end. A call that takes longer than a turn is stopped on its way and goes
+on later, so that what the machine does meanwhile falls on all workers alike; each one's time is
+that of its own turns.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.live_worker import LiveWorker, WorkerEnded
+
+TURN_SECONDS = 0.015
+"""Seconds of a turn: longer is noisier, and shorter costs more, since each turn begins with what
+the others have left of the caches."""
+
+LIMIT_SECONDS = 600.0
+"""A worker that has not answered for so long, while it was running, is given up."""
+
+
+class WorkerFailed(DeepbenchError):
+    """A worker that answered with an error, or is lost: it ended, or did not answer in time.
+
+    The others are ready for the next command.
+    """
+
+    def __init__(self, worker: LiveWorker, reason: str, is_lost: bool) -> None:
+        super().__init__(reason)
+        self.worker, self.is_lost = worker, is_lost
+
+    @classmethod
+    def silent(cls, worker: LiveWorker) -> "WorkerFailed":
+        """The error of a worker that has not answered within `LIMIT_SECONDS`."""
+        return cls(worker, f"no answer for {LIMIT_SECONDS:.0f} s", is_lost=True)
+
+
+def ask(worker: LiveWorker, **command: object) -> dict[str, float]:
+    """Return a worker's answer to a command. Raises WorkerFailed."""
+    worker.tell(**command)
+    answer = _answer(worker, LIMIT_SECONDS)
+    if answer is None:
+        raise WorkerFailed.silent(worker)
+    return answer
+
+
+def one_by_one(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]:
+    """Return seconds per call of a slice of each worker, by the workers' own clocks.
+
+    Raises WorkerFailed.
+    """
+    return [
+        ask(worker, do="slice", calls=number)["seconds"]
+        for worker, number in zip(workers, calls, strict=True)
+    ]
+
+
+def in_turns(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]:
+    """Return seconds per call of a slice of each, all going on in turns until they are done.
+
+    Raises WorkerFailed once all the others are done.
+    """
+    running: list[list[tuple[float, float]]] = [[] for _ in workers]
+    found: dict[int, float] = {}
+    failed: dict[int, WorkerFailed] = {}
+    for worker, number in zip(workers, calls, strict=True):
+        worker.tell(do="slice", calls=number)
+    while missing := [index for index in range(len(workers)) if index not in {*found, *failed}]:
+        for index in missing:
+            woken = time.monotonic()
+            try:
+                answer = _answer(workers[index], TURN_SECONDS if missing != [index] else None)
+            except WorkerFailed as error:
+                failed[index] = error
+                continue
+            running[index].append((woken, time.monotonic()))
+            if answer is not None:
+                taken = calls[index] * answer["seconds"]
+                found[index] = _spent(running[index], answer["ended"], taken) / calls[index]
+            elif sum(stopped - woken for woken, stopped in running[index]) > LIMIT_SECONDS:
+                failed[index] = WorkerFailed.silent(workers[index])
+    if failed:
+        raise next(iter(failed.values()))
+    return [found[index] for index in range(len(workers))]
+
+
+def _answer(worker: LiveWorker, seconds: float | None) -> dict[str, float] | None:
+    """Let a worker run for so long at most; return its answer, None where none came.
+
+    None: for as long as `LIMIT_SECONDS`. Raises WorkerFailed with the worker's own reason.
+    """
+    try:
+        return worker.go_on(LIMIT_SECONDS if seconds is None else seconds)
+    except (DeepbenchError, OSError) as error:
+        lost = isinstance(error, WorkerEnded | OSError)
+        raise WorkerFailed(worker, str(error), lost) from None
+
+
+def _spent(turns: Iterable[tuple[float, float]], ended: float, seconds: float) -> float:
+    """Return how much of so many seconds before it ended a worker was running."""
+    began = ended - seconds
+    return sum(max(0.0, min(stopped, ended) - max(woken, began)) for woken, stopped in turns)

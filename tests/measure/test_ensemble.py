@@ -1,0 +1,172 @@
+"""Ensembles: real processes in sweeps, releases that fail, blocks that share an anchor."""
+
+import math
+import os
+import sys
+import time
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.measure import core_latency, ensemble, turns
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.statistics import two_way
+
+TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+
+PROGRAM = """
+import json, os, sys, time
+burned, fails = float(os.environ["BURNED"]), os.environ.get("FAILS", "")
+if fails == "start":
+    sys.exit(1)
+print(json.dumps({"ready": True}), flush=True)
+for number, line in enumerate(sys.stdin):
+    command = json.loads(line)
+    if command["do"] == fails or (fails == "third" and number == 3):
+        print(json.dumps({"error": "Unsupported: not here"}), flush=True)
+        continue
+    if command["do"] == "prepare":
+        stoppable = bool(os.environ.get("STOPPABLE"))
+        print(json.dumps({"seconds": burned, "stoppable": stoppable}), flush=True)
+        continue
+    if fails == "die" and number == 3:
+        sys.exit(1)
+    if fails == "hang" and number == 3:
+        time.sleep(3600)
+    began, spent = time.monotonic(), time.process_time()
+    while time.process_time() - spent < burned * command["calls"]:
+        pass
+    ended, spent = time.monotonic(), time.process_time() - spent
+    seconds = (ended - began if os.environ.get("STOPPABLE") else spent) / command["calls"]
+    print(json.dumps({"seconds": seconds, "ended": ended}), flush=True)
+"""
+"""A worker whose calls keep a core busy for a given time, and that fails on request.
+
+It reports processor time, which other programs do not change, but for calls that can be stopped.
+"""
+
+
+def burning(seconds: float, **environ: str) -> Launch:
+    """Return how to start a worker whose calls take so long."""
+    return Launch(sys.executable, {"BURNED": str(seconds), **environ}, ("-c", PROGRAM))
+
+
+@pytest.fixture(autouse=True)
+def no_latency(monkeypatch):
+    """The latency between cores is not read, which would take most of a test's time."""
+    monkeypatch.setattr(core_latency, "read", lambda cores: None)
+
+
+def test_ratios_of_all_releases_come_out_of_one_round():
+    """Three workers whose calls differ by known factors: their effects are those factors."""
+    launches = {"a": burning(0.001), "b": burning(0.0015), "c": burning(0.003)}
+    (found,) = ensemble.run_round(launches, [TASK], 0, sweeps=8).values()
+    assert {"a", "b", "c"} == set(found.names)
+    fitted = two_way.fit(found.logs(["a", "b", "c"]))
+    assert pytest.approx(1.5, rel=0.1) == math.exp(fitted.difference(0, 1)[0])
+    assert pytest.approx(3.0, rel=0.1) == math.exp(fitted.difference(0, 2)[0])
+
+
+def test_real_kernels_are_measured():
+    """numpy against itself, by the workers that releases run."""
+    launches = dict.fromkeys(("a", "b"), Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"}))
+    (found,) = ensemble.run_round(launches, [TASK], 1, sweeps=4).values()
+    assert 4 == len(found.sweeps)
+    assert np.isfinite(found.logs(["a", "b"])).all()
+
+
+def test_long_calls_go_on_in_turns():
+    """Calls longer than a turn: each is charged for its own turns alone."""
+    launches = {name: burning(0.06, STOPPABLE="1") for name in ("a", "b", "c")}
+    begun = time.monotonic()
+    (found,) = ensemble.run_round(launches, [TASK], 0, sweeps=4).values()
+    elapsed = time.monotonic() - begun
+    seconds = [each for sweep in found.sweeps for each in sweep.values()]
+    assert 12 == len(seconds)
+    assert 0.06 <= min(seconds)
+    assert sum(seconds) <= elapsed
+
+
+@pytest.mark.parametrize(
+    ("fails", "reason"),
+    [
+        ("start", "ended early"),
+        ("prepare", "Unsupported: not here"),
+        ("third", "Unsupported: not here"),
+        ("die", "ended early"),
+        ("hang", "no answer for 1 s"),
+    ],
+)
+@pytest.mark.parametrize("stoppable", ["", "1"])
+def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch):
+    """It has a reason and no times; the others have all theirs, and no process is left."""
+    monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
+    launches = {name: burning(0.005, STOPPABLE=stoppable) for name in ("a", "b")}
+    launches["bad"] = burning(0.005, FAILS=fails, STOPPABLE=stoppable)
+    (found,) = ensemble.run_round(launches, [TASK], 0, sweeps=6).values()
+    assert {"bad"} == set(found.reasons)
+    assert reason in found.reasons["bad"]
+    assert {"a", "b"} == set(found.names)
+    assert np.isfinite(found.logs(["a", "b"])).all()
+    assert [] == _children()
+
+
+def test_a_release_alone_has_no_times():
+    """Where only one release has a kernel there is nothing to compare: no sweeps, one reason."""
+    launches = {"a": burning(0.001), "bad": burning(0.001, FAILS="prepare")}
+    (found,) = ensemble.run_round(launches, [TASK], 0).values()
+    assert [] == found.sweeps
+    assert ["bad"] == list(found.reasons)
+
+
+def test_blocks_share_the_anchor():
+    """Four releases, two at a time: each is measured with the anchor, and with nothing else."""
+    launches = {name: burning(0.001) for name in "abcd"}
+    (found,) = ensemble.run_round(launches, [TASK], 0, anchor="a", together=2, sweeps=4).values()
+    assert 12 == len(found.sweeps)
+    assert {frozenset("ab"), frozenset("ac"), frozenset("ad")} == set(map(frozenset, found.sweeps))
+    fitted = two_way.fit(found.logs(list("abcd")))
+    assert np.isfinite(fitted.effects).all()
+
+
+@given(
+    names=st.lists(st.text(min_size=1), min_size=2, max_size=30, unique=True),
+    together=st.one_of(st.none(), st.integers(2, 12)),
+    seed=st.integers(0, 99),
+)
+def test_blocks_hold_all_names_once(names, together, seed):
+    """Every block has the anchor, every other name is in one block, none is too large."""
+    blocks = list(ensemble.blocks(names, None, together, Random(seed)))
+    assert all(block[0] == names[-1] for block in blocks)
+    assert sorted(names[:-1]) == sorted(name for block in blocks for name in block[1:])
+    sizes = [len(block) for block in blocks]
+    assert max(sizes) <= (together or len(names))
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_latency_of_cores_is_read(monkeypatch):
+    """Two cores answer each other in a plausible time; one core, or none, has no latency."""
+    monkeypatch.undo()
+    cores = os.sched_getaffinity(0)
+    assert core_latency.read(sorted(cores)[:1]) is None
+    if len(cores) < 2:
+        pytest.skip("one core: there is no other to answer")
+    latencies = [core_latency.read(cores) for _ in range(3)]
+    assert any(latency is not None and 20 < latency < 100_000 for latency in latencies)
+
+
+def test_latency_of_cores_that_do_not_exist_is_none(monkeypatch):
+    """An impossible core is no failure of a measurement."""
+    monkeypatch.undo()
+    assert core_latency.read([4000, 4001]) is None
+
+
+def _children() -> list[int]:
+    """Return the processes that this one has started and that still run."""
+    time.sleep(0.05)
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123
+        return [int(text) for text in file.read().split()]
