@@ -30,6 +30,7 @@ from deepbench_ops.analysis import points
 from deepbench_ops.machine.roofs import Roofs
 from deepbench_ops.machine.steadiness import SCALING, Judge, agreement, kind, reason
 from deepbench_ops.releases import results_table
+from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage.measurements import Record, level
 
 READINGS = (0, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.5, 2, 3, math.inf)
@@ -81,15 +82,9 @@ def load(results: Path) -> list[Judged]:
         logs = [math.log(one.seconds) for one in line]
         for i, one in enumerate(line):
             near = [logs[j] for j in range(max(0, i - 3), min(len(line), i + 4)) if j != i]
-            if len(near) >= 4 and spread(near) < QUIET:
+            if len(near) >= 4 and scaled_mad(near) < QUIET:
                 one.off = logs[i] - median(near)
     return [one for found in lines.values() for _, one in found]
-
-
-def spread(logs: Sequence[float]) -> float:
-    """Return the scaled median absolute deviation."""
-    centre = median(logs)
-    return 1.4826 * median(abs(each - centre) for each in logs)
 
 
 def by_reading(found: Sequence[Judged], yardstick: str) -> list[list[object]]:
@@ -111,7 +106,7 @@ def by_reading(found: Sequence[Judged], yardstick: str) -> list[list[object]]:
             f"{READINGS[place]:g} to {READINGS[place + 1]:g}",
             len(logs),
             math.exp(median(logs)),
-            spread(logs),
+            float(scaled_mad(logs)),
             np.mean(np.abs(logs) > math.log(1.2)),
         ]
         for place, logs in sorted(offs.items())

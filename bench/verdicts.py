@@ -21,13 +21,13 @@ from detection import markdown, put
 
 from deepbench_ops.analysis.verdict import (
     NEGLIGIBLE,
-    NORMAL,
     SMALLEST,
     Verdict,
     compare_pairs,
     compare_samples,
 )
 from deepbench_ops.statistics.location import Location, locate
+from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.statistics.stopping import looks
 
 ERROR = 0.01
@@ -117,8 +117,7 @@ def found_in(samples: np.ndarray) -> Found:
 
 def located(samples: np.ndarray) -> Location:
     medians = np.median(samples, axis=-1)
-    deviation = np.median(abs(samples - medians[..., None]), axis=-1) * NORMAL
-    return locate(medians, math.pi / 2 * deviation**2 / samples.shape[-1])
+    return locate(medians, math.pi / 2 * scaled_mad(samples) ** 2 / samples.shape[-1])
 
 
 def paired(random: np.random.Generator, trials: int, count: int, kind: Rounds) -> np.ndarray:

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from deepbench_ops.statistics.spread import NORMAL
+
 SPIKE = 4.0
 """A point so many times the noise away from the median of those around it, and half as many from
 the nearest, is a spike, if it stands alone."""
@@ -129,7 +131,7 @@ def off_levels(logs: np.ndarray, ends: Sequence[int]) -> np.ndarray:
 
 def noise_of(off: np.ndarray) -> float:
     """Return the standard deviation of noise around 0, outliers clipped."""
-    rough = middle(np.abs(off)) / 0.6745
+    rough = NORMAL * middle(np.abs(off))
     if rough == 0:
         return _spread(off)
     return 1.02 * _spread(np.minimum(np.maximum(off, -2.5 * rough), 2.5 * rough))

@@ -16,6 +16,7 @@ import numpy as np
 
 from deepbench_ops.statistics.intervals import CONFIDENCE
 from deepbench_ops.statistics.location import FEWEST, Location, locate
+from deepbench_ops.statistics.spread import scaled_mad
 
 Kind = Literal["slower", "faster", "same", "ambiguous"]
 
@@ -33,9 +34,6 @@ NEGLIGIBLE = 0.02
 
 POWER = 0.95
 """How often a change of the size called detectable would be found."""
-
-NORMAL = 1.4826
-"""Standard deviation of normal samples, in median absolute deviations."""
 
 FURTHEST = 700.0
 """Logarithm at which ratios end, since no number holds a larger one."""
@@ -158,8 +156,7 @@ def _median_variance(logs: np.ndarray) -> float:
     """Return the variance of the median of normal samples: pi/2 times that of their mean."""
     if len(logs) < 2:
         return 0.0
-    deviation = float(np.median(abs(logs - np.median(logs)))) * NORMAL
-    return math.pi / 2 * deviation**2 / len(logs)
+    return math.pi / 2 * float(scaled_mad(logs)) ** 2 / len(logs)
 
 
 def _logs(seconds: Iterable[float]) -> np.ndarray:

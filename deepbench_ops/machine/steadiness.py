@@ -27,6 +27,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.point_records import NOTHING, File
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.machine.roofs import Roofs
+from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record, level
 from deepbench_ops.storage.result_key import ResultKey
@@ -50,9 +51,6 @@ DEVIATIONS = 3.0
 
 FEWEST_POINTS = 20
 """Points of several processes from which a machine's own deviation is known."""
-
-MEDIAN_OF_A_NORMAL = 0.6745
-"""The median of |x| of a standard normal x."""
 
 
 @dataclass(frozen=True)
@@ -128,17 +126,15 @@ def kind(text: str) -> str:
 
 
 def agreement(levels: Iterable[Sequence[float]]) -> float:
-    """Return how many times as long as another process one may take by chance on a machine.
+    """Return the factor by which two processes of a point may differ by chance on a machine.
 
-    levels: of each of its points the level of every process. From the median of how far two
-    processes of a point lie apart, which disturbed ones do not move.
+    levels: the seconds of every process, by point. The factor rests on the median difference of
+    two processes of a point, which disturbed ones do not move.
     """
-    differences = [
-        abs(math.log(one / other)) for several in levels for one, other in pairwise(several)
-    ]
+    differences = [math.log(one / other) for several in levels for one, other in pairwise(several)]
     if len(differences) < FEWEST_POINTS:
         return LEAST_APART
-    deviation = median(differences) / MEDIAN_OF_A_NORMAL
+    deviation = float(scaled_mad(differences, centre=0))
     return max(LEAST_APART, math.exp(DEVIATIONS * deviation))
 
 

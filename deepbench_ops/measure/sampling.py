@@ -26,6 +26,8 @@ from typing import Protocol
 
 import numpy as np
 
+from deepbench_ops.statistics.spread import scaled_mad
+
 # Bytes written between cold-cache calls: more than any last-level cache of today's machines.
 FLUSH_BYTES = 512 * 2**20
 
@@ -209,13 +211,13 @@ def _warmed_up_and_sampled(
 def relative_half_width(samples: list[float]) -> float:
     """Return the relative half-width of the 95 % interval of the median.
 
-    Taken from the median absolute deviation, which spikes do not move:
-    1.96 x 1.2533 x 1.4826 MAD / sqrt(n) / median. Infinite for fewer than three samples.
+    It is 1.96 x 1.2533 x the scaled median absolute deviation / sqrt(n) / median. Infinite for
+    fewer than three samples.
     """
     if len(samples) < 3:
         return math.inf
     centre = statistics.median(samples)
-    spread = 1.4826 * statistics.median(abs(x - centre) for x in samples)
+    spread = float(scaled_mad(samples, centre))
     return NORMAL_95 * MEDIAN_OVER_MEAN * spread / math.sqrt(len(samples)) / centre
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.statistics import student
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
+from deepbench_ops.statistics.spread import NORMAL, scaled_mad
 from deepbench_ops.statistics.stopping import looks
 
 samples = st.lists(st.floats(1e-9, 1e5), min_size=FEWEST_SAMPLES, max_size=30)
@@ -73,3 +74,20 @@ def test_the_simulation_judges_as_verdicts_do():
     command = [sys.executable, str(script), "--trials", "30"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert 3 == done.stdout.count("30 trials a row")
+
+
+def test_the_spread_of_normal_samples_is_their_standard_deviation():
+    """Of many samples, also about a centre that is known."""
+    samples = np.random.default_rng(1).normal(3.0, 0.5, 20_001)
+    assert 0.5 == pytest.approx(float(scaled_mad(samples)), rel=0.02)
+    assert 0.5 == pytest.approx(float(scaled_mad(samples, centre=3.0)), rel=0.02)
+
+
+def test_a_few_outliers_do_not_move_the_spread():
+    """The median of these samples is 1, and that of their deviations is 1."""
+    assert NORMAL == scaled_mad([1.0, 0.0, 1.0, 2.0, 998.0, -4.0, 2.0])
+
+
+def test_the_spread_is_taken_over_the_last_axis():
+    """Each row of samples has its own."""
+    assert [NORMAL, 10 * NORMAL] == scaled_mad([[1, 2, 3], [10, 20, 30]]).tolist()
