@@ -17,8 +17,8 @@ from pathlib import Path
 
 from deepbench_ops import lifetime
 from deepbench_ops.distributed import forked, local, pattern, transport
-from deepbench_ops.distributed.message_channel import Line
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.messages import MessageSocket
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def start(name: str, size: int, folder: Path) -> None:
     """Start the ranks, and return when all have ended."""
     lifetime.outlive_parent()  # `_follow` sees to the ranks and the folder
     lifetime.bind_forks()
-    line = Line.to(folder / local.SOCKET)
+    line = MessageSocket.to(folder / local.SOCKET)
     try:
         transport.load(name)
     except Unsupported as reason:
@@ -52,7 +52,7 @@ def start(name: str, size: int, folder: Path) -> None:
         line.send({"ended": ranks.pop(child), "status": os.waitstatus_to_exitcode(status)})
 
 
-def _follow(line: Line, folder: Path) -> None:
+def _follow(line: MessageSocket, folder: Path) -> None:
     """When the group is gone, end with all ranks, those that are stopped included."""
     while line.receive() is not None:
         continue

@@ -21,8 +21,8 @@ from typing import NoReturn
 
 from deepbench_ops.distributed import fork_server, forked, launch, local, transport
 from deepbench_ops.distributed.member import BLAMELESS, STAGES
-from deepbench_ops.distributed.message_channel import Line, Message
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.messages import Message, MessageSocket
 
 TIMEOUT_SECONDS = 120.0
 """How long an order may take, and the start, unless the caller says otherwise."""
@@ -65,7 +65,7 @@ class Group:
         self.size = self.here = size
         self.timeout = timeout
         self.pids: dict[int, int] = {}
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, MessageSocket] = {}
         self._ended: dict[int, int] = {}
         self._process: Process | None = None
         self._selector = selectors.DefaultSelector()
@@ -174,12 +174,12 @@ class Group:
         for key, _ in events:
             if key.fileobj is self._listener:
                 connection, _ = self._listener.accept()
-                self._selector.register(Line(connection), selectors.EVENT_READ)
+                self._selector.register(MessageSocket(connection), selectors.EVENT_READ)
             else:
                 heard.extend(self._read(key.fileobj))  # type: ignore[arg-type]
         return heard
 
-    def _read(self, line: Line) -> Iterator[tuple[int, Message | None]]:
+    def _read(self, line: MessageSocket) -> Iterator[tuple[int, Message | None]]:
         messages = line.receive()
         if messages is None:
             self._selector.unregister(line)

@@ -17,9 +17,9 @@ from typing import NoReturn
 
 from deepbench_ops.distributed import launcher
 from deepbench_ops.distributed.member import STAGES, Member
-from deepbench_ops.distributed.message_channel import Message
 from deepbench_ops.distributed.transport import Transport
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.messages import Message
 
 ROLL_SECONDS = 5.0
 """How long a roll call waits: all learn of trouble at about the same time."""

@@ -17,8 +17,8 @@ from typing import Any
 from deepbench_ops import lifetime
 from deepbench_ops.distributed import launcher, transport
 from deepbench_ops.distributed.member import Member
-from deepbench_ops.distributed.message_channel import Line, Message
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.messages import Message, MessageSocket
 
 SOCKET = "group"
 """Name of the group's socket in its folder, which also holds each rank's last words."""
@@ -46,7 +46,7 @@ class Seat:
 
     def __init__(self, folder: Path, rank: int, size: int, name: str) -> None:
         self._folder = folder
-        self._line = Line.to(folder / SOCKET)
+        self._line = MessageSocket.to(folder / SOCKET)
         self._rank = rank
         self._size = size
         self._name = name

@@ -1,10 +1,9 @@
-"""Worker process of a release, one side of a pair: asked for slices, and stopped in between.
+"""Worker process of a release, one side of a pair: it times slices, and is stopped in between.
 
-Ctrl-C reaches the process that asks alone, which then ends its workers; they end with it as well
-when it is killed.
+Ctrl-C reaches only the process that commands it, which then ends its workers; they end with it as
+well when it is killed.
 """
 
-import json
 import os
 import select
 import signal
@@ -13,13 +12,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from deepbench_ops import lifetime
+from deepbench_ops import lifetime, messages
 from deepbench_ops.errors import DeepbenchError
 
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start one side: a release's interpreter, what selects it, and what it runs."""
+    """How to start one side: a release's interpreter, variables that select it, and its program."""
 
     python: str
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -31,14 +30,13 @@ class WorkerEnded(DeepbenchError):
 
 
 class LiveWorker:
-    """A worker, pinned to cores, that runs when it is told to go on and not otherwise."""
+    """A worker, pinned to cores, that runs only while an answer is awaited."""
 
     def __init__(self, launch: Launch, cores: set[int]) -> None:
         self._process = subprocess.Popen(
             [launch.python, *launch.program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
             env={**os.environ, **launch.environ},
             process_group=0,
             preexec_fn=lifetime.with_this_process(),
@@ -52,7 +50,7 @@ class LiveWorker:
             raise
 
     def ask(self, **command: object) -> dict[str, float]:
-        """Give the worker a command, and return what it answers, stopped again.
+        """Return the worker's answer to a command; the worker is stopped again then.
 
         Raises DeepbenchError with the worker's own reason when it answers with an error.
         """
@@ -64,9 +62,8 @@ class LiveWorker:
     def tell(self, **command: object) -> None:
         """Give the worker a command, which it reads when it goes on."""
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended, and the missing answer will say so
-            self._process.stdin.write(json.dumps(command) + "\n")
-            self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has ended: the missing answer will show that
+            messages.write(self._process.stdin, command)
 
     def go_on(self, seconds: float | None = None) -> dict[str, float] | None:
         """Let it run until it answers, or for so long; return the answer, None where none came.
@@ -93,10 +90,10 @@ class LiveWorker:
 
     def _line(self) -> dict[str, float]:
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
+        answer = messages.read(self._process.stdout)
+        if answer is None:
             raise WorkerEnded(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
-        return dict(json.loads(line))
+        return answer
 
 
 def _checked(answer: dict[str, float]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops import lifetime
+from deepbench_ops import lifetime, messages
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record
 
@@ -49,13 +49,12 @@ def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, A
 def main() -> None:
     """Measure the task in the argument, as JSON; print the answer."""
     task = json.loads(sys.argv[1])
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # a framework's output is no answer
+    answers = messages.reserved_output()
     try:
         answer = _measure(**task)
     except (DeepbenchError, Unsupported) as wrong:
         answer = {"error": str(wrong)}
-    print(json.dumps(answer), file=answers)
+    messages.write(answers, answer)
 
 
 def _measure(family: str, problem: str, precision: str, operation: str) -> dict[str, Any]:

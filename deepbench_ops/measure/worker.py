@@ -1,18 +1,18 @@
-"""The live half of a pair: a process that prepares kernels and times slices when told to.
+"""The live half of a pair: a process that prepares kernels and times slices on command.
 
-It speaks JSON lines on standard input and output, so that it runs in any release's
+Commands and answers are messages on standard input and output, so that it runs in any release's
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
 "operation": ...}`` answers with seconds per call and whether a slice may be stopped on its way,
 ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
 answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
 """
 
-import json
 import os
 import sys
 import time
 from typing import Any
 
+from deepbench_ops import messages
 from deepbench_ops.measure import kernel_run, threads
 from deepbench_ops.measure.sampling import time_calls
 
@@ -39,7 +39,7 @@ class Worker:
         return {"seconds": seconds, "stoppable": alone}
 
     def slice(self, calls: int) -> dict[str, object]:
-        """Time one slice, after one call that finds out what sleeping has cost the caches."""
+        """Time one slice, after one call that refills the caches if they were lost."""
         if calls > 1:
             self._kernel.run()
         seconds = time_calls(self._kernel, calls)
@@ -48,21 +48,18 @@ class Worker:
 
 def main() -> None:
     """Answer commands until standard input ends."""
-    # Whatever a framework prints must not get between the answers.
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
+    answers = messages.reserved_output()
     kernel_run.preload(calibrating=False)  # the other side of the pair is the reference
     worker = Worker()
-    print(json.dumps({"ready": True}), file=answers)
-    for line in sys.stdin:
-        command = json.loads(line)
+    messages.write(answers, {"ready": True})
+    while (command := messages.read(sys.stdin.buffer)) is not None:
         do = command.pop("do")
         try:
             answer = worker.prepare(**command) if do == "prepare" else worker.slice(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         try:
-            print(json.dumps(answer), file=answers)
+            messages.write(answers, answer)
         except BrokenPipeError:
             os._exit(1)  # the process that asked has ended, and will end this one
 

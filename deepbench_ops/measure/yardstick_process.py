@@ -10,7 +10,6 @@ One such process serves all that are forked after it was started. Its program is
 the asker go on when the other is killed.
 """
 
-import json
 import mmap
 import os
 import signal
@@ -19,9 +18,9 @@ import sys
 import time
 from contextlib import suppress
 from itertools import count
-from typing import IO, NoReturn
+from typing import NoReturn
 
-from deepbench_ops import lifetime
+from deepbench_ops import lifetime, messages
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
 from deepbench_ops.measure.wait_budget import WaitBudget
@@ -31,7 +30,7 @@ STOPPING_SECONDS = 0.0002
 
 
 class YardstickProcess:
-    """Starts the other end once, and hands out clients that ask it."""
+    """The yardstick's process, started once, which serves any number of clients."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -52,17 +51,18 @@ class YardstickProcess:
         # A process killed while it waited leaves its answer behind for the next one to find.
         name = f"{os.getpid()}-{next(self._numbers)}"
         try:
-            _send(self._process.stdin, {"name": name, "stop": os.getpid(), **command})
-            answer = _receive(self._process.stdout)
+            command |= {"name": name, "stop": os.getpid()}
+            messages.write(self._process.stdin, command)
+            answer = messages.read(self._process.stdout)
             while answer and answer["name"] != name:
-                answer = _receive(self._process.stdout)
+                answer = messages.read(self._process.stdout)
         except BrokenPipeError:
             answer = None
         if answer is None:
             raise DeepbenchError("the yardstick's process has ended; start the run again")
         if "error" in answer:
-            raise DeepbenchError(str(answer["error"]))
-        return float(str(answer["seconds"]))
+            raise DeepbenchError(answer["error"])
+        return float(answer["seconds"])
 
     def close(self) -> None:
         """End the process."""
@@ -73,9 +73,9 @@ class YardstickProcess:
 
 
 class YardstickClient:
-    """What `sampling.measure` holds a kernel against.
+    """The yardstick as `sampling.measure` reads it.
 
-    nominal: what it reads on this machine undisturbed, None where nobody has looked.
+    nominal: seconds that it reads on this machine undisturbed, None where they are not known.
     """
 
     def __init__(self, kind: str, nominal: float | None, server: YardstickProcess) -> None:
@@ -89,7 +89,7 @@ class YardstickClient:
         return self._server.ask(do="slice", kind=self.kind, units=units)
 
     def units_for(self, seconds: float) -> int:
-        """Return how many units fill about ``seconds``."""
+        """Return the number of units that take about ``seconds``."""
         return max(1, round(seconds / self._unit_seconds))
 
     def may_wait(self, seconds: float) -> bool:
@@ -147,25 +147,15 @@ class _Reader:
         return self._yardsticks[kind]
 
 
-def _send(stream: IO[bytes], message: dict[str, object]) -> None:
-    stream.write(json.dumps(message).encode() + b"\n")
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> dict[str, object] | None:
-    line = stream.readline()
-    return json.loads(line) if line else None
-
-
 def main() -> None:
     """Start the reader, and let the process that it holds go on should it be killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asker decides when this ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asking process decides when this ends
     held, guardian = _Held(), os.getpid()
     reader = os.fork()
     if not reader:
         _read(held, guardian)
     for stream in (sys.stdin, sys.stdout):
-        os.close(stream.fileno())  # the reader's end alone says whether someone answers
+        os.close(stream.fileno())  # only the reader's end may answer
     os.waitpid(reader, 0)
     with suppress(ProcessLookupError):
         held.release()
@@ -187,20 +177,19 @@ def _read(held: _Held, guardian: int) -> NoReturn:
 
 
 def _answer(reader: _Reader) -> None:
-    while (command := _receive(sys.stdin.buffer)) is not None:
-        name, do, stop = command["name"], command["do"], int(str(command["stop"]))
-        kind = str(command["kind"])
-        answer: dict[str, object] = {"name": name}
+    while (command := messages.read(sys.stdin.buffer)) is not None:
+        do, kind = command["do"], command["kind"]
+        answer = {"name": command["name"]}
         try:
             if do == "wait":
-                answer["seconds"] = reader.wait(float(str(command["seconds"])))
+                answer["seconds"] = reader.wait(command["seconds"])
             elif do == "unit":
                 answer["seconds"] = reader.unit(kind)
             else:
-                answer["seconds"] = reader.slice(kind, int(str(command["units"])), stop)
+                answer["seconds"] = reader.slice(kind, command["units"], command["stop"])
         except (DeepbenchError, ProcessLookupError) as error:
             answer["error"] = str(error)
-        _send(sys.stdout.buffer, answer)
+        messages.write(sys.stdout.buffer, answer)
 
 
 if __name__ == "__main__":

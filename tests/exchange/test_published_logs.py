@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from program_logs import GEMM, output
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import joining, logs, publication
 from deepbench_ops.problems import load
 from deepbench_ops.problems.conv import Conv
 
-GEMM = "    m       n      k      a_t     b_t      precision        time (usec) "
 CONV = (
     "   w      h      c      n      k      f_w    f_h  pad_w  pad_h    stride_w  stride_h    "
     "precision  fwd_time (usec)  "
@@ -29,13 +29,6 @@ SPARSE = (
 )
 WORDS = {"float32": "float", "float16": "half", "int8": "int8"}
 MICROSECONDS = st.integers(1, 10_000_000)
-
-
-def output(header, *rows, width=88, running="training"):
-    """As the programs frame it: what runs, a line of dashes, headers, rows."""
-    return "\n".join(
-        [f"Running {running} benchmark ", "Times".rjust(30), "-" * width, header, *rows]
-    )
 
 
 def facts(text):

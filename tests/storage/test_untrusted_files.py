@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import deepbench
-from test_published_logs import GEMM, output
+from program_logs import GEMM, output
 
 from deepbench_ops.exchange import logs
 
