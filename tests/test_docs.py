@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from deepbench_ops.exchange import plausible
+from deepbench_ops.machine import roofs, steadiness
+
 ROOT = Path(__file__).parent.parent
 FRONT = [
     ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "results/README.md")
@@ -73,3 +76,26 @@ def test_the_architecture_lists_every_folder():
     listed = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
     folders = {path.parent.name for path in (ROOT / "deepbench_ops").glob("*/__init__.py")}
     assert sorted(folders) == sorted(listed)
+
+
+LIMITS = {
+    "less than {:g} or more than {:g} times its nominal": steadiness.SCALING,
+    "not within {:.0%} of": (steadiness.CONFIRMED - 1,),
+    "a factor of {:g}, or {:g} robust": (steadiness.LEAST_APART, steadiness.DEVIATIONS),
+    "than {:g} times the peak": (roofs.BEYOND,),
+    "1 x 1 {:g} times that": (roofs.FAST_ALGORITHM,),
+    "more than {:g} times the memory": (roofs.BEYOND_CACHES,),
+    "{:g} times where the operands are {:g} times": (roofs.BEYOND_MEMORY, roofs.LARGER),
+    "more than {:g} times off the median of its own samples": (plausible.ANOTHER_UNIT,),
+    "more than {:g} times off the median of its raw": (plausible.NOT_ITS_OWN,),
+    "less than a {:g}th of the peak": (1 / plausible.TOO_SLOW,),
+    "{:g} kernels of a family": (plausible.A_FAMILY,),
+}
+"""Sentences of the page of limits, and the constants in them."""
+
+
+@pytest.mark.parametrize("sentence", LIMITS)
+def test_the_page_of_limits_has_the_constants(sentence):
+    """A limit is the one of the code, here and on its page."""
+    page = (ROOT / "docs" / "reference" / "limits.md").read_text().replace(" %", "%")
+    assert sentence.format(*LIMITS[sentence]) in page.replace("\n", " ")

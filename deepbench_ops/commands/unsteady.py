@@ -32,9 +32,10 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
         asv run --bench "$(deepbench unsteady numpy-2.4.6)" numpy-2.4.6
 
     A point is unsteady for one of three reasons: half of its slices or more were taken while the
-    yardstick read less than 0.8 or more than 1.25 times its nominal value and the others do not
-    confirm its time; no majority of its processes agrees; or its time beats the machine's peak or
-    bandwidth. It stays in the results, and is left out of rankings, verdicts and submissions.
+    yardstick was far from its nominal value and the others do not confirm its time; no majority of
+    its processes agrees; or its time beats the machine's peak or bandwidth. It stays in the
+    results, and is left out of rankings, verdicts and submissions. docs/reference/limits.md has
+    the limits.
 
     The pattern goes to standard output; the points with their reasons, their number and the command
     go to standard error.
