@@ -124,9 +124,10 @@ def _narrowed(problem: str, releases: "list[Release]", steps: "list[Step]") -> s
 
 
 def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
-    from deepbench_ops.releases import table, wheel
+    from deepbench_ops import project
+    from deepbench_ops.releases import results_table, table, wheel
 
-    releases = table.measurable()
+    releases = results_table.measurable(project.results())
     ends = span.split("..")
     if len(ends) != 2 or not all(ends):
         raise DeepbenchError(f"{span} is no span of releases: write numpy-1.26.4..numpy-2.2.6")

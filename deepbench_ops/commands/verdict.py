@@ -106,13 +106,15 @@ def verdict(
     from deepbench_ops.analysis.causes import causes
     from deepbench_ops.analysis.settings import notes
     from deepbench_ops.analysis.unsteady import remarks
+    from deepbench_ops.releases import results_table, table
 
-    earliest = date.min if since is None else _release(since).date
-    only = None if release is None else _release(release)
+    order = results_table.measurable(results)
+    earliest = date.min if since is None else table.find(since, order).date
+    only = None if release is None else table.find(release, order)
     if machine is not None and all_machines:
         raise DeepbenchError("give either --machine or --all-machines")
-    lines = _lines(results, _machines(results, machine, all_machines))
-    _demand_releases(lines, since, only)
+    lines = _lines(results, _machines(results, machine, all_machines, order), order)
+    _demand_releases(lines, since, earliest, only)
     every = [point for line in lines for point in line.points]
     say([*notes(every), *remarks(every)], form)
     found = [
@@ -124,7 +126,7 @@ def verdict(
     suspects = found
     if confirmed is not None:
         found = [cause for cause in found if confirmed.repeats(cause)]
-    news = _news(results, found)
+    news = _news(results, found, order)
     judged = any(line.judgeable for line in lines)
     if form == "junit":
         click.echo(_junit(lines, found))
@@ -135,56 +137,57 @@ def verdict(
         if confirmed is not None:
             click.echo(_not_repeated(suspects, confirmed))
     if not judged:
-        raise DeepbenchError(_too_short(lines, all_machines))
+        raise DeepbenchError(_too_short(lines, all_machines, order))
     sys.exit(_status(lines, found, confirmed))
 
 
-def _machines(results: Path, machine: str | None, all_machines: bool) -> list[str]:
+def _machines(
+    results: Path, machine: str | None, all_machines: bool, order: "Sequence[Release]"
+) -> list[str]:
     from deepbench_ops.analysis import points
 
     if not all_machines:
-        return [machine_with_results(results, machine, _history())]
+        return [machine_with_results(results, machine, _history(order))]
     found = points.machines(results)
     if not found:
         raise DeepbenchError(f"{results}: no machine has results there")
     return found
 
 
-def _history() -> str:
+def _history(order: "Sequence[Release]") -> str:
     """Return how many releases a verdict needs, and the command that measures so many."""
     from deepbench_ops.analysis.history import FEWEST_RELEASES
-    from deepbench_ops.releases import table
 
-    numpy = [one.name for one in table.measurable() if one.framework == "numpy"]
+    numpy = [one.name for one in order if one.framework == "numpy"]
     before, newest = numpy[-FEWEST_RELEASES - 1], numpy[-1]
     return f"the {FEWEST_RELEASES} releases that a verdict needs with {SELECTED} {before}..{newest}"
 
 
-def _too_short(lines: "Sequence[Line]", all_machines: bool) -> str:
+def _too_short(lines: "Sequence[Line]", all_machines: bool, order: "Sequence[Release]") -> str:
     most = max((len({point.release for point in line.points}) for line in lines), default=0)
     others = "" if all_machines else " (--all-machines shows those of others)"
     return (
         f"no kernel has enough releases for a verdict, the most is {most}{others}: measure"
-        f" {_history()}"
+        f" {_history(order)}"
     )
 
 
-def _demand_releases(lines: "Sequence[Line]", since: str | None, only: "Release | None") -> None:
+def _demand_releases(
+    lines: "Sequence[Line]", since: str | None, earliest: date, only: "Release | None"
+) -> None:
     """Raise DeepbenchError where no line that is judged has the releases asked for."""
     judged = {point.release for line in lines if line.judgeable for point in line.points}
     if not judged:
         return
     if only is not None and only not in judged:
         raise DeepbenchError(f"{only.name}: no kernel with enough releases for a verdict has it")
-    if since is not None and all(one.date <= _release(since).date for one in judged):
+    if since is not None and all(one.date <= earliest for one in judged):
         raise DeepbenchError(f"no release after {since} is measured: nothing to compare")
 
 
-def _lines(results: Path, chosen: Sequence[str]) -> "list[Line]":
+def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
     from deepbench_ops.analysis import history, points
-    from deepbench_ops.releases import table
 
-    order = table.measurable()
     releases = {release.hash: release for release in order}
     return [
         line
@@ -193,19 +196,12 @@ def _lines(results: Path, chosen: Sequence[str]) -> "list[Line]":
     ]
 
 
-def _release(name: str) -> "Release":
-    from deepbench_ops.releases import table
-
-    return table.find(name, table.load())
-
-
-def _news(results: Path, found: "Sequence[Cause]") -> News:
+def _news(results: Path, found: "Sequence[Cause]", order: "Sequence[Release]") -> News:
     from deepbench_ops.analysis.software_versions import changed, stacks
-    from deepbench_ops.releases import table
 
     news = {}
     for machine in dict.fromkeys(cause.machine for cause in found):
-        facts = {one.release: one.facts for one in stacks(results, machine, table.measurable())}
+        facts = {one.release: one.facts for one in stacks(results, machine, order)}
         for cause in found:
             if cause.machine == machine and {cause.before, cause.after} <= facts.keys():
                 news[_between(cause)] = changed(facts[cause.before], facts[cause.after])

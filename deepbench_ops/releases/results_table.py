@@ -55,6 +55,11 @@ def load(results: Path) -> tuple[Release, ...]:
     return table.with_plugins(known.values())
 
 
+def measurable(results: Path) -> list[Release]:
+    """Return those of `load` that can be measured: no published figures."""
+    return [release for release in load(results) if release.measurable]
+
+
 def append(results: Path, releases: Iterable[Release]) -> int:
     """Add those rows that the table of a results folder lacks; return how many."""
     releases = list(releases)
