@@ -1,0 +1,75 @@
+"""The docstrings of the package: where they are missing, and which use words that make them hard
+to read."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent.parent / "deepbench_ops"
+
+AVOIDED = re.compile(r"\b(told|beside|nobody|anew|whoever|of which)\b", re.IGNORECASE)
+"""Words that are hard to read for those whose English is plain."""
+
+RIDDLE = re.compile(r"(^|\. )What [^?]*$", re.DOTALL)
+"""A sentence that begins with "What" and is no question."""
+
+HOOKS = ("kernel_", "setup", "teardown")
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def modules() -> list[Path]:
+    """Return the files of the package."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def folder_of(module: Path) -> str:
+    """Return the folder of the package that a module lies in; "" for the package itself."""
+    return module.relative_to(PACKAGE).parts[0] if module.parent != PACKAGE else ""
+
+
+def missing(module: Path) -> list[str]:
+    """Return "line name" of each public class, function and method without a docstring.
+
+    Methods of derived classes are left out, since the base class may document them, and asv's hooks
+    in the suite, which their class documents.
+    """
+    found: list[Definition] = []
+    for parent in ast.walk(ast.parse(module.read_text())):
+        if isinstance(parent, ast.Module) or (isinstance(parent, ast.ClassDef) and _plain(parent)):
+            found += [each for each in parent.body if isinstance(each, Definition)]
+    return [
+        f"{each.lineno} {each.name}"
+        for each in found
+        if not each.name.startswith(("_", *HOOKS)) and ast.get_docstring(each) is None
+    ]
+
+
+def _plain(definition: ast.ClassDef) -> bool:
+    """Return whether a class is derived from none, or is a protocol or a tuple."""
+    bases = {base.id for base in definition.bases if isinstance(base, ast.Name)}
+    return not definition.bases or bool(bases & {"Protocol", "NamedTuple", "ABC"})
+
+
+def unclear(module: Path) -> list[str]:
+    """Return "line words" of each docstring with a word to avoid, those of constants included."""
+    found = []
+    for line, text in _texts(ast.parse(module.read_text())):
+        words = [match[0] for match in AVOIDED.finditer(text)]
+        if RIDDLE.search(text):
+            words.append("What")
+        if words:
+            found.append(f"{line} {', '.join(words)}")
+    return found
+
+
+def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and text of every string that stands alone as a statement: docstrings."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            yield node.lineno, node.value.value
