@@ -11,7 +11,8 @@ PACKAGE = Path(deepbench_ops.__file__).parent
 NAME = PACKAGE.name
 
 ORDER = (
-    *("errors", "left_out", "lifetime", "inputs", "conditions", "statistics", "storage"),
+    *("errors", "left_out", "lifetime", "messages", "inputs", "conditions"),
+    *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
     *("machine", "project", "releases", "asv_adapter", "new_project"),
     *("analysis", "exchange", "pages", "commands", "cli"),

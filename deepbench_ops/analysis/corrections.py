@@ -15,8 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from deepbench_ops.analysis import misplaced_times
-from deepbench_ops.asv_adapter import published_results, stored
-from deepbench_ops.asv_adapter.loaded import State, state
+from deepbench_ops.asv_adapter import published_results, result_files
 from deepbench_ops.asv_adapter.published_results import (
     ALTERNATIVES,
     WORKBOOK,
@@ -25,6 +24,7 @@ from deepbench_ops.asv_adapter.published_results import (
     day_of,
     taken_apart,
 )
+from deepbench_ops.asv_adapter.result_cache import State, state
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.roofs import BEYOND, asked, fast_factor
@@ -112,7 +112,7 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
     for path, _ in files:
         with suppress(DeepbenchError):  # a damaged file is named where its values are read
             if path.suffix == ".json":
-                filed[path] = stored.read(path)
+                filed[path] = result_files.read(path)
     paths = sorted(filed, key=lambda path: day_of(filed[path]))
     dated = [Dated(day_of(filed[path]), *taken_apart(filed[path])) for path in paths]
     peaks = _peaks(folder) if paths else {}

@@ -14,11 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from asv.results import Results
-
 from deepbench_ops import left_out
 from deepbench_ops.analysis import corrections
-from deepbench_ops.asv_adapter import stored, values
+from deepbench_ops.asv_adapter import result_files, results_fields
+from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.measure import settings
@@ -219,7 +218,7 @@ def load(
         judge = Judge.of(results / machine)
         found = [
             point
-            for result in stored.of_machine(results / machine, report)
+            for result in result_files.of_machine(results / machine, report)
             for point in _points(
                 result,
                 machine,
@@ -227,7 +226,7 @@ def load(
                 judge,
                 rounds,
                 samples,
-                slips.get(Path(result._filename).name, set()),
+                slips.get(results_fields.path_of(result).name, set()),
                 strange,
             )
         ]
@@ -271,8 +270,8 @@ def _points(
     odd = next(
         (f"{v!r} is no condition" for v in conditions.values() if not CONDITION.fullmatch(v)), ""
     )
-    file = judge.file(Path(result._filename))
-    for name, key, value, stat, several in values.each(result):
+    file = judge.file(results_fields.path_of(result))
+    for name, key, value, stat, several in results_fields.each(result):
         if (name, key) in slips:
             continue
         plain = unquoted(name, key)[1]

@@ -12,7 +12,8 @@ from typing import Any
 from asv.benchmarks import Benchmarks
 from asv.util import load_json
 
-from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter import result_files
+from deepbench_ops.asv_adapter.result_checks import is_list_of_texts
 from deepbench_ops.storage import limited
 
 FILE = "benchmarks.json"
@@ -33,8 +34,8 @@ def demand_whole(path: Path) -> None:
         for name, benchmark in found.items():
             if name != "version":
                 _check(name, benchmark)
-    except stored.DAMAGE as wrong:
-        raise stored.damaged(path, wrong) from None
+    except result_files.DAMAGE as wrong:
+        raise result_files.damaged(path, wrong) from None
 
 
 def _check(name: str, benchmark: Any) -> None:
@@ -48,7 +49,7 @@ def _check(name: str, benchmark: Any) -> None:
         if not isinstance(text, str | None if field == "pretty_name" else str):
             raise ValueError(f"{name} has the {field} {text!r}")
     names, axes = benchmark.get("param_names") or [], benchmark.get("params") or []
-    if not (stored.is_list_of_texts(axes) and stored.is_list_of_texts([names] if names else [])):
+    if not (is_list_of_texts(axes) and is_list_of_texts([names] if names else [])):
         raise ValueError(f"{name} has parameters that are no texts")
     if len(names) != len(axes):
         raise ValueError(f"{name} has {len(axes)} parameters and {len(names)} names")

@@ -8,7 +8,7 @@ from typing import Any
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
-from deepbench_ops.asv_adapter import asv_files
+from deepbench_ops.asv_adapter import atomic_json, result_files
 from deepbench_ops.asv_adapter.patch import Patch, applied
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import limited, locks
@@ -102,7 +102,7 @@ def save(identity: dict[str, str]) -> str:
     name = identity["machine"]
     path: str = MachineCollection.get_machine_file_path()
     with (
-        applied(asv_files.PATCHES),
+        applied(atomic_json.PATCHES),
         locks.writing(Path(path).parent, doing="deepbench machine"),
     ):
         MachineCollection.save(name, {**stored().get(name, {}), **identity})
@@ -114,7 +114,7 @@ def take_over(results: Path, name: str) -> None:
     path = results / name / "machine.json"
     if path.exists():
         with locks.results(results, doing="deepbench machine"):
-            asv_files.write_machine(path, stored()[name])
+            result_files.write_machine(path, stored()[name])
 
 
 PATCHES = (

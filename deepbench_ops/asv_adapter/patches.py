@@ -6,27 +6,27 @@ that the rows come from. `python -m deepbench_ops.asv_adapter` prints the table.
 
 from deepbench_ops.asv_adapter import (
     asv_commands,
-    asv_files,
-    asv_tables,
-    forecast,
+    atomic_json,
     machine_entry,
+    ongoing_run,
     patch,
-    published_suite,
+    printed_tables,
+    published_benchmarks,
+    result_saving,
     run_command,
-    saving,
-    watch,
+    run_forecast,
 )
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.publishing import publish_command
 
 TABLE: tuple[Patch, ...] = (
-    *asv_files.PATCHES,
+    *atomic_json.PATCHES,
     *machine_entry.PATCHES,
-    *saving.PATCHES,
-    *asv_tables.PATCHES,
-    *published_suite.PATCHES,
-    *watch.PATCHES,
-    *forecast.PATCHES,
+    *result_saving.PATCHES,
+    *printed_tables.PATCHES,
+    *published_benchmarks.PATCHES,
+    *ongoing_run.PATCHES,
+    *run_forecast.PATCHES,
     *run_command.PATCHES,
     *publish_command.PATCHES,
     *asv_commands.PATCHES,

@@ -13,7 +13,14 @@ from pathlib import Path
 from asv.console import log
 
 from deepbench_ops import lifetime
-from deepbench_ops.asv_adapter import environment, patches, repo, run_command, saving, watch
+from deepbench_ops.asv_adapter import (
+    environment,
+    ongoing_run,
+    patches,
+    repo,
+    result_saving,
+    run_command,
+)
 from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import frameworks, run_cache
 from deepbench_ops.errors import DeepbenchError
@@ -35,7 +42,7 @@ def setup() -> None:
     os.environ[record.SPOOL_VARIABLE] = str(spool)
     os.environ[run_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
-    watch.begin(spool)
+    ongoing_run.begin(spool)
     install()
 
 
@@ -52,9 +59,9 @@ def report_unsteady(results: Path) -> None:
 
     try:
         releases = {release.hash: release for release in results_table.load(results)}
-        for line in unsteady.after_run(saving.written, releases):
+        for line in unsteady.after_run(result_saving.written, releases):
             log.warning(line)
-        for line in unsteady.not_taken(saving.remeasured.not_taken, releases):
+        for line in unsteady.not_taken(result_saving.remeasured.not_taken, releases):
             log.warning(line)
     except DeepbenchError as error:
         log.warning(str(error))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from asv.results import Results
 
-from deepbench_ops.asv_adapter import stored, values
+from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage.result_key import ResultKey
 
@@ -40,20 +40,22 @@ def load(path: Path) -> tuple[Values, Stack]:
 
     Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
     """
-    return taken_apart(stored.whole(path))
+    return taken_apart(result_files.whole(path))
 
 
 def taken_apart(published: Results) -> tuple[Values, Stack]:
     """Return the values of a published result, and the stack that they were measured with."""
-    found = {(one.name, one.key): one.samples or [one.value] for one in values.each(published)}
-    return found, dict(published._requirements)
+    found = {
+        (one.name, one.key): one.samples or [one.value] for one in results_fields.each(published)
+    }
+    return found, dict(results_fields.libraries(published))
 
 
 def stack_of(folder: Path, release: Release) -> Stack:
     """Return the stack of a machine's results of a release, all files together."""
     stack: Stack = {}
     for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
-        stack = joined(stack, dict(stored.read(path)._requirements))
+        stack = joined(stack, results_fields.libraries(result_files.read(path)))
     return {name: text for name, text in stack.items() if name != WORKBOOK}
 
 

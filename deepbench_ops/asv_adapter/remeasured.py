@@ -8,13 +8,14 @@ Samples that a user appends replace nothing, and are stored whatever they say.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from asv.results import Results
 from asv_runner.statistics import compute_stats
 
+from deepbench_ops.asv_adapter import results_fields
+from deepbench_ops.asv_adapter.results_fields import Fields
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.point_records import File
@@ -22,9 +23,7 @@ from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
-from deepbench_ops.storage.result_key import ResultKey
-
-COLUMNS = ("_results", "_samples", "_stats")
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 
 class NotTaken(NamedTuple):
@@ -112,7 +111,7 @@ class _Judge:
 
     def protects(self, key: ResultKey, records: Sequence[Record]) -> bool:
         """Whether the stored point is steady, and of an earlier run than `records`."""
-        value = _at(self.stored, key, "_results")
+        value, _, _ = _at(self.stored, key)
         if value is None or value != value or why_not(*key):
             return False
         known = self._of_machine().file(self.path).of(key)
@@ -150,37 +149,39 @@ def _key(entry: Record) -> ResultKey:
     return entry["benchmark"], tuple(map(str, entry["params"]))
 
 
-def _places(results: Results, name: str) -> dict[tuple[str, ...], int]:
-    """Places of a benchmark's values by its plain parameters."""
-    keys = product(*(results._benchmark_params.get(name) or ()))
-    return {tuple(text.strip("'") for text in key): i for i, key in enumerate(keys)}
+def _place(fields: Fields, key: ResultKey) -> int | None:
+    """Return the place of a plain key in the columns of its benchmark; None where it has none."""
+    name, _ = key
+    places = {unquoted(name, each): place for place, each in enumerate(fields.keys(name))}
+    return places.get(key)
 
 
-def _at(results: Results, key: ResultKey, kind: str) -> Any:
-    name, params = key
-    column = getattr(results, kind).get(name)
-    place = _places(results, name).get(params)
-    return column[place] if column and place is not None else None
+def _at(results: Results, key: ResultKey) -> tuple[Any, ...]:
+    """Return value, samples and statistics of a point, None for each that a result lacks."""
+    fields = results_fields.of(results)
+    place, found = _place(fields, key), (column.get(key[0]) for column in fields.columns)
+    return tuple(column[place] if column and place is not None else None for column in found)
 
 
 def _fresh(new: Results, stored: Results, key: ResultKey) -> list[float]:
     """Return the samples of this round alone: asv joins later rounds to those stored."""
-    samples = _at(new, key, "_samples") or []
+    _, samples, _ = _at(new, key)
+    _, before, _ = _at(stored, key)
     joined = new.added.get(key[0], False)
-    return list(samples[len(_at(stored, key, "_samples") or []) if joined else 0 :])
+    return list((samples or [])[len(before or []) if joined else 0 :])
 
 
 def _put(new: Results, key: ResultKey, stored: Results, samples: list[float] | None) -> None:
     """Give a point the value that these samples have; None: the stored one."""
-    if samples is None:
-        values = [_at(stored, key, kind) for kind in COLUMNS]
-    else:
-        number = (_at(new, key, "_stats") or {}).get("number", 1)
-        value, stats = compute_stats(samples, number)
-        values = [value, samples, stats]
-    name, params = key
-    places = _places(new, name)
-    for kind, value in zip(COLUMNS, values, strict=True):
-        column = getattr(new, kind)
-        column[name] = list(column.get(name) or [None] * len(places))
-        column[name][places[params]] = value
+    entries = _at(stored, key)
+    if samples is not None:
+        _, _, stats = _at(new, key)
+        value, stats = compute_stats(samples, (stats or {}).get("number", 1))
+        entries = value, samples, stats
+    name, fields = key[0], results_fields.of(new)
+    place, count = _place(fields, key), len(fields.keys(name))
+    assert place is not None  # the run has measured it
+    for column, entry in zip(fields.columns, entries, strict=True):
+        values = list(column.get(name) or [None] * count)
+        values[place] = entry
+        column[name] = values

@@ -20,7 +20,7 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import asv_commands, forecast, repo, watch
+from deepbench_ops.asv_adapter import asv_commands, ongoing_run, repo, run_forecast
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import settings
@@ -47,7 +47,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         if notice := settings.notice(settings.foreign()):
             log.warning(notice)
         asv_commands.demand_same_machine(conf, kwargs.get("machine"))
-        ongoing = watch.current()
+        ongoing = ongoing_run.current()
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
         releases = conf.dvcs == repo.ReleaseRepo.dvcs
@@ -57,8 +57,8 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
                 range_spec = get_repo(conf).newest_of(conf.branches)
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
-        question = forecast.Question(_framework(conf), kwargs)
-        with alone(ongoing.spool), forecast.asking(question):
+        question = run_forecast.Question(_framework(conf), kwargs)
+        with alone(ongoing.spool), run_forecast.asking(question):
             status = run(cls, conf, range_spec=range_spec, **kwargs)
         for after_run in _after_run if releases else ():
             after_run(Path(conf.results_dir))

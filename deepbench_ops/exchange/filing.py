@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
 
-from asv.results import Results
-
 from deepbench_ops.analysis import misplaced_times
-from deepbench_ops.asv_adapter import asv_files, stored
+from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.published_results import (
     ENVIRONMENT,
     WORKBOOK,
@@ -23,6 +21,7 @@ from deepbench_ops.asv_adapter.published_results import (
     joined,
     load,
 )
+from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.publication import Publication
 from deepbench_ops.machine import profile
@@ -108,22 +107,19 @@ def _write(path: Path, values: Values, stack: Stack, one: Publication, ready: Re
     variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}
     if one.layout:
         variables["DEEPBENCH_LAYOUT"] = one.layout
-    params = {**entry, "python": ""}
     about = (release.hash, release.milliseconds, "", _environment(one), variables)
-    filed = Results(params, stack, *about)
+    filed = results_fields.new(entry, stack, *about)
     for name in sorted({name for name, _ in values}):
         _add(filed, name, {key: v for (found, key), v in values.items() if found == name})
-    asv_files.write_result(ready(path), filed)
+    result_files.write(ready(path), filed)
 
 
-def _add(filed: Results, name: str, values: dict[tuple[str, ...], list[float]]) -> None:
-    axes = [list(dict.fromkeys(column)) for column in zip(*values, strict=True)]
-    combinations = [values.get(key) for key in product(*axes)]
+def _add(filed: Results, name: str, seconds: dict[tuple[str, ...], list[float]]) -> None:
+    axes = [list(dict.fromkeys(column)) for column in zip(*seconds, strict=True)]
+    combinations = [seconds.get(key) for key in product(*axes)]
     several = [found if found and len(found) > 1 else None for found in combinations]
-    filed._results[name] = [statistics.median_low(v) if v else math.nan for v in combinations]
-    filed._benchmark_params[name] = axes
-    filed._samples[name] = several if any(several) else None
-    filed._stats[name] = None
+    values = [statistics.median_low(found) if found else math.nan for found in combinations]
+    results_fields.put(filed, name, axes, values, several)
 
 
 def entry_of(described: Path) -> dict[str, str] | None:
@@ -133,7 +129,7 @@ def entry_of(described: Path) -> dict[str, str] | None:
     """
     if not described.is_file():
         return None
-    return stored.entry(described)
+    return result_files.entry(described)
 
 
 def _describe(results: Path, publications: list[Publication], ready: Ready) -> None:
@@ -144,7 +140,7 @@ def _describe(results: Path, publications: list[Publication], ready: Ready) -> N
     """
     described = results / publications[0].machine.name / "machine.json"
     if not described.exists():
-        asv_files.write_machine(ready(described), publications[0].machine.entry())
+        result_files.write_machine(ready(described), publications[0].machine.entry())
     last = max(publications, key=lambda publication: publication.day)
     known = profile.read(results, last.machine.name)
     day = last.day.isoformat()

@@ -19,12 +19,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from asv.results import Results
-from asv.util import truncate_float_list
-
 from deepbench_ops.analysis import corrections
-from deepbench_ops.asv_adapter import asv_files, stored
+from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, joined
+from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import plausible, raw
@@ -83,8 +81,8 @@ def pack(
         "profile": {"version": profile.VERSION, **asdict(known)},
         "results": [
             packed
-            for path in stored.paths(results / machine)
-            if (packed := _packed(stored.whole(path), results, releases, judge, unsteady))["points"]
+            for path in result_files.paths(results / machine)
+            if (packed := _packed(path, releases, judge, unsteady))["points"]
         ],
     }
     return {**content, "digest": _digest(content)}
@@ -183,7 +181,7 @@ def fitted(
 
 def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[str, Any]:
     """Return the variables that a release was measured under, by environment."""
-    known = map(stored.read, sorted(machine.glob(f"{release.hash[:8]}-*.json")))
+    known = map(result_files.read, sorted(machine.glob(f"{release.hash[:8]}-*.json")))
     return {str(each.env_name): each.env_vars for each in known} | {
         result["environment"]: result["variables"]
         for one in before
@@ -226,7 +224,7 @@ def accept(results: Path, one: Fit, list_days: ListDays) -> int:
             for release, result in zip(one.releases, one.content["results"], strict=True)
         )
         if not entry.exists():
-            asv_files.write_machine(ready(entry), machine)
+            result_files.write_machine(ready(entry), machine)
         if profile.read(results, machine["machine"]) != one.profile:
             profile.write(results, one.profile, ready)
         list_days([release for release in one.releases if not release.measurable])
@@ -269,9 +267,9 @@ def _release(result: dict[str, Any]) -> Release:
 def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -> bool:
     """Merge a submitted result with what is there, `empty` where nothing is; return whether that
     changed anything."""
-    path = results / str(empty._filename)
+    path = results / results_fields.path_of(empty)
     records_path = measurements.beside(path)
-    filed = stored.whole(path) if path.exists() else empty
+    filed = result_files.whole(path) if path.exists() else empty
     before = _points(filed)
     had = raw.by_point(raw.load(records_path)[1])
     sent = raw.by_point(result.get("measurements", ()))
@@ -283,10 +281,11 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
     renewed = raw.write(records_path, result.get("conditions", {}), brought, ready)
-    libraries = joined(filed._requirements, result["libraries"])
-    changed = after != before or libraries != filed._requirements
+    known = results_fields.libraries(filed)
+    libraries = joined(known, result["libraries"])
+    changed = after != before or libraries != known
     if changed:
-        filed._requirements = dict(sorted(libraries.items()))
+        results_fields.set_libraries(filed, libraries)
         _write(ready(path), filed, before, after)
     return renewed or changed
 
@@ -299,21 +298,20 @@ def _as_stored(point: Point) -> Point:
         plain["samples"] = [float(each) for each in point["samples"]]
     bounds = log_interval(plain.get("samples"))
     if bounds is not None:
-        plain["low"], plain["high"] = truncate_float_list(list(bounds))
+        plain["low"], plain["high"] = map(results_fields.as_stored, bounds)
     return plain
 
 
 def _packed(
-    filed: Results,
-    results: Path,
+    path: Path,
     releases: Mapping[str, Release],
     judge: steadiness.Judge,
     unsteady: Counter[str],
 ) -> dict[str, Any]:
+    filed = result_files.whole(path)
     if filed.commit_hash not in releases:
-        raise DeepbenchError(f"{filed._filename}: its release is not in the release table")
+        raise DeepbenchError(f"{path}: its release is not in the release table")
     release = releases[filed.commit_hash]
-    path = results / str(filed._filename)
     facts, records = raw.load(measurements.beside(path))
     slips = corrections.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
@@ -334,7 +332,7 @@ def _packed(
         "date": release.date.isoformat(),
         "environment": str(filed.env_name),
         "variables": dict(filed.env_vars),
-        "libraries": dict(filed._requirements),
+        "libraries": dict(results_fields.libraries(filed)),
         "points": list(points.values()),
         **(measured if own else {}),
     }
@@ -342,19 +340,11 @@ def _packed(
 
 def _points(filed: Results) -> dict[ResultKey, Point]:
     found: dict[ResultKey, Point] = {}
-    for name in filed.get_all_result_keys():
-        params = filed.get_result_params(name)
-        columns = (
-            filed.get_result_value(name, params),
-            filed.get_result_samples(name, params),
-        )
-        for key, value, samples in zip(product(*params), *columns, strict=True):
-            if value is None or math.isnan(value):
-                continue
-            point: Point = {"benchmark": name, "params": list(key), "seconds": value}
-            if samples:
-                point["samples"] = list(samples)
-            found[_key(point)] = _as_stored(point)
+    for one in results_fields.each(filed):
+        point: Point = {"benchmark": one.name, "params": list(one.key), "seconds": one.value}
+        if one.samples:
+            point["samples"] = list(one.samples)
+        found[_key(point)] = _as_stored(point)
     return found
 
 
@@ -364,7 +354,7 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
     about = (release.hash, release.milliseconds, python)
     of_run = (result["environment"], result["variables"])
     libraries = dict(sorted(joined(result["libraries"], result["libraries"]).items()))
-    return Results({**machine, "python": python}, libraries, *about, *of_run)
+    return results_fields.new(machine, libraries, *about, *of_run)
 
 
 def _write(
@@ -383,25 +373,21 @@ def _write(
             known.get(key) if before.get((name, key)) == row else _interval(row)
             for key, row in zip(keys, rows, strict=True)
         ]
-        filed._results[name] = [row.get("seconds", math.nan) for row in rows]
-        filed._benchmark_params[name] = axes
-        filed._samples[name] = samples if any(samples) else None
-        filed._stats[name] = stats if any(stats) else None
-    filed._results = dict(sorted(filed._results.items()))
-    asv_files.write_result(path, filed)
+        values = [row.get("seconds", math.nan) for row in rows]
+        results_fields.put(filed, name, axes, values, samples, stats)
+    results_fields.sort(filed)
+    result_files.write(path, filed)
 
 
 def _known_stats(filed: Results, name: str) -> dict[tuple[str, ...], Any]:
-    if name not in filed._results:
-        return {}
-    params = filed.get_result_params(name)
-    return dict(zip(product(*params), filed.get_result_stats(name, params), strict=True))
+    fields = results_fields.of(filed)
+    return dict(zip(fields.keys(name), fields.stats.get(name) or (), strict=False))
 
 
 def _interval(row: Point) -> dict[str, float] | None:
     if not {"low", "high"} <= set(row):
         return None
-    return {"ci_99_a": row["low"], "ci_99_b": row["high"]}
+    return dict(zip(results_fields.INTERVAL, (row["low"], row["high"]), strict=True))
 
 
 def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:

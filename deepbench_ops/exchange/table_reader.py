@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
@@ -254,7 +254,7 @@ def _place(folder: Path, release: Release, row: Row) -> tuple[str, dict[str, str
     """Return environment and variables: those of a result under the same conditions that is here,
     else those that asv gives."""
     for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
-        here = stored.read(path)
+        here = result_files.read(path)
         if all(each.of(here.env_vars) == row[each.name] for each in CONDITIONS):
             return str(here.env_name), dict(here.env_vars)
     variables = {

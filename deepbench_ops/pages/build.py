@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops.analysis.causes import causes
-from deepbench_ops.asv_adapter import intact
+from deepbench_ops.asv_adapter import damaged_files
 from deepbench_ops.pages import (
     data_pages,
     framework_page,
@@ -44,7 +44,7 @@ def build(
     """
     cache = MachineCache(cache_folder, repr(timeline), line_storage.encode, line_storage.decode)
     lines, machines, problems = machine_lines.read(results, timeline, cache)
-    broken = intact.broken(results)
+    broken = damaged_files.broken(results)
     strange = [
         problem
         for problem in problems

@@ -11,7 +11,7 @@ from typing import Any
 from deepbench_ops.analysis import history, points
 from deepbench_ops.analysis.history import Line
 from deepbench_ops.analysis.software_versions import stacks
-from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.pages.line_storage import MachineLines
@@ -67,7 +67,7 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
     ]
     machine = MachineRecord(
         name,
-        read_or({}, lambda: stored.entry(results / name / "machine.json")),
+        read_or({}, lambda: result_files.entry(results / name / "machine.json")),
         read_or(None, lambda: profile.read(results, name)),
         tuple(read_or((), lambda: model_runs.load(results / name))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),

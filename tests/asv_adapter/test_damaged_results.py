@@ -10,7 +10,7 @@ import published_site
 import pytest
 from command import deepbench
 
-from deepbench_ops.asv_adapter import benchmark_list, intact, stored
+from deepbench_ops.asv_adapter import benchmark_list, damaged_files, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import measurements, model_runs, times
 
@@ -97,10 +97,10 @@ def test_what_stands_next_to_a_value_must_go_with_it(
 ) -> None:
     path = result_of(folder)
     put(path, column, value)
-    assert why in stored.read(path).refused
-    assert math.isnan(stored.read(path)._results[BENCHMARK][0])
+    assert why in result_files.read(path).refused
+    assert math.isnan(result_files.read(path)._results[BENCHMARK][0])
     with pytest.raises(DeepbenchError, match="left out"):
-        stored.whole(path)
+        result_files.whole(path)
 
 
 @pytest.mark.parametrize("bound", [math.inf, 1e308])
@@ -109,7 +109,7 @@ def test_bounds_that_say_nothing_are_no_damage(folder: Path, bound: float) -> No
     path = result_of(folder)
     put(path, "stats_ci_99_a", -bound)
     put(path, "stats_ci_99_b", bound)
-    found = stored.read(path)
+    found = result_files.read(path)
     assert "" == found.refused
     assert not {"ci_99_a", "ci_99_b"} & found._stats[BENCHMARK][0].keys()
 
@@ -273,4 +273,4 @@ def test_a_run_of_a_model_with_a_field_that_cannot_be_right_is_named(
 
 
 def test_the_committed_results_are_whole() -> None:
-    assert [] == intact.broken(Path(__file__).resolve().parents[2] / "results")
+    assert [] == damaged_files.broken(Path(__file__).resolve().parents[2] / "results")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import points, unsteady
-from deepbench_ops.asv_adapter import plugin, saving
+from deepbench_ops.asv_adapter import plugin, result_saving
 from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
@@ -122,7 +122,7 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     """About the results that this process has saved; damaged results are named instead."""
     files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
     said = []
-    monkeypatch.setattr(saving, "written", files)
+    monkeypatch.setattr(result_saving, "written", files)
     monkeypatch.setattr(plugin.log, "warning", said.append)
     plugin.report_unsteady(results)
     next((results / MACHINE).glob("*" + measurements.SUFFIX)).write_text("{")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis import published_figures as figures
-from deepbench_ops.asv_adapter import published_results, published_suite
+from deepbench_ops.asv_adapter import published_benchmarks, published_results
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, machines
@@ -129,7 +129,7 @@ def test_points_of_another_layout_join_the_benchmarks(tmp_path):
         path.unlink()
     conf = Config.from_json({"repo": "r", "project": "p"})
     conf.results_dir = str(tmp_path)
-    found = published_suite.extended(Benchmarks(conf, []), conf)
+    found = published_benchmarks.extended(Benchmarks(conf, []), conf)
     assert [["'resnet50_b32'"], ["'float32'"]] == found["model.Training.kernel_training_step"][
         "params"
     ]

@@ -20,9 +20,9 @@ from asv.publishing import OutputPublisher
 from asv.repo import get_repo
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import intact, loaded, stored
+from deepbench_ops.asv_adapter import damaged_files, result_cache, result_files
 from deepbench_ops.asv_adapter.patch import Patch, applied, instead
-from deepbench_ops.asv_adapter.publishing import asv_graphs, asv_list, grid, slips
+from deepbench_ops.asv_adapter.publishing import graphs, slips, summary_grid, summary_list
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.table import Release
@@ -88,13 +88,13 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         conf.own_pages = pages = _makers[0](conf, _releases(conf))
         gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
-        asv_graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
+        graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
         results = Path(conf.results_dir)
         try:
-            with loaded.once(results), applied(WHILE_PUBLISHING), pages.being_made():
+            with result_cache.once(results), applied(WHILE_PUBLISHING), pages.being_made():
                 outcome = publish(cls, conf, *args, **kwargs)
                 named = pages.finish()
-                broken = intact.broken(results) if named is None else named
+                broken = damaged_files.broken(results) if named is None else named
         except DeepbenchError as error:
             raise UserError(str(error)) from None
         for line in broken if named is None else ():  # our own pages have named the others
@@ -116,7 +116,7 @@ def _described(results: str) -> Iterator[str]:
     """Stand in for asv's search for descriptions of machines: those that can be read."""
     for path in sorted(Path(results).glob("*/machine.json")):
         with suppress(DeepbenchError):
-            stored.entry(path)
+            result_files.entry(path)
             yield str(path)
 
 
@@ -143,9 +143,9 @@ PATCHES = (
 )
 
 WHILE_PUBLISHING = (
-    *loaded.PATCHES,
-    *asv_graphs.PATCHES,
-    *asv_list.PATCHES,
-    *grid.PATCHES,
+    *result_cache.PATCHES,
+    *graphs.PATCHES,
+    *summary_list.PATCHES,
+    *summary_grid.PATCHES,
 )
 """In force while pages are made."""

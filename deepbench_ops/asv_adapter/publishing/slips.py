@@ -2,14 +2,13 @@
 no line should lead through them, and results of commits that are no releases, which have no place
 in time."""
 
-import copy
-import math
 from collections.abc import Callable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from asv.results import Results
+
+from deepbench_ops.asv_adapter import results_fields
 
 Reading = Callable[..., Iterator[Results]]
 
@@ -23,18 +22,8 @@ def left_out(iter_results: Reading) -> Reading:
         for stored in iter_results(conf, repo, range_spec):
             if timeline is not None and stored.commit_hash not in known:
                 continue  # the pages tell of it: see `lines`
-            path = Path(conf.results_dir, stored._filename)
+            path = Path(conf.results_dir, results_fields.path_of(stored))
             slips = conf.own_pages.slips(path.parent).get(path.name, set())
-            if slips:
-                stored = copy.copy(stored)
-                stored._results = dict(stored._results)
-            for name in {name for name, _ in slips}:
-                keys = product(*stored.get_result_params(name))
-                values = stored._results[name]
-                stored._results[name] = [
-                    math.nan if (name, key) in slips else value
-                    for key, value in zip(keys, values, strict=True)
-                ]
-            yield stored
+            yield results_fields.without(stored, slips) if slips else stored
 
     return wrapped

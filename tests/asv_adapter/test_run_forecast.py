@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import forecast
+from deepbench_ops.asv_adapter import run_forecast
 
 LONG = (19_600, 1, 15.6 * 3600)
 FORECAST = "19600 points of 1 release take about 15 h 36 min."
@@ -43,7 +43,7 @@ def logged(monkeypatch):
     """The lines that a test logs, each up to the selection that it suggests."""
     lines = []
     monkeypatch.setattr(
-        forecast.log, "info", lambda line: lines.append(line.partition(" A selection")[0])
+        run_forecast.log, "info", lambda line: lines.append(line.partition(" A selection")[0])
     )
     return lines
 
@@ -51,7 +51,7 @@ def logged(monkeypatch):
 def test_points_cost_what_points_of_their_kind_did():
     """The mean over a framework's points of a family and precision, skipped ones among them; else
     over all frameworks'; else a usual one."""
-    known = forecast.costs(
+    known = run_forecast.costs(
         [
             record(
                 "torch-2.1.2", "float32", preparing=1.0, measuring=2.0, checking=0.5, kernel=9.0
@@ -63,19 +63,21 @@ def test_points_cost_what_points_of_their_kind_did():
     name = "gemm.InferenceServer.kernel_forward"
 
     def seconds(framework, precision, family=name):
-        return forecast.forecast(Counter({(family, "m2", precision): 2}), framework, known)
+        return run_forecast.forecast(Counter({(family, ("m2", precision)): 2}), framework, known)
 
-    assert 2 * (3.5 + forecast.PROCESS_SECONDS) == seconds("torch", "float32")
-    assert 2 * forecast.PROCESS_SECONDS == seconds("torch", "int8")
-    assert 2 * (2.5 + forecast.PROCESS_SECONDS) == seconds("jax", "float32")
-    assert 2 * forecast.POINT_SECONDS == seconds("torch", "float32", "conv.Training.kernel_forward")
+    assert 2 * (3.5 + run_forecast.PROCESS_SECONDS) == seconds("torch", "float32")
+    assert 2 * run_forecast.PROCESS_SECONDS == seconds("torch", "int8")
+    assert 2 * (2.5 + run_forecast.PROCESS_SECONDS) == seconds("jax", "float32")
+    assert 2 * run_forecast.POINT_SECONDS == seconds(
+        "torch", "float32", "conv.Training.kernel_forward"
+    )
 
 
 def test_a_quick_run_does_not_cost_the_measuring():
     """Only preparing and checking count, and the process."""
     records = [record("torch-2.1.2", "float32", preparing=1.0, measuring=2.0, checking=0.5)]
-    known = forecast.costs(records, quick=True)
-    assert {1.5 + forecast.PROCESS_SECONDS} == set(known.values())
+    known = run_forecast.costs(records, quick=True)
+    assert {1.5 + run_forecast.PROCESS_SECONDS} == set(known.values())
 
 
 def test_no_one_to_ask_is_a_refusal(monkeypatch):
@@ -83,7 +85,7 @@ def test_no_one_to_ask_is_a_refusal(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     monkeypatch.delenv("DEEPBENCH_YES", raising=False)
     with pytest.raises(UserError) as refused:
-        forecast.demand_consent(*LONG)
+        run_forecast.demand_consent(*LONG)
     line = str(refused.value)
     assert line.startswith(FORECAST)
     assert '--bench "$(deepbench select headline --precision float32)"' in line
@@ -94,7 +96,7 @@ def test_consent_by_a_variable(monkeypatch, logged):
     """With DEEPBENCH_YES=1 the forecast is logged and no one is asked."""
     monkeypatch.setattr(sys, "stdin", None)
     monkeypatch.setenv("DEEPBENCH_YES", "1")
-    forecast.demand_consent(*LONG)
+    run_forecast.demand_consent(*LONG)
     assert [FORECAST] == logged
 
 
@@ -103,12 +105,12 @@ def test_anything_but_yes_is_no(answers, text):
     """At a terminal the run begins after a yes alone."""
     answers(text)
     with pytest.raises(UserError) as refused:
-        forecast.demand_consent(*LONG)
+        run_forecast.demand_consent(*LONG)
     assert "nothing was measured" == str(refused.value)
 
 
 def test_yes_is_yes(answers, logged):
     """The answer y, below the forecast, starts the run."""
     answers("y\n")
-    forecast.demand_consent(*LONG)
+    run_forecast.demand_consent(*LONG)
     assert [FORECAST] == logged

@@ -11,7 +11,7 @@ from asv import results as asv_results
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import stored
+from deepbench_ops.asv_adapter import result_checks, result_files
 from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
 
@@ -33,9 +33,9 @@ def once(results: Path) -> Iterator[None]:
     read, so that it does not warn of the others: the publishing names them (`intact`).
     """
     for folder in sorted(path for path in results.glob("*") if path.is_dir()):
-        for path in stored.paths(folder):
+        for path in result_files.paths(folder):
             with suppress(DeepbenchError, OSError):
-                _known[path.resolve()] = state(path), stored.read(path)
+                _known[path.resolve()] = state(path), result_files.read(path)
                 _sound.append((str(folder), path.name, folder.name))
     try:
         with applied(PATCHES):
@@ -51,7 +51,7 @@ def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
     def wrapped(cls: type[Results], path: str, machine_name: str | None = None) -> Results:
         found = load(cls, path, machine_name)
         try:
-            stored.check(Path(path), found)
+            result_checks.check(Path(path), found)
         except ValueError as wrong:
             raise UserError(f"{path}: {wrong}") from None
         return found

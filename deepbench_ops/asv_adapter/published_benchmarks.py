@@ -12,7 +12,7 @@ from typing import Any
 from asv.benchmarks import Benchmarks
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import benchmark_list, published_results, stored
+from deepbench_ops.asv_adapter import benchmark_list, published_results, result_files
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.errors import DeepbenchError
 
@@ -40,7 +40,7 @@ def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks
     folders = sorted(path for path in Path(conf.results_dir).glob("*") if path.is_dir())
     for path in [path for folder in folders for path in published_results.paths(folder)]:
         try:
-            published = stored.read(path)
+            published = result_files.read(path)
         except DeepbenchError:
             continue  # publishing names it
         for name in published.get_all_result_keys():

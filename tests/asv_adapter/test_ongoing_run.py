@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import journal, run_command, watch
-from deepbench_ops.asv_adapter.journal import Entry, Journal
-from deepbench_ops.asv_adapter.progress import Progress, shares, spoken
+from deepbench_ops.asv_adapter import ongoing_run, run_command, run_journal
+from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
+from deepbench_ops.asv_adapter.run_progress import RunProgress, shares, spoken
 from deepbench_ops.backends.run_cache import RunCache
 
-POINT = ("gemm.Training.kernel_forward", "m1_n1_k1_NN", "float32")
-OTHER = ("gemm.Training.kernel_forward", "m2_n1_k1_NN", "float32")
-ENTRY = Entry({"result": [True], "samples": [[1.0, 2.0]]}, [{"noise": 0.01}])
+POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
+OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
+ENTRY = MeasuredPoint({"result": [True], "samples": [[1.0, 2.0]]}, [{"noise": 0.01}])
 
 
 class Clock:
@@ -34,11 +34,11 @@ class Clock:
 
 def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
     """Each time a point was measured is handed out once, in order, to the next run."""
-    first = Journal(tmp_path / "new", {"code": "1"})
-    second_round = Entry({"result": [float("nan")]}, [])
+    first = RunJournal(tmp_path / "new", {"code": "1"})
+    second_round = MeasuredPoint({"result": [float("nan")]}, [])
     first.add(POINT, ENTRY)
     first.add(POINT, second_round)
-    again = Journal(tmp_path / "new", {"code": "1"})
+    again = RunJournal(tmp_path / "new", {"code": "1"})
     assert 2 == again.waiting
     assert None is again.take(OTHER)
     assert ENTRY == again.take(POINT)
@@ -48,20 +48,20 @@ def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
 
 def test_points_outlast_any_number_of_interruptions(tmp_path):
     """A run that took up points and is interrupted itself leaves them to the next one."""
-    Journal(tmp_path, {}).add(POINT, ENTRY)
-    second = Journal(tmp_path, {})
+    RunJournal(tmp_path, {}).add(POINT, ENTRY)
+    second = RunJournal(tmp_path, {})
     second.take(POINT)
     second.add(OTHER, ENTRY)
-    third = Journal(tmp_path, {})
+    third = RunJournal(tmp_path, {})
     assert (ENTRY, ENTRY) == (third.take(POINT), third.take(OTHER))
 
 
 def test_a_saved_run_leaves_nothing_to_take_up(tmp_path):
     """Closing removes all files that it took points from, be there one or none."""
-    run = Journal(tmp_path, {})
+    run = RunJournal(tmp_path, {})
     run.close()
     run.add(POINT, ENTRY)
-    second = Journal(tmp_path, {})
+    second = RunJournal(tmp_path, {})
     second.take(POINT)
     second.add(OTHER, ENTRY)
     second.close()
@@ -70,49 +70,49 @@ def test_a_saved_run_leaves_nothing_to_take_up(tmp_path):
 
 def test_points_that_a_run_does_not_ask_for_stay(tmp_path):
     """A run of a few points keeps the other points that a longer one has measured."""
-    long = Journal(tmp_path, {})
+    long = RunJournal(tmp_path, {})
     long.add(POINT, ENTRY)
     long.add(OTHER, ENTRY)
-    short = Journal(tmp_path, {})
+    short = RunJournal(tmp_path, {})
     short.take(POINT)
     short.close()
-    again = Journal(tmp_path, {})
+    again = RunJournal(tmp_path, {})
     assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
 
 
 def test_a_point_is_taken_up_once_after_a_kill_between_two_files(tmp_path):
     """A run that was killed while it closed its journal leaves points in two of them."""
-    run = Journal(tmp_path, {})
+    run = RunJournal(tmp_path, {})
     run.add(POINT, ENTRY)
     shutil.copy(run.path, tmp_path / "copy.jsonl")
-    assert 1 == Journal(tmp_path, {}).waiting
+    assert 1 == RunJournal(tmp_path, {}).waiting
 
 
 def test_points_that_the_results_hold_are_not_taken_up(tmp_path):
     """A run that was killed after it saved, before it removed its journal, counts once."""
-    run = Journal(tmp_path, {})
+    run = RunJournal(tmp_path, {})
     run.add(POINT, ENTRY)
     run.add(OTHER, ENTRY)
-    again = Journal(tmp_path, {})
-    again.drop(partial(watch._holds, {POINT: [0.5, 1.0, 2.0], OTHER: [1.0, 3.0, 2.0]}))
+    again = RunJournal(tmp_path, {})
+    again.drop(partial(ongoing_run._contains, {POINT: [0.5, 1.0, 2.0], OTHER: [1.0, 3.0, 2.0]}))
     assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
 
 
 def test_other_code_or_conditions_are_measured_anew(tmp_path):
     """A point is not taken up by a run that would have measured something else, and stays."""
-    Journal(tmp_path, {"code": "1"}).add(POINT, ENTRY)
-    other = Journal(tmp_path, {"code": "2"})
+    RunJournal(tmp_path, {"code": "1"}).add(POINT, ENTRY)
+    other = RunJournal(tmp_path, {"code": "2"})
     assert 0 == other.waiting
     other.close()
-    assert 1 == Journal(tmp_path, {"code": "1"}).waiting
+    assert 1 == RunJournal(tmp_path, {"code": "1"}).waiting
 
 
 def test_what_is_a_day_old_is_measured_anew(tmp_path, monkeypatch):
     """The machine of yesterday is another one: its journals are removed."""
-    Journal(tmp_path, {}).add(POINT, ENTRY)
-    now = journal.time.time() + journal.LONGEST_SECONDS + 1
-    monkeypatch.setattr(journal.time, "time", lambda: now)
-    assert 0 == Journal(tmp_path, {}).waiting
+    RunJournal(tmp_path, {}).add(POINT, ENTRY)
+    now = run_journal.time.time() + run_journal.LONGEST_SECONDS + 1
+    monkeypatch.setattr(run_journal.time, "time", lambda: now)
+    assert 0 == RunJournal(tmp_path, {}).waiting
     assert [] == list(tmp_path.iterdir())
 
 
@@ -120,37 +120,37 @@ def test_what_is_a_day_old_is_measured_anew(tmp_path, monkeypatch):
 def test_a_torn_last_line_costs_that_point_only(tmp_path_factory, cut):
     """A run killed while it wrote is taken up from the point before, and journals go on."""
     folder = tmp_path_factory.mktemp("run")
-    run = Journal(folder, {})
+    run = RunJournal(folder, {})
     run.add(POINT, ENTRY)
     run.add(OTHER, ENTRY)
     run.path.write_text(run.path.read_text()[:-cut])
-    again = Journal(folder, {})
+    again = RunJournal(folder, {})
     assert ENTRY == again.take(POINT)
     assert again.take(OTHER) in (None, ENTRY)
     assert (again.waiting, None) == (0, again.take(OTHER))
     again.add(OTHER, ENTRY)
-    assert ENTRY == Journal(folder, {}).take(OTHER)
+    assert ENTRY == RunJournal(folder, {}).take(OTHER)
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path):
     """The point that did not fit is reported; the next one that fits is read again."""
     program = f"""
 import pathlib, resource, signal, sys
-from deepbench_ops.asv_adapter.journal import Entry, Journal
+from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-run = Journal(pathlib.Path(sys.argv[1]), {{}})
+run = RunJournal(pathlib.Path(sys.argv[1]), {{}})
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
 try:
-    run.add({POINT}, Entry({{"samples": [[1.0] * 1000]}}, []))
+    run.add({POINT}, MeasuredPoint({{"samples": [[1.0] * 1000]}}, []))
 except OSError as error:
     print(error.errno)
-run.add({OTHER}, Entry({ENTRY.answer}, {ENTRY.records}))
+run.add({OTHER}, MeasuredPoint({ENTRY.answer}, {ENTRY.records}))
 """
     done = subprocess.run(
         [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
     )
     assert f"{errno.EFBIG}\n" == done.stdout
-    again = Journal(tmp_path, {})
+    again = RunJournal(tmp_path, {})
     assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
 
 
@@ -166,7 +166,7 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
 
     def measure(*_, **__):
         measured.append(float(len(measured)))
-        return watch.BenchmarkResult([True], [[measured[-1]]], [1], 0, "", None)
+        return ongoing_run.BenchmarkResult([True], [[measured[-1]]], [1], 0, "", None)
 
     def answers_of(watching, round_number):
         found = []
@@ -176,17 +176,17 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
         run(Suite({"a.B.kernel_c": benchmark}), environment, run_rounds=[round_number])
         return [answer.samples for answer in found]
 
-    killed = watch.Watch(tmp_path / "spool")
+    killed = ongoing_run.OngoingRun(tmp_path / "spool")
     answers_of(killed, 2)
-    killed.saved()
+    killed.forget()
     answers_of(killed, 1)
-    again = watch.Watch(tmp_path / "spool")
+    again = ongoing_run.OngoingRun(tmp_path / "spool")
     assert [[[0.0]]] == answers_of(again, 2)
-    again.saved()
+    again.forget()
     assert [[[1.0]]] == answers_of(again, 1)
     assert 2 == len(measured)
-    again.saved()
-    assert [] == list((tmp_path / watch.FOLDER).iterdir())
+    again.forget()
+    assert [] == list((tmp_path / ongoing_run.FOLDER).iterdir())
 
 
 def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
@@ -202,7 +202,7 @@ def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
 def test_a_run_says_how_far_it_is_and_when_it_ends():
     """A line names the point, the count and the time that is left at the pace so far."""
     clock, said = Clock(), []
-    progress = Progress(Counter({POINT: 1, OTHER: 9}), clock, said.append)
+    progress = RunProgress(Counter({POINT: 1, OTHER: 9}), clock, said.append)
     progress.begin(POINT)
     assert [] == said
     clock.now = 20.0
@@ -210,17 +210,17 @@ def test_a_run_says_how_far_it_is_and_when_it_ends():
     progress.begin(OTHER)
     clock.now = 22.0
     progress.begin(OTHER)
-    assert [f"1 of 10 points, about 3 min 0 s left: now {' '.join(OTHER)}"] == said
+    assert [f"1 of 10 points, about 3 min 0 s left: now {OTHER[0]} {' '.join(OTHER[1])}"] == said
 
 
 def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
     """A second process takes what the first took; others their benchmark's mean, or that of all."""
-    left = Counter({("a", "1"): 2, ("a", "2"): 2, ("a", "3"): 2, ("b", "1"): 1})
-    progress = Progress(left, Clock())
-    progress.end(("a", "1"), 1.0)
-    progress.skip(("a", "2"), 5.0)
+    left = Counter({("a", ("1",)): 2, ("a", ("2",)): 2, ("a", ("3",)): 2, ("b", ("1",)): 1})
+    progress = RunProgress(left, Clock())
+    progress.end(("a", ("1",)), 1.0)
+    progress.skip(("a", ("2",)), 5.0)
     assert 1.0 + 5.0 + 2 * 3.0 + 3.0 == progress.remaining()
-    progress.end(("b", "1"), 30.0)
+    progress.end(("b", ("1",)), 30.0)
     assert 1.0 + 5.0 + 2 * 3.0 == progress.remaining()
 
 
@@ -228,7 +228,7 @@ def test_the_end_of_a_run_says_where_the_time_went():
     """Kernels, what is measured beside them, and all else add up to the whole; a point that an
     earlier run measured cost this one nothing."""
     clock = Clock()
-    progress = Progress(Counter([POINT, OTHER]), clock)
+    progress = RunProgress(Counter([POINT, OTHER]), clock)
     progress.skip(OTHER, 3.0)
     clock.now = 100.0
     spent = {"preparing": 9.0, "kernel": 60.0, "measuring": 80.0, "checking": 4.0}
@@ -258,11 +258,11 @@ def test_durations_are_spoken(seconds, expected):
 def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
     """The digest follows the suite's own files and their tables, not other files."""
     (tmp_path / "gemm.py").write_text("rounds = 2")
-    before = watch._code(tmp_path)
+    before = ongoing_run._code(tmp_path)
     (tmp_path / "notes.txt").write_text("nothing")
-    assert before == watch._code(tmp_path)
+    assert before == ongoing_run._code(tmp_path)
     (tmp_path / "gemm.py").write_text("rounds = 3")
-    assert before != watch._code(tmp_path)
+    assert before != ongoing_run._code(tmp_path)
 
 
 @pytest.mark.parametrize("part", ["models/layers.py", "inputs.py", "conditions.py"])
@@ -272,21 +272,23 @@ def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypat
         path = tmp_path / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")
-    monkeypatch.setattr(watch.deepbench_ops, "__file__", str(tmp_path / "package" / "__init__.py"))
-    before = watch._code(tmp_path / "benchmarks")
+    monkeypatch.setattr(
+        ongoing_run.deepbench_ops, "__file__", str(tmp_path / "package" / "__init__.py")
+    )
+    before = ongoing_run._code(tmp_path / "benchmarks")
     (tmp_path / "package" / part).write_text("after")
-    assert before != watch._code(tmp_path / "benchmarks")
+    assert before != ongoing_run._code(tmp_path / "benchmarks")
 
 
 def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
     """Every variable of the project counts, but for folders of the run: records and answers."""
     monkeypatch.setenv("DEEPBENCH_SPOOL", "here")
-    before = watch._variables()
+    before = ongoing_run._variables()
     monkeypatch.setenv("DEEPBENCH_SPOOL", "there")
     monkeypatch.setenv("DEEPBENCH_ANSWERS", "there")
-    assert before == watch._variables()
+    assert before == ongoing_run._variables()
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.125")
-    assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == watch._variables()
+    assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == ongoing_run._variables()
 
 
 def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
@@ -302,22 +304,22 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
     def run(*_, **__):
         found.append(RunCache("rate").get("float32"))
 
-    watch.Watch(tmp_path).around_run(run)(Suite(), None, profile=True)
+    ongoing_run.OngoingRun(tmp_path).around_run(run)(Suite(), None, profile=True)
     assert found == [None]
 
 
 def test_parameters_are_named_as_a_person_would(tmp_path):
     """asv's quotes are taken off; a benchmark without parameters has its name alone."""
     benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}
-    assert ("a.B.kernel_c", "y", "float32") == watch._point(benchmark, 2)
-    assert ("a",) == watch._point({"name": "a", "params": []}, 0)
-    assert 4 == len(watch.selected(benchmark, None))
-    assert [("a.B.kernel_c", "y", "int8")] == watch.selected(benchmark, {3})
+    assert ("a.B.kernel_c", ("y", "float32")) == ongoing_run._point(benchmark, 2)
+    assert ("a", ()) == ongoing_run._point({"name": "a", "params": []}, 0)
+    assert 4 == len(ongoing_run.selected(benchmark, None))
+    assert [("a.B.kernel_c", ("y", "int8"))] == ongoing_run.selected(benchmark, {3})
 
 
 def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):
     """Skips (NaN) and samples come back as they were, so that a result file does not differ."""
-    answer = watch.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
-    Journal(tmp_path, {}).add(POINT, Entry(answer._asdict(), []))
-    back = watch.BenchmarkResult(**Journal(tmp_path, {}).take(POINT).answer)
+    answer = ongoing_run.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
+    RunJournal(tmp_path, {}).add(POINT, MeasuredPoint(answer._asdict(), []))
+    back = ongoing_run.BenchmarkResult(**RunJournal(tmp_path, {}).take(POINT).answer)
     assert json.dumps(answer) == json.dumps(back)

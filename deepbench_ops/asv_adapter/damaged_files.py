@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from deepbench_ops.asv_adapter import benchmark_list, stored
+from deepbench_ops.asv_adapter import benchmark_list, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.storage import measurements, model_runs
@@ -26,8 +26,8 @@ def _readings(results: Path) -> Iterator[Callable[[], object]]:
     for folder in sorted(path for path in results.glob("*") if path.is_dir()):
         described = folder / "machine.json"
         if described.exists():
-            yield partial(stored.entry, described)
-        yield from (partial(_refused, path) for path in stored.paths(folder))
+            yield partial(result_files.entry, described)
+        yield from (partial(_refused, path) for path in result_files.paths(folder))
         for path in sorted(folder.glob(f"*{measurements.SUFFIX}")):
             yield partial(measurements.demand_whole, path)
         yield partial(profile.read, results, folder.name)
@@ -35,7 +35,7 @@ def _readings(results: Path) -> Iterator[Callable[[], object]]:
 
 
 def _refused(path: Path) -> str:
-    refused: str = stored.read(path).refused
+    refused: str = result_files.read(path).refused
     return refused
 
 

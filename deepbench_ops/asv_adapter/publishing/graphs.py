@@ -3,8 +3,8 @@
 asv averages, fits and asks for each line of a graph several times over, those without a single
 point included, of which a suite with many parameters mostly consists. Here everything is computed
 once, empty lines cost nothing, and a fit that an earlier publishing has made is not made again.
-The fitting is asv's but for what `asv_fit` does only once. tests/test_asv_graphs.py compares every
-file with plain asv's.
+The fitting is asv's but for what `step_fit` does only once. tests/asv_adapter/test_graphs.py
+compares every file with plain asv's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
 
 from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
-from deepbench_ops.asv_adapter.publishing import asv_fit
+from deepbench_ops.asv_adapter.publishing import step_fit
 from deepbench_ops.storage import cache
 
 ENCODED = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
@@ -288,7 +288,7 @@ def _speedup(owner: Any, attribute: str, replacement: Any, why: str) -> Patch:
 
 
 PATCHES = (
-    *asv_fit.PATCHES,
+    *step_fit.PATCHES,
     _speedup(Graph, "get_data", instead(get_data), "asv averages a graph for every question"),
     _speedup(
         Graph, "detect_steps", instead(detect_steps), "asv looks for steps in lines without a time"

@@ -1,4 +1,4 @@
-"""Journals: every point of a run, on the disk as soon as it is measured.
+"""Journals of runs: every point is on the disk as soon as it is measured.
 
 asv saves a release when all of its points are done; a run that is interrupted before would lose
 them. A journal holds each point's answer and records until they are safely in the results, so that
@@ -23,26 +23,26 @@ from typing import Any
 from asv.console import log
 
 from deepbench_ops.storage import atomic
+from deepbench_ops.storage.result_key import ResultKey
 
 LONGEST_SECONDS = 24 * 3600
 """A machine is not the same a day later."""
 
-Point = tuple[str, ...]
-"""A benchmark's name and the texts of its parameters."""
-
 Record = dict[str, Any]
-Line = dict[str, Any]
+JournalLine = dict[str, Any]
+"""A point in the file: `at` (seconds since 1970), `point` (benchmark and plain parameters),
+`answer`, `records` and `conditions`."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class MeasuredPoint:
     """Asv's answer to measuring one point once, and the records of it."""
 
     answer: dict[str, Any]
     records: list[Record]
 
 
-class Journal:
+class RunJournal:
     """The points of one unfinished run, and of earlier ones that it goes on from.
 
     folder: where the journals of all runs are.
@@ -51,7 +51,7 @@ class Journal:
 
     def __init__(self, folder: Path, conditions: Mapping[str, Any]) -> None:
         self._conditions = dict(conditions)
-        self._waiting: dict[Point, list[Line]] = defaultdict(list)
+        self._waiting: dict[ResultKey, list[JournalLine]] = defaultdict(list)
         self._earlier: list[Path] = []
         self._read(folder)
         self.path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}.jsonl"
@@ -61,20 +61,21 @@ class Journal:
         """Number of points of interrupted runs that have not been taken up yet."""
         return sum(len(lines) for lines in self._waiting.values())
 
-    def take(self, point: Point) -> Entry | None:
+    def take(self, point: ResultKey) -> MeasuredPoint | None:
         """Return the next entry of `point` from interrupted runs, in the order of measuring."""
         lines = self._waiting.get(point)
         return _entry(lines.pop(0)) if lines else None
 
-    def drop(self, is_saved: Callable[[Point, Entry], bool]) -> None:
+    def drop(self, is_saved: Callable[[ResultKey, MeasuredPoint], bool]) -> None:
         """Forget waiting entries that the results hold, where samples are to be appended: their run
         saved them, and was killed before it could remove its journal."""
         for point, lines in self._waiting.items():
             lines[:] = [line for line in lines if not is_saved(point, _entry(line))]
 
-    def add(self, point: Point, entry: Entry) -> None:
+    def add(self, point: ResultKey, entry: MeasuredPoint) -> None:
         """Keep a point that was just measured; it is on the disk on return. Raises OSError."""
-        line = {"at": time.time(), "point": point, **asdict(entry), "conditions": self._conditions}
+        flat = [point[0], *point[1]]
+        line = {"at": time.time(), "point": flat, **asdict(entry), "conditions": self._conditions}
         text = json.dumps(line) + "\n"  # composed before the file is there
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab", buffering=0) as journal:
@@ -90,7 +91,7 @@ class Journal:
     def close(self) -> None:
         """Remove all points that this run measured or took up, which have been saved.
 
-        Those of earlier runs that it had no use for stay, in a file of this run. Raises OSError.
+        Those of earlier runs that it did not take up stay, in a file of this run. Raises OSError.
         """
         left = [line for lines in self._waiting.values() for line in lines]
         if left:
@@ -102,7 +103,7 @@ class Journal:
         self._earlier = [self.path] if left else []
 
     def _read(self, folder: Path) -> None:
-        """Take in the points of ended runs under these conditions; remove journals of no use."""
+        """Read the points of ended runs under these conditions; remove journals of another day."""
         oldest, stale = time.time() - LONGEST_SECONDS, 0
         seen = set()
         for path in sorted(folder.glob("*.jsonl")):
@@ -117,28 +118,31 @@ class Journal:
             self._earlier.append(path)
             for line in lines:
                 # A run that was killed while it closed its journal leaves points in two files.
-                point, when = tuple(line["point"]), line["at"]
+                (name, *parameters), when = line["point"], line["at"]
+                point = name, tuple(parameters)
                 if when >= oldest and (point, when) not in seen:
                     seen.add((point, when))
                     self._waiting[point].append(line)
         if stale:
-            log.info(f"{stale} points of an unfinished run are measured anew: code or day changed")
+            log.info(f"{stale} points of an unfinished run are measured again: code or day changed")
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def _lines(path: Path) -> Iterator[JournalLine]:
     """Yield the lines of a journal that are whole: a kill can leave half a line."""
     for text in path.read_bytes().splitlines():
         try:
             line = json.loads(text)
-            line["at"] + 0.0, dict(line["conditions"]), tuple(line["point"])
-            Entry(dict(line["answer"]), list(line["records"]))
+            line["at"] + 0.0, dict(line["conditions"])
+            name, *parameters = line["point"]
+            " ".join([name, *parameters])
+            MeasuredPoint(dict(line["answer"]), list(line["records"]))
         except (ValueError, KeyError, TypeError):
             continue
         yield line
 
 
-def _entry(line: Line) -> Entry:
-    return Entry(line["answer"], line["records"])
+def _entry(line: JournalLine) -> MeasuredPoint:
+    return MeasuredPoint(line["answer"], line["records"])
 
 
 def _same_release(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -15,7 +15,14 @@ from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import asv_files, machine_entry, patch, saving, watch
+from deepbench_ops.asv_adapter import (
+    atomic_json,
+    machine_entry,
+    ongoing_run,
+    patch,
+    result_merging,
+    result_saving,
+)
 from deepbench_ops.machine import profile
 from deepbench_ops.measure import fingerprint, record
 from deepbench_ops.storage import measurements
@@ -32,15 +39,15 @@ def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
     monkeypatch.setenv(record.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
-    monkeypatch.setattr(watch, "_current", run)
-    with patch.applied((*asv_files.PATCHES, *machine_entry.PATCHES, *saving.PATCHES)):
+    monkeypatch.setattr(ongoing_run, "_current", run)
+    with patch.applied((*atomic_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES)):
         yield run
 
 
 class Run:
     """The run that is saved: its records, and whether they are forgotten."""
 
-    kept = Path(".asv", "unfinished", "run.jsonl")
+    journal_path = Path(".asv", "unfinished", "run.jsonl")
     appending, last_round = False, True
 
     def __init__(self, spool):
@@ -49,7 +56,7 @@ class Run:
     def records(self):
         return record.collect(self.spool)
 
-    def saved(self):
+    def forget(self):
         self.forgotten += 1
 
 
@@ -154,8 +161,8 @@ def test_intervals_are_finite(tmp_path):
     text = save(tmp_path, [1.0, 2.0, 3.0], spread=[1.0]).read_text()
     stored = json.loads(text, parse_constant=refuse)
     row = dict(zip(stored["result_columns"], stored["results"][BENCHMARK["name"]], strict=False))
-    assert row["stats_ci_99_a"] == [value / saving.WIDEST for value in (1.0, 2.0, 3.0)]
-    assert row["stats_ci_99_b"] == [saving.WIDEST * value for value in (1.0, 2.0, 3.0)]
+    assert row["stats_ci_99_a"] == [value / result_merging.WIDEST for value in (1.0, 2.0, 3.0)]
+    assert row["stats_ci_99_b"] == [result_merging.WIDEST * value for value in (1.0, 2.0, 3.0)]
 
 
 @pytest.mark.parametrize("spread", [[1.0, 3.0], [1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 99.0], [1.0] * 9])
@@ -387,9 +394,9 @@ def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
 
 def test_what_was_saved_is_remembered_for_the_end_of_the_run(tmp_path, run, monkeypatch):
     """There its unsteady points are named."""
-    monkeypatch.setattr(saving, "written", [])
+    monkeypatch.setattr(result_saving, "written", [])
     path = save(tmp_path, [1.0])
-    assert [path] == saving.written
+    assert [path] == result_saving.written
 
 
 def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
@@ -397,7 +404,7 @@ def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
     assert 1 == run.forgotten
 
 
-@pytest.mark.parametrize("writer", ["measurements.add", "asv_files.util.write_json"])
+@pytest.mark.parametrize("writer", ["measurements.add", "result_files.util.write_json"])
 def test_a_save_that_fails_is_one_line_and_forgets_nothing(tmp_path, monkeypatch, run, writer):
     """It names the file, the reason and the journal, which stays."""
     record.write(a_record("a", [0.5], 2e9))
@@ -406,7 +413,7 @@ def test_a_save_that_fails_is_one_line_and_forgets_nothing(tmp_path, monkeypatch
         raise OSError(28, "No space left on device", str(path))
 
     owner, name = writer.rsplit(".", 1)
-    monkeypatch.setattr(f"deepbench_ops.asv_adapter.saving.{owner}.{name}", full)
+    monkeypatch.setattr(f"deepbench_ops.asv_adapter.result_saving.{owner}.{name}", full)
     line = r"release-py3.json is not saved \(.*: No space left on device\); .*run.jsonl"
     with pytest.raises(UserError, match=line):
         save(tmp_path, [1.0, 2.0, 3.0])
@@ -452,7 +459,7 @@ def test_a_torn_measurements_file_names_its_line(tmp_path):
 
 def test_a_run_on_another_processor_under_the_same_name_does_not_begin(tmp_path):
     """asv saves the machine as a run begins: then it stops in one line, nothing written."""
-    machine = saving.Machine()
+    machine = result_saving.Machine()
     machine.machine = "box"
     described = profile.Profile("box", facts={"processor": "1/2/3"})
     path = profile.write(tmp_path, described)

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,11 @@ from asv.console import log
 from asv.results import iter_results_for_machine_and_hash
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import machine_entry, watch
-from deepbench_ops.asv_adapter.journal import Point
+from deepbench_ops.asv_adapter import machine_entry, ongoing_run
+from deepbench_ops.asv_adapter.ongoing_run import YES_VARIABLE
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.progress import spoken
+from deepbench_ops.asv_adapter.run_progress import spoken
+from deepbench_ops.storage.result_key import ResultKey
 
 LONG_SECONDS = 3600.0
 """A run that takes longer is asked about first."""
@@ -101,11 +102,11 @@ def demand_consent(points: int, releases: int, seconds: float) -> None:
         f"{points} points of {of} take about {spoken(seconds)}. A selection takes less: "
         '--bench "$(deepbench select headline --precision float32)"'
     )
-    if os.environ.get(watch.YES_VARIABLE) == "1":
+    if os.environ.get(YES_VARIABLE) == "1":
         log.info(line)
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(f"{line}. Nothing was measured; {watch.YES_VARIABLE}=1 measures them all")
+        raise UserError(f"{line}. Nothing was measured; {YES_VARIABLE}=1 measures them all")
     log.info(line)
     log.flush()
     try:
@@ -116,7 +117,7 @@ def demand_consent(points: int, releases: int, seconds: float) -> None:
         raise UserError("nothing was measured")
 
 
-def forecast(points: Counter[Point], framework: str, costs: Mapping[Kind, float]) -> float:
+def forecast(points: Counter[ResultKey], framework: str, costs: Mapping[Kind, float]) -> float:
     """Return about how many seconds the points of a release take, by how often each is measured."""
     return sum(times * _cost(point, framework, costs) for point, times in points.items())
 
@@ -137,26 +138,27 @@ def costs(records: Iterable[Mapping[str, Any]], quick: bool = False) -> dict[Kin
     return {kind: fmean(each) for kind, each in found.items()}
 
 
-def _cost(point: Point, framework: str, costs: Mapping[Kind, float]) -> float:
-    name, *params = point
-    kind = _kind(name, params)
+def _cost(point: ResultKey, framework: str, costs: Mapping[Kind, float]) -> float:
+    kind = _kind(*point)
     return costs.get((framework, *kind), costs.get(kind, POINT_SECONDS))
 
 
-def _kind(name: str, params: list[Any]) -> Kind:
+def _kind(name: str, params: Sequence[Any]) -> Kind:
     return name.partition(".")[0], str(params[1]) if len(params) > 1 else ""
 
 
-def _left(conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any]) -> Counter[Point]:
+def _left(
+    conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any]
+) -> Counter[ResultKey]:
     """Return how often each point of a release is to be measured."""
     there = _there(conf, found, hash, options)
     extra = {**(options.get("attribute") or {}), **({"rounds": 1} if options.get("quick") else {})}
-    left: Counter[Point] = Counter()
+    left: Counter[ResultKey] = Counter()
     for name, benchmark in found.items():
         if name in there:
             continue
-        for point in watch.selected(benchmark, found.benchmark_selection.get(name)):
-            left[point] += watch.rounds(benchmark, None, extra)
+        for point in ongoing_run.selected(benchmark, found.benchmark_selection.get(name)):
+            left[point] += ongoing_run.rounds(benchmark, None, extra)
     return left
 
 

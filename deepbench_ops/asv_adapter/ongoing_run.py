@@ -1,7 +1,5 @@
-"""Where a run is watched: around asv's own loops over benchmarks and over points.
-
-asv has no hook here, so two functions of its runner are wrapped by the plugin.
-"""
+"""The run that is going on: its progress, its journal and its records, around asv's own loops over
+benchmarks and over points."""
 
 import hashlib
 import itertools
@@ -23,21 +21,22 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError
 
 import deepbench_ops
-from deepbench_ops.asv_adapter.journal import Entry, Journal, Point, Record
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.progress import Progress
+from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal
+from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import run_cache
 from deepbench_ops.measure import record, settings
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
 YES_VARIABLE = "DEEPBENCH_YES"
 """Set to 1, it starts long runs without a question."""
 
 MEASURING_CODE = ("problems", "models", "backends", "measure", "distributed", "suite")
-BESIDE_IT = ("conditions.py", "inputs.py")
+MEASURING_MODULES = ("conditions.py", "inputs.py")
 
 
-class Watch:
+class OngoingRun:
     """The run that is going on; one at a time in an asv process.
 
     spool: folder of the records that the measuring processes write.
@@ -51,15 +50,15 @@ class Watch:
         self.appending = False
         self.last_round = True
         self._records: list[Record] = []
-        self._journal: Journal | None = None
-        self._journals: dict[tuple[str, str], Journal] = {}
-        self._progress: Progress | None = None
+        self._journal: RunJournal | None = None
+        self._journals: dict[tuple[str, str], RunJournal] = {}
+        self._progress: RunProgress | None = None
 
     def records(self) -> list[Record]:
         """Return all records of the run, which asv is about to save."""
         return self._records
 
-    def saved(self) -> None:
+    def forget(self) -> None:
         """Forget the run: its results and records are on the disk. Raises OSError.
 
         Where rounds alternate between releases, asv saves each; the journal keeps all rounds of a
@@ -70,7 +69,7 @@ class Watch:
             self._journal.close()
 
     @property
-    def kept(self) -> Path | None:
+    def journal_path(self) -> Path | None:
         """The journal, from which the run goes on where it cannot be saved; None without one."""
         return self._journal.path if self._journal else None
 
@@ -106,12 +105,12 @@ class Watch:
         extra = dict(options.get("extra_params") or {})
         if options.get("quick"):
             extra["rounds"] = 1
-        left: Counter[Point] = Counter()
+        left: Counter[ResultKey] = Counter()
         for name, benchmark in benchmarks.items():
             times = rounds(benchmark, options.get("run_rounds"), extra)
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
                 left[point] += times
-        self._progress, self._journal, self._records = Progress(left), None, []
+        self._progress, self._journal, self._records = RunProgress(left), None, []
         if run_cache.FOLDER_VARIABLE in os.environ:
             shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
@@ -119,7 +118,7 @@ class Watch:
         if self.saving and not options.get("profile"):
             self._journal = self._open(benchmarks, env, extra, options)
 
-    def _open(self, benchmarks: Any, env: Any, extra: dict[str, Any], options: Any) -> Journal:
+    def _open(self, benchmarks: Any, env: Any, extra: dict[str, Any], options: Any) -> RunJournal:
         place = (env.installed_commit_hash or "source", env.name)
         if place in self._journals:  # a later round of this run
             return self._journals[place]
@@ -132,17 +131,17 @@ class Watch:
             "settings": settings.text(settings.foreign()),
             **_variables(),
         }
-        journal = self._journals[place] = Journal(FOLDER, conditions)
+        journal = self._journals[place] = RunJournal(FOLDER, conditions)
         if journal.waiting and options.get("append_samples"):
-            journal.drop(partial(_holds, _samples(options["results"])))
+            journal.drop(partial(_contains, _samples(options["results"])))
         if journal.waiting:
             log.info(
                 f"{journal.waiting} were measured by a run that was interrupted and are taken "
-                f"from {FOLDER} (remove it to start anew)"
+                f"from {FOLDER} (remove it to measure them again)"
             )
         return journal
 
-    def _measure(self, point: Point, run: Callable[[], Any]) -> Any:
+    def _measure(self, point: ResultKey, run: Callable[[], Any]) -> Any:
         assert self._progress is not None
         self._progress.begin(point)
         started = time.monotonic()
@@ -151,10 +150,10 @@ class Watch:
         self._records.extend(records)
         self._progress.end(point, time.monotonic() - started, records)
         if self._journal and answer.errcode == 0:
-            self._keep(self._journal, point, Entry(answer._asdict(), records))
+            self._keep(self._journal, point, MeasuredPoint(answer._asdict(), records))
         return answer
 
-    def _keep(self, journal: Journal, point: Point, entry: Entry) -> None:
+    def _keep(self, journal: RunJournal, point: ResultKey, entry: MeasuredPoint) -> None:
         """Write a point into the journal; UserError, which ends the run, where that fails."""
         try:
             journal.add(point, entry)
@@ -180,16 +179,16 @@ def _variables() -> dict[str, str]:
     return {name: os.environ[name] for name in sorted(names)}
 
 
-def _point(benchmark: dict[str, Any], index: int) -> Point:
+def _point(benchmark: dict[str, Any], index: int) -> ResultKey:
     """Return name and parameters of one point."""
     params: tuple[str, ...] = ()
     if benchmark["params"]:
         combinations = itertools.product(*benchmark["params"])
         params = next(itertools.islice(combinations, index, None))
-    return (benchmark["name"], *(text.strip("'") for text in params))
+    return unquoted(benchmark["name"], params)
 
 
-def _samples(results: Results) -> dict[Point, list[float]]:
+def _samples(results: Results) -> dict[ResultKey, list[float]]:
     """Samples of every point that results hold, as far as they have any."""
     found = {}
     for name in results.get_all_result_keys():
@@ -197,11 +196,13 @@ def _samples(results: Results) -> dict[Point, list[float]]:
         columns = results.get_result_samples(name, params) or []
         for values, samples in zip(itertools.product(*params), columns, strict=False):
             if samples:
-                found[(name, *(text.strip("'") for text in values))] = samples
+                found[unquoted(name, values)] = samples
     return found
 
 
-def _holds(saved: Mapping[Point, list[float]], point: Point, entry: Entry) -> bool:
+def _contains(
+    saved: Mapping[ResultKey, list[float]], point: ResultKey, entry: MeasuredPoint
+) -> bool:
     """Whether the saved samples of a point contain those of an entry, number by number.
 
     False for an entry without samples, a skip: it may be saved any number of times.
@@ -214,7 +215,7 @@ def _holds(saved: Mapping[Point, list[float]], point: Point, entry: Entry) -> bo
     return any(held[start : start + len(samples)] == samples for start in starts)
 
 
-def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[Point]:
+def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[ResultKey]:
     """Return the points of a benchmark at these places among its parameters; None for all."""
     if places is None:
         places = range(math.prod(len(values) for values in benchmark["params"]))
@@ -236,7 +237,7 @@ def _code(benchmarks: Path) -> str:
     """Return a digest of all the code that decides what is measured, and how."""
     package = Path(deepbench_ops.__file__).parent
     folders = [*(package / name for name in MEASURING_CODE), benchmarks]
-    files = [package / name for name in BESIDE_IT]
+    files = [package / name for name in MEASURING_MODULES]
     files += [path for folder in folders for path in folder.rglob("*.[pc][ys]*")]
     digest = hashlib.sha1(usedforsecurity=False)
     for path in sorted(files):
@@ -245,18 +246,18 @@ def _code(benchmarks: Path) -> str:
     return digest.hexdigest()
 
 
-_current = Watch(Path(".asv", "spool", "none"))
+_current = OngoingRun(Path(".asv", "spool", "none"))
 
 
-def current() -> Watch:
+def current() -> OngoingRun:
     """Return the run of this process; before `begin` one without records."""
     return _current
 
 
-def begin(spool: Path) -> Watch:
+def begin(spool: Path) -> OngoingRun:
     """Let a run with a spool of its own be the current one, and return it."""
     global _current
-    _current = Watch(spool)
+    _current = OngoingRun(spool)
     return _current
 
 

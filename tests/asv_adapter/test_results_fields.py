@@ -7,8 +7,8 @@ from asv.results import Results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import values
-from deepbench_ops.asv_adapter.publishing import asv_graphs
+from deepbench_ops.asv_adapter import results_fields
+from deepbench_ops.asv_adapter.publishing import graphs
 
 AXIS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
 AXES = st.lists(AXIS, min_size=0, max_size=3)
@@ -42,7 +42,7 @@ def test_each_value_is_asvs(result):
         )
         if value is not None and value == value
     ]
-    assert expected == [tuple(each) for each in values.each(file)]
+    assert expected == [tuple(each) for each in results_fields.each(file)]
 
 
 @given(stored(), st.booleans(), st.data())
@@ -50,5 +50,5 @@ def test_values_of_other_parameters_are_found_as_asv_finds_them(result, same, da
     """Where a benchmark has more parameters than a result, fewer, others, or the same."""
     axes, seconds = result
     others = axes if same else [data.draw(AXIS) for _ in axes]
-    found = asv_graphs.compatible(asvs)(seconds, axes, others)
+    found = graphs.compatible(asvs)(seconds, axes, others)
     assert list(map(str, asvs(seconds, axes, others))) == list(map(str, found))

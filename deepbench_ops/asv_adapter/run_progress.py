@@ -1,4 +1,4 @@
-"""How far a run is and when it will end, on a line now and then; at its end, where time went."""
+"""Progress of a run: how far it is, when it will end, and at its end where the time went."""
 
 import time
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any
 
 from asv.console import log
 
-from deepbench_ops.asv_adapter.journal import Point
+from deepbench_ops.storage.result_key import ResultKey
 
 BETWEEN_LINES = 15.0
 """Seconds; a point that takes longer gets a line of its own."""
@@ -18,13 +18,13 @@ Clock = Callable[[], float]
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """Counts the points of a run; each counts once for every process that measures it.
 
     left: how often each has still to be measured.
     """
 
-    left: Counter[Point]
+    left: Counter[ResultKey]
     clock: Clock = time.monotonic
     say: Callable[[str], object] = log.info
     done: int = 0
@@ -32,28 +32,31 @@ class Progress:
     """Of those that are done: not taken up from an interrupted run."""
     records: list[Mapping[str, Any]] = field(default_factory=list)
     """Of the points measured now, which say where their time went."""
-    _took: dict[Point, float] = field(default_factory=dict)
+    _took: dict[ResultKey, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._started = self._said = self.clock()
         self.points = self.left.total()
 
-    def begin(self, point: Point) -> None:
+    def begin(self, point: ResultKey) -> None:
         """Say what is measured now, unless something was said a moment ago."""
         now = self.clock()
         if now - self._said < BETWEEN_LINES:
             return
         self._said = now
+        name, parameters = point
         left = f", about {spoken(self.remaining())} left" if self._took else ""
-        self.say(f"{self.done} of {self.points} points{left}: now {' '.join(point)}")
+        self.say(f"{self.done} of {self.points} points{left}: now {name} {' '.join(parameters)}")
 
-    def end(self, point: Point, seconds: float, records: Iterable[Mapping[str, Any]] = ()) -> None:
+    def end(
+        self, point: ResultKey, seconds: float, records: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
         """Count a point that took so long and left these records."""
         self._count(point, seconds)
         self.measured += 1
         self.records.extend(records)
 
-    def skip(self, point: Point, seconds: float) -> None:
+    def skip(self, point: ResultKey, seconds: float) -> None:
         """Count a point taken up from an interrupted run, which it had cost so long."""
         self._count(point, seconds)
 
@@ -73,7 +76,7 @@ class Progress:
             for point, times in self.left.items()
         )
 
-    def _count(self, point: Point, seconds: float) -> None:
+    def _count(self, point: ResultKey, seconds: float) -> None:
         self.done += 1
         self.left[point] -= 1
         self._took[point] = seconds
@@ -93,7 +96,7 @@ class Progress:
 
 
 def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
-    """Return what part of `elapsed` seconds was spent in timed kernels, beside them and outside.
+    """Return what part of `elapsed` seconds was spent in timed kernels, next to them and outside.
 
     From the ``spent`` of each record: ``measuring`` seconds in all, of which ``kernel`` in the
     kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import patch
-from deepbench_ops.asv_adapter.publishing import asv_fit, asv_graphs
+from deepbench_ops.asv_adapter.publishing import graphs, step_fit
 from deepbench_ops.storage import cache
 
 PLAIN = """
@@ -119,7 +119,7 @@ def series(draw: Any) -> tuple[list[float], list[float | None]]:
 def test_a_line_is_cut_as_asv_cuts_it(one: tuple[list[float], list[float | None]]) -> None:
     """To the last bit: where, at what level, with what deviation."""
     values, weights = one
-    with patch.applied(asv_fit.PATCHES):
+    with patch.applied(step_fit.PATCHES):
         found = step_detect.detect_steps(values, weights)
     assert plain_fit().detect_steps(values, weights) == found
 
@@ -132,7 +132,7 @@ def test_what_was_fitted_is_not_fitted_again(folder: Path, monkeypatch) -> None:
     def refused(*_: object) -> None:
         raise AssertionError("fitted again")
 
-    monkeypatch.setattr(asv_graphs, "_fit", lambda lines: [refused() for _ in lines])
+    monkeypatch.setattr(graphs, "_fit", lambda lines: [refused() for _ in lines])
     published_site.published(folder)
     assert lists == {path: path.read_text() for path in (folder / "html").rglob("summary.json")}
 
@@ -158,4 +158,4 @@ weights = st.one_of(st.none(), st.floats(0.1, 1e6))
 def test_steps_are_asvs(drawn: list) -> None:
     """With points missing anywhere, and weights that are known or not."""
     line = [(3 * at, y, weight if y is not None else None) for at, (y, weight) in enumerate(drawn)]
-    assert asv_graph._compute_graph_steps(line) == asv_graphs.steps_of(line)
+    assert asv_graph._compute_graph_steps(line) == graphs.steps_of(line)

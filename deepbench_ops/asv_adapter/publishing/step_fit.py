@@ -3,7 +3,8 @@
 asv tries some ten penalties. For each it cuts the line, tries to merge and to move the cuts, and
 searches the correlation of the noise that is left over. Most penalties cut alike, most of all in
 short lines: here what depends on the cuts alone is done once for each way of cutting.
-tests/test_asv_graphs.py compares it with asv's on drawn series, and all files with plain asv's.
+tests/asv_adapter/test_graphs.py compares it with asv's on drawn series, and all files with plain
+asv's.
 """
 
 import math

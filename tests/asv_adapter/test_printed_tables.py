@@ -3,7 +3,7 @@
 import pytest
 from asv import results
 
-from deepbench_ops.asv_adapter import asv_tables, intact
+from deepbench_ops.asv_adapter import damaged_files, printed_tables
 from deepbench_ops.storage import measurements
 
 BENCHMARK = {
@@ -18,7 +18,7 @@ def test_rows_without_a_time_are_left_out(width):
     """Only problems with a time are printed, in the long form and in the folded one."""
     nan = float("nan")
     values = [(0.002, 0.0001), (nan, None), (nan, None), (nan, None), (None, None), (3.5, 0.1)]
-    table = asv_tables.without_gaps(results._format_benchmark_result)
+    table = printed_tables.without_gaps(results._format_benchmark_result)
     text = "\n".join(table(values, BENCHMARK, max_width=width))
     assert "small" in text
     assert "huge" in text
@@ -29,7 +29,7 @@ def test_rows_without_a_time_are_left_out(width):
 def test_a_full_table_is_left_alone():
     """Nothing is dropped or added where every point has a time."""
     values = [(0.002, 0.0001)] * 6
-    table = asv_tables.without_gaps(results._format_benchmark_result)
+    table = printed_tables.without_gaps(results._format_benchmark_result)
     expected = results._format_benchmark_result(values, BENCHMARK, max_width=200)
     assert expected == table(values, BENCHMARK, max_width=200)
 
@@ -42,7 +42,7 @@ def test_torn_files_are_found(tmp_path):
     torn.write_text('{"results": {')
     records = tmp_path / "m" / f"torn{measurements.SUFFIX}"
     records.write_text('{"benchmark": "gem')
-    lines = intact.broken(tmp_path)
+    lines = damaged_files.broken(tmp_path)
     assert len(lines) == 2
     assert str(torn) in lines[0]
     assert str(records) in lines[1]
@@ -54,12 +54,12 @@ def test_records_that_were_torn_after_they_were_read_are_found(tmp_path):
     records = tmp_path / "m" / f"m{measurements.SUFFIX}"
     records.write_text('{"benchmark": "gemm", "params": [], "skipped": "too large"}\n')
     measurements.load(records)
-    assert [] == intact.broken(tmp_path)
+    assert [] == damaged_files.broken(tmp_path)
     records.write_text('{"benchmark": "gemm", "skipped": "too large"}\n')
-    (line,) = intact.broken(tmp_path)
+    (line,) = damaged_files.broken(tmp_path)
     assert "line 1 is not a measurement" in line
 
 
 def test_no_results_are_no_fault(tmp_path):
     """A folder that does not exist yet has nothing broken in it."""
-    assert intact.broken(tmp_path / "none") == []
+    assert damaged_files.broken(tmp_path / "none") == []

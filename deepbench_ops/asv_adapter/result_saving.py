@@ -17,11 +17,10 @@ asv offers no hook here, hence the wrapping; tests pin the asv version's behavio
 """
 
 import json
-import math
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from itertools import product, zip_longest
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,33 +31,18 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import asv_files, watch
+from deepbench_ops.asv_adapter import (
+    ongoing_run,
+    result_files,
+    result_merging,
+    results_fields,
+)
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured import Remeasured
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, survey
 from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
-from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import atomic, locks, measurements
-
-INTERVALS = ("ci_99_a", "ci_99_b")
-COLUMNS = (
-    "_results",
-    "_samples",
-    "_stats",
-    "_benchmark_params",
-    "_started_at",
-    "_duration",
-    "_profiles",
-    "_benchmark_version",
-)
-"""Attributes of asv's results that hold a value for each benchmark."""
-
-# asv needs a finite interval of every value. Where samples are too few for one it reaches from this
-# part of the value to this multiple of it: beyond any difference between releases. asv weighs a
-# point by the width of its interval, and its search for steps does not end where the weights of one
-# series lie hundreds of orders of magnitude apart.
-WIDEST = 1e6
 
 written: list[Path] = []
 """The result files that this process has saved measurements in."""
@@ -115,11 +99,11 @@ def _keeping(save: Callable[[Results, str], None]) -> Callable[[Results, str], N
             with locks.results(Path(result_dir), doing="asv run"):
                 _save(self, Path(result_dir), save)
         except (OSError, DeepbenchError, UserError) as error:
-            run = watch.current()
-            kept = f"its points are kept in {run.kept}: " if run.kept else ""
+            run = ongoing_run.current()
+            kept = f"its points are kept in {run.journal_path}: " if run.journal_path else ""
             raise UserError(
-                f"{self._filename} is not saved ({_reason(error)}); {kept}mend that, and the same"
-                " command goes on from there"
+                f"{results_fields.path_of(self)} is not saved ({_reason(error)}); {kept}mend that,"
+                " and the same command goes on from there"
             ) from None
 
     return wrapped
@@ -131,24 +115,24 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
     After a kill in between the next run takes the points from the journal and writes the same
     again: two records are the same if benchmark, parameters and start time are.
     """
-    run = watch.current()
-    path, records = folder / str(results._filename), run.records()
+    run = ongoing_run.current()
+    path, records = folder / results_fields.path_of(results), run.records()
     stored = Results.load(str(path)) if path.exists() else None
-    _merge(results, stored, _looks(records))
+    result_merging.merge(results, stored, records)
     if stored and not run.appending:
         records = remeasured.settle(path, results, stored, records, run.last_round)
-    if any(_measured(values) for values in results._results.values()):
-        _set_intervals(results)
+    if any(True for _ in results_fields.each(results)):
+        result_merging.set_intervals(results)
         for one in records:
             if "fingerprint" in one:
                 one["fingerprint"]["asv"] = asv.__version__
         with atomic.together() as ready:
-            asv_files.write_result(ready(path), results, save)
+            result_files.write(ready(path), results, save)
             measurements.add(measurements.beside(path), records, run.appending, ready)
         written.append(path)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
-    run.saved()
+    run.forget()
 
 
 def _reason(error: Exception) -> str:
@@ -161,7 +145,7 @@ def _reason(error: Exception) -> str:
 def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         rm(self, result_dir)
-        measurements.beside(Path(result_dir) / self._filename).unlink(missing_ok=True)
+        measurements.beside(Path(result_dir) / results_fields.path_of(self)).unlink(missing_ok=True)
 
     return wrapped
 
@@ -217,84 +201,6 @@ def _profile_of(results: Path, machine: str) -> profile.Profile:
     known = profile.read(results, machine) or new
     profile.refuse_another(known, fingerprint.silicon())
     return known
-
-
-def _measured(values: list[float | None] | None) -> bool:
-    return any(value is not None and not math.isnan(value) for value in values or [])
-
-
-Key = tuple[str, tuple[str, ...]]
-"""A benchmark, and its parameters as asv writes them."""
-
-
-def _looks(records: list[dict[str, Any]]) -> dict[Key, bool]:
-    """Return of each kernel that was measured whether that was a quick look."""
-    return {
-        (entry["benchmark"], tuple(map(repr, entry["params"]))): "quick" in entry
-        for entry in records
-        if "skipped" not in entry
-    }
-
-
-def _merge(new: Results, disk: Results | None, looks: Mapping[Key, bool]) -> None:
-    """Put every value of the disk into ``new`` for which that holds less, or the same of old.
-
-    Less is a skip, a failure, or a quick look where there were several samples. A value without a
-    record, of another type of benchmark, was a quick look if it is a single sample; of a kernel
-    of long calls that is a whole measurement. Points that the run did not measure are as old as
-    its beginning: the disk has them, or they have been removed from it meanwhile.
-    """
-    ran = {name for name, _ in new.changed}
-    for name in {*new._results, *(disk._results if disk else ())} - ran:
-        for kind in COLUMNS:
-            getattr(new, kind).pop(name, None)
-            if disk and name in getattr(disk, kind):
-                getattr(new, kind)[name] = getattr(disk, kind)[name]
-    for name in ran & new._results.keys():
-        known = disk._benchmark_version.get(name) if disk and name in disk._results else None
-        _restore(new, disk if known == new._benchmark_version[name] else None, name, looks)
-
-
-def _restore(new: Results, disk: Results | None, name: str, looks: Mapping[Key, bool]) -> None:
-    """Put back values of one benchmark; ``disk``: None where it has none of this version."""
-    places = enumerate(product(*disk._benchmark_params[name])) if disk else ()
-    where = {key: i for i, key in places}
-    keys = list(product(*new._benchmark_params[name]))
-    columns, held = {}, {}
-    for kind in ("_results", "_samples", "_stats"):
-        column = getattr(new, kind).get(name)
-        columns[kind] = list(column) if column else [None] * len(keys)
-        found = getattr(disk, kind).get(name) if disk else None
-        held[kind] = [found[where[key]] if found and key in where else None for key in keys]
-    restored = False
-    for i, key in enumerate(keys):
-        if (name, key) in new.changed:
-            if not _measured([held["_results"][i]]):
-                continue
-            quick = looks.get((name, key), _samples_at(columns["_samples"], i) == 1)
-            fewer = quick and _samples_at(held["_samples"], i) > 1
-            if _measured([columns["_results"][i]]) and not fewer:
-                continue
-        for kind, column in columns.items():
-            column[i] = held[kind][i]
-        restored = True
-    if restored:
-        for kind, column in columns.items():
-            getattr(new, kind)[name] = column
-
-
-def _samples_at(samples: list[list[float] | None] | None, index: int) -> int:
-    return len(samples[index] or []) if samples else 0
-
-
-def _set_intervals(results: Results) -> None:
-    """Store intervals of log seconds, which are above zero, in place of those that asv made."""
-    for name, stats in results._stats.items():
-        columns = results._results[name] or (), stats or (), results._samples.get(name) or ()
-        for value, held, samples in zip_longest(*columns):
-            if held and value:
-                bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
-                held.update(zip(INTERVALS, bounds, strict=True))
 
 
 PATCHES = (

@@ -1,0 +1,113 @@
+"""asv's result files and descriptions of machines: reading and writing.
+
+asv takes any JSON for a result: a number that is no time stops its search for steps for ever, and
+a file that it cannot read is left out with a warning. Here such a file is an error that names it,
+and such a value is left out and named.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from asv import util
+from asv.benchmarks import Benchmarks
+from asv.machine import Machine
+from asv.results import Results
+from asv.util import UserError, load_json
+
+from deepbench_ops.asv_adapter import results_fields
+from deepbench_ops.asv_adapter.result_checks import MEND, check, is_text_map
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import limited
+
+PREFIX = re.compile(r"^Error [a-zA-Z ]+ '.*?': ")
+"""The part of asv's message before the reason."""
+
+DAMAGE = (UserError, ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""Exceptions that asv raises for files that are not as it writes them."""
+
+
+def read(path: Path) -> Results:
+    """Return a result file without the values that cannot be right; its `refused` names those.
+
+    Raises DeepbenchError, with the reason, for a file that asv cannot take apart or that is of
+    another machine than its folder.
+    """
+    try:
+        limited.demand_smaller(path, limited.RESULT)
+        stored = Results.load(str(path), path.parent.name)
+        if not hasattr(stored, "refused"):  # `result_cache` has checked it
+            check(path, stored)
+    except DAMAGE as wrong:
+        raise damaged(path, wrong) from None
+    return stored
+
+
+def whole(path: Path) -> Results:
+    """Return a result file; DeepbenchError where `read` would leave anything out."""
+    stored = read(path)
+    if stored.refused:
+        raise DeepbenchError(stored.refused)
+    return stored
+
+
+def of_machine(folder: Path, report: Callable[[str], None]) -> Iterator[Results]:
+    """Yield the results in a machine's folder; `report` gets a line for each file that is left out,
+    or holds values that are."""
+    for path in paths(folder):
+        try:
+            stored = read(path)
+        except DeepbenchError as wrong:
+            report(str(wrong))
+            continue
+        if stored.refused:
+            report(stored.refused)
+        yield stored
+
+
+def paths(folder: Path) -> list[Path]:
+    """Return the result files in a machine's folder."""
+    return sorted(path for path in folder.glob("*.json") if path.name != "machine.json")
+
+
+def entry(path: Path) -> dict[str, str]:
+    """Return asv's description of a machine. Raises DeepbenchError for a damaged machine.json."""
+    try:
+        limited.demand_smaller(path, limited.SMALL)
+        found = load_json(str(path), Machine.api_version)
+        if not is_text_map(found, (str, int)) or not isinstance(found.get("machine"), str):
+            raise ValueError("it describes no machine")
+    except DAMAGE as wrong:
+        raise damaged(path, wrong) from None
+    return {name: str(text) for name, text in found.items() if name != "version"}
+
+
+def damaged(path: Path, wrong: Exception) -> DeepbenchError:
+    """Return the error about a file of results that cannot be read."""
+    reason = PREFIX.sub("", " ".join(str(wrong).split()))
+    if isinstance(wrong, RecursionError):
+        reason = "it is nested too deeply"
+    if "format" in reason and path.name.endswith(".json"):
+        found = json.loads(limited.read_bytes(path, limited.RESULT)).get("version")
+        known = VERSIONS.get(path.name, Results.api_version)
+        return DeepbenchError(f"{path} has format version {found!r}, and asv reads {known}: {MEND}")
+    return DeepbenchError(f"{path} is not whole ({reason or type(wrong).__name__}): {MEND}")
+
+
+VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.api_version}
+"""Format versions that asv reads, by file; all other files are results."""
+
+
+def write_machine(path: Path, entry: dict[str, str]) -> None:
+    """Write the machine.json of a results folder to `path`."""
+    util.write_json(str(path), entry, Machine.api_version)
+
+
+def write(path: Path, results: Results, save: Callable[[Results, str], None] | None = None) -> None:
+    """Write a result to `path`, which need not be where asv would write it.
+
+    save: asv's own method, where it is replaced.
+    """
+    with results_fields.named(results, path.name):
+        (save or Results.save)(results, str(path.parent))

@@ -1,0 +1,122 @@
+"""What a run measured, merged with the result that is stored."""
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from typing import Any
+
+from asv.results import Results
+
+from deepbench_ops.asv_adapter import results_fields
+from deepbench_ops.asv_adapter.results_fields import INTERVAL, Fields
+from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import ResultKey
+
+# asv needs a finite interval of every value. Where samples are too few for one it reaches from this
+# part of the value to this multiple of it: beyond any difference between releases. asv weighs a
+# point by the width of its interval, and its search for steps does not end where the weights of one
+# series lie hundreds of orders of magnitude apart.
+WIDEST = 1e6
+
+
+def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> None:
+    """Put every stored value into ``new`` for which that holds less, or the same from before.
+
+    Less is a skip, a failure, or a quick look where there were several samples. The records of the
+    run say which values are quick looks. A value without a record, of another type of benchmark, is
+    one if it is a single sample; of a kernel of long calls that is a whole measurement. Points that
+    the run did not measure are as old as its beginning: the stored result has them, or they have
+    been removed from it meanwhile.
+
+    ``new.changed``: the keys of the points that the run measured.
+    """
+    looks = _quick_looks(records)
+    ran = {name for name, _ in new.changed}
+    fields = results_fields.of(new)
+    known = results_fields.of(stored) if stored else None
+    for name in {*fields.values, *(known.values if known else ())} - ran:
+        _take_over(fields, known, name)
+    for name in ran & fields.values.keys():
+        same = known and name in known.values and known.versions.get(name) == fields.versions[name]
+        _restore(fields, known if same else None, name, new.changed, looks)
+
+
+def _quick_looks(records: Iterable[Record]) -> dict[ResultKey, bool]:
+    """Return of each kernel that was measured whether that was a quick look."""
+    return {
+        (entry["benchmark"], tuple(map(repr, entry["params"]))): "quick" in entry
+        for entry in records
+        if "skipped" not in entry
+    }
+
+
+def _take_over(new: Fields, stored: Fields | None, name: str) -> None:
+    """Put a stored benchmark in the place of the new one."""
+    for kind in Fields._fields:
+        column = getattr(new, kind)
+        column.pop(name, None)
+        if stored and name in getattr(stored, kind):
+            column[name] = getattr(stored, kind)[name]
+
+
+def _restore(
+    new: Fields,
+    stored: Fields | None,
+    name: str,
+    changed: set[ResultKey],
+    looks: Mapping[ResultKey, bool],
+) -> None:
+    """Put back stored values of one benchmark; ``stored``: None where it has none of this version.
+
+    changed: keys of the points that the run measured. looks: whether each was a quick look.
+    """
+    places = {key: place for place, key in enumerate(stored.keys(name) if stored else ())}
+    keys = new.keys(name)
+    columns = [_filled(column.get(name), len(keys)) for column in new.columns]
+    held = [_at_keys(column.get(name), places, keys) for column in stored.columns] if stored else []
+    restored = False
+    for i, key in enumerate(keys):
+        value, samples, _ = (column[i] for column in columns)
+        old_value, old_samples, _ = [column[i] for column in held] or (None, None, None)
+        if (name, key) in changed:
+            if not _is_measured(old_value):
+                continue
+            quick = looks.get((name, key), len(samples or ()) == 1)
+            fewer = quick and len(old_samples or ()) > 1
+            if _is_measured(value) and not fewer:
+                continue
+        for kind, column in enumerate(columns):
+            column[i] = held[kind][i] if held else None
+        restored = True
+    if restored:
+        for field, column in zip(new.columns, columns, strict=True):
+            field[name] = column
+
+
+def _filled(column: list[Any] | None, count: int) -> list[Any]:
+    """Return a copy of a column with None where it lacks entries."""
+    found = list(column or ())
+    return found + [None] * (count - len(found))
+
+
+def _at_keys(
+    column: list[Any] | None, places: Mapping[tuple[str, ...], int], keys: list[tuple[str, ...]]
+) -> list[Any]:
+    """Return the entries of a column at these keys, None where it has none."""
+    return [column[places[key]] if column and key in places else None for key in keys]
+
+
+def _is_measured(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def set_intervals(results: Results) -> None:
+    """Store intervals of log seconds, which are above zero, in place of those that asv made."""
+    fields = results_fields.of(results)
+    for name in fields.stats:
+        columns = (column.get(name) or () for column in fields.columns)
+        for value, samples, stat in zip_longest(*columns):
+            if stat and value:
+                bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
+                stat.update(zip(INTERVAL, bounds, strict=True))

@@ -1,0 +1,175 @@
+"""The fields of asv's results that asv keeps to itself; no other module reads or sets them.
+
+A result is of one release, environment and machine. It holds a column of values for each benchmark,
+in the order of all combinations of the benchmark's parameters, and columns of samples and
+statistics next to it.
+"""
+
+import copy
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product, zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asv.results import Results
+from asv.util import truncate_float_list
+
+from deepbench_ops.storage.result_key import ResultKey
+
+Column = list[Any] | None
+
+INTERVAL = ("ci_99_a", "ci_99_b")
+"""Names of the bounds of an interval in asv's statistics."""
+
+
+class Fields(NamedTuple):
+    """Columns and facts of a result, each by benchmark; changing one changes the result.
+
+    axes: the values of each parameter, as texts. started_at: milliseconds. durations: seconds.
+    """
+
+    values: dict[str, Column]
+    samples: dict[str, Column]
+    stats: dict[str, Column]
+    axes: dict[str, list[list[str]]]
+    started_at: dict[str, Any]
+    durations: dict[str, Any]
+    profiles: dict[str, Any]
+    versions: dict[str, str | None]
+
+    @property
+    def columns(self) -> tuple[dict[str, Column], ...]:
+        """Values, samples and statistics: the fields with an entry for each combination."""
+        return self.values, self.samples, self.stats
+
+    def keys(self, name: str) -> list[tuple[str, ...]]:
+        """Return the combinations of a benchmark's parameters, in the order of its columns."""
+        return list(product(*(self.axes.get(name) or ())))
+
+
+class Value(NamedTuple):
+    """A value of a result, with its parameters as asv writes them, its statistics and samples."""
+
+    name: str
+    key: tuple[str, ...]
+    value: Any
+    stat: dict[str, Any] | None
+    samples: list[float] | None
+
+
+def new(
+    machine: Mapping[str, str],
+    libraries: Mapping[str, str],
+    commit: str,
+    milliseconds: int,
+    python: str,
+    environment: str,
+    variables: Mapping[str, str],
+) -> Results:
+    """Return a result without values.
+
+    machine: asv's description of it. libraries: stand where asv has an environment's requirements.
+    milliseconds: of the release's day, since 1970.
+    """
+    params = {**machine, "python": python}
+    own = dict(libraries), commit, milliseconds, python, environment, dict(variables)
+    return Results(params, *own)
+
+
+def of(results: Results) -> Fields:
+    """Return the fields of a result."""
+    return Fields(
+        results._results,
+        results._samples,
+        results._stats,
+        results._benchmark_params,
+        results._started_at,
+        results._duration,
+        results._profiles,
+        results._benchmark_version,
+    )
+
+
+def path_of(results: Results) -> Path:
+    """Return the path of a result's file, below the folder of all results."""
+    return Path(results._filename)
+
+
+def python(results: Results) -> str:
+    """Return the version of Python that a result was measured with."""
+    found: str = results._python
+    return found
+
+
+def libraries(results: Results) -> dict[str, str]:
+    """Return what stands where asv has an environment's requirements."""
+    found: dict[str, str] = results._requirements
+    return found
+
+
+def set_libraries(results: Results, new: Mapping[str, str]) -> None:
+    """Put libraries in the place of those of a result, in the order of their names."""
+    results._requirements = dict(sorted(new.items()))
+
+
+def each(results: Results) -> Iterator[Value]:
+    """Yield the values that a result holds; asv itself looks each up by its parameters."""
+    fields = of(results)
+    for name, values in fields.values.items():
+        stats, samples = fields.stats.get(name) or (), fields.samples.get(name) or ()
+        rows = zip_longest(fields.keys(name), values or (), stats, samples)
+        for key, value, stat, several in rows:
+            if key is None:
+                break
+            if value is not None and value == value:
+                yield Value(name, key, value, stat, several)
+
+
+def put(
+    results: Results,
+    name: str,
+    axes: list[list[str]],
+    values: Sequence[float],
+    samples: Sequence[Any],
+    stats: Sequence[Any] = (),
+) -> None:
+    """Put columns of a benchmark into a result; one without any entry is left out."""
+    fields = of(results)
+    fields.axes[name] = axes
+    fields.values[name] = list(values)
+    fields.samples[name] = list(samples) if any(samples) else None
+    fields.stats[name] = list(stats) if any(stats) else None
+
+
+def as_stored(bound: float) -> float:
+    """Return a bound of an interval with the digits that asv keeps of it."""
+    found: float = truncate_float_list(bound)
+    return found
+
+
+def sort(results: Results) -> None:
+    """Put the benchmarks of a result in the order of their names."""
+    results._results = dict(sorted(results._results.items()))
+
+
+def without(results: Results, keys: Collection[ResultKey]) -> Results:
+    """Return a copy of a result in which these values are skipped ones, NaN."""
+    changed = copy.copy(results)
+    changed._results = dict(results._results)
+    fields = of(changed)
+    for name in {name for name, _ in keys}:
+        column = zip(fields.keys(name), fields.values[name] or (), strict=True)
+        fields.values[name] = [math.nan if (name, key) in keys else value for key, value in column]
+    return changed
+
+
+@contextmanager
+def named(results: Results, name: str) -> Iterator[None]:
+    """Let asv write a result to a file of another name, in the block."""
+    own, results._filename = results._filename, name
+    try:
+        yield
+    finally:
+        results._filename = own

@@ -1,0 +1,51 @@
+"""asv's insides are known in one folder, and the private fields of its results in one module."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from asv.results import Results
+
+import deepbench_ops
+
+PACKAGE = Path(deepbench_ops.__file__).parent
+FIELDS = {name for name in vars(Results({"machine": ""}, {}, "", 0, "", "", {})) if name[0] == "_"}
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Names of the modules that a module imports, inside of functions as well."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module))
+    return found
+
+
+def private(tree: ast.Module) -> Iterator[str]:
+    """Names of the private fields of asv's results that a module reads or sets."""
+    for node in ast.walk(tree):
+        own = isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"
+        if isinstance(node, ast.Attribute) and node.attr in FIELDS and not own:
+            yield node.attr
+        elif isinstance(node, ast.Constant) and node.value in FIELDS:
+            yield str(node.value)
+
+
+def test_one_module_reads_the_private_fields_of_results() -> None:
+    """results_fields.py does, of all modules that know asv or the adapter."""
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+    knowing = {
+        path: tree
+        for path, tree in trees.items()
+        if any(name.startswith(("asv.", "deepbench_ops.asv_adapter")) for name in imported(tree))
+    }
+    found = {path.relative_to(PACKAGE) for path, tree in knowing.items() if [*private(tree)]}
+    assert {Path("asv_adapter", "results_fields.py")} == found
+
+
+def test_a_private_field_is_found() -> None:
+    """As an attribute of anything but self, and by its name."""
+    text = "a._results['x']; self._params; getattr(b, '_samples'); c._filename = ''; d.results"
+    assert {"_results", "_samples", "_filename"} == set(private(ast.parse(text)))
