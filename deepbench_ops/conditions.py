@@ -1,7 +1,7 @@
-"""Run conditions: under what a kernel is measured, beside what it is.
+"""Run conditions of a kernel: device, cache state, layout and execution.
 
-asv sets each as an environment variable, so that every value makes lines of its own. Whoever reads
-results tells lines apart by all of them, and takes what is not set for the usual value.
+asv sets each as an environment variable, so that every value makes lines of its own. Readers of
+results distinguish lines by all of them, and take the usual value for one that is not set.
 """
 
 import os
@@ -15,7 +15,7 @@ from deepbench_ops.errors import DeepbenchError
 class Condition:
     """One of them: its name in tables and pages, its variable, its values, the usual one first.
 
-    on_request: whether asv's configuration leaves it out while nobody asks for another value.
+    on_request: whether asv's configuration leaves it out unless another value is asked for.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Condition:
 
     @property
     def usual(self) -> str:
-        """Its value where nobody has set it."""
+        """Its value where it is not set."""
         return self.values[0]
 
     def of(self, variables: Mapping[str, str]) -> str:
@@ -47,7 +47,7 @@ LAYOUT = Condition("layout", "DEEPBENCH_LAYOUT", ("published", "channels_last"),
 EXECUTION = Condition(
     "execution", "DEEPBENCH_EXECUTION", ("eager", "compiled", "onnxruntime"), on_request=True
 )
-"""What runs a network: its framework as it is, compiled, or ONNX Runtime, to which it is exported.
-Of everything else, and of training, "eager" is whatever the framework does by itself."""
+"""The program that runs a network: its framework as it is, compiled, or ONNX Runtime, to which it
+is exported. Of everything else, and of training, "eager" is the framework's own way."""
 
 CONDITIONS = (DEVICE, CACHE, LAYOUT, EXECUTION)

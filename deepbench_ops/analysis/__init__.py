@@ -1,4 +1,5 @@
-"""What results say: derived figures, comparisons, verdicts; nothing here measures or draws."""
+"""Conclusions from results: derived figures, comparisons, verdicts. Nothing here measures or
+draws."""
 
 from deepbench_ops.analysis.changes import Change, detect_changes
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs, compare_samples, corrected

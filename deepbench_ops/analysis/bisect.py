@@ -22,17 +22,17 @@ Measure = Callable[[Release, Release, int], Rounds]
 
 @dataclass(frozen=True)
 class Step:
-    """What was found out about one release: its ratio to the first one, and what follows."""
+    """One measured release: its ratio to the first one, and the conclusion."""
 
     release: Release
     verdict: Verdict
     slow: bool | None
-    """None where it could not be told within the rounds allowed."""
+    """None where the rounds allowed did not decide it."""
 
 
 @dataclass
 class Found:
-    """first_slow: None where the last release is not slower, or it cannot be told.
+    """first_slow: None where the last release is not slower, or where that stays open.
 
     sure: whether every step was. left_out: releases that could not be measured, and why.
     """
@@ -44,6 +44,7 @@ class Found:
 
     @property
     def sure(self) -> bool:
+        """Whether every step was decided."""
         return all(step.slow is not None for step in self.steps)
 
 

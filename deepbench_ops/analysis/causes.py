@@ -1,9 +1,9 @@
-"""What changed together: one line for a release's cause, not one for each of its kernels.
+"""Changes put together into causes: one line for a cause, not one for each of its kernels.
 
-A release that makes all products of a precision slower gives seventy shifts with one cause. They
-are told apart by how much of what was watched has moved: most of all a framework's kernels (then
-it may as well be the machine, its driver or its clock on the day), most of a family's at a
-precision, several of them, or single kernels.
+A release that makes all products of a precision slower gives seventy shifts with one cause. Causes
+differ in the share of kernels that have changed: most of a framework's kernels (then it may as well
+be the machine, its driver or its clock on the day), most of a family's at a precision, several of
+them, or single kernels.
 """
 
 import math
@@ -21,7 +21,7 @@ MOST = 0.5
 """From this share of its watched kernels on, a family or a framework has changed as one."""
 
 FEW = 3
-"""Fewer kernels than these are told one by one."""
+"""Fewer kernels than these are listed one by one."""
 
 Scope = Literal["framework", "family", "several", "kernel"]
 
@@ -55,7 +55,7 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """What changed, in words."""
+        """The change in words."""
         first = self.shifts[0].after
         if self.scope == "framework":
             return f"most kernels of {first.release.framework}"

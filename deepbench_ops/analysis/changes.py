@@ -5,8 +5,9 @@ Built for what series of benchmarks really look like:
 - **Ranks, not values, find a split.** The two sides are judged by the normal scores of their ranks
   (van der Waerden), whose law without a change depends on nothing but the number of points:
   spikes, two modes or long tails do not make alarms.
-- **Noise remembers.** Where neighbouring points are alike, levels wander by themselves; there a
-  split is judged, and placed, by what is new in each point beside the one before it.
+- **Noise is autocorrelated.** Where neighbouring points are alike, levels wander by themselves;
+  there a split is judged, and placed, by the part of each point that the one before it does not
+  explain.
 - **Drift is not a step.** What a straight line or a slow wave explains as well is no change, unless
   the level has climbed so far that this is the news (creep).
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
@@ -50,7 +51,7 @@ SMALLEST = 0.005
 """A change of less than half a percent is not called one, however certain."""
 
 FARTHEST = 700.0
-"""The logarithm of the largest ratio that is told from infinity, and of its inverse from 0."""
+"""The logarithm of the largest finite ratio; its inverse is the smallest above 0."""
 
 NEWEST = {1: 4.2, 2: 4.0}
 """How many times its noise one newest point must lie beyond the history, and the last two."""

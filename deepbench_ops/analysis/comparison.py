@@ -67,6 +67,7 @@ class Change:
 
     @property
     def ratio(self) -> float:
+        """Seconds of the other over those of the first: below 1 the other is faster."""
         return self.other.seconds / self.first.seconds
 
 

@@ -1,9 +1,9 @@
-"""Which published times are slips, as opposed to times that were measured again.
+"""Published times that are slips, as opposed to times that were measured again.
 
-A measurement anew changes most times of a benchmark, or comes with other libraries. Where these
+A new measurement changes most times of a benchmark, or comes with other libraries. Where these
 stay and few times of a benchmark and precision change, or many within days, those were slips. So is
-a row of which one time is beyond what the machine can do, and what was pasted beside other rows
-than its own. A line through slips would show a change of speed that never was.
+a row with a time that is beyond the machine's roof, and a time that was pasted into another row
+than its own. A line through slips would show a change of speed that did not happen.
 """
 
 from collections import Counter
@@ -35,19 +35,19 @@ FEW = 0.5
 """Share of a benchmark's times below which those that changed are corrections."""
 
 SOON = timedelta(days=5)
-"""Nobody publishes a second measurement with the same libraries so soon, but mends the first."""
+"""Days within which a second publication with the same libraries mends the first."""
 
 PARTS = (
     *("workbook", "machine", "release", "set", "conditions", "day of publication", "motherboard"),
     *("cpu", "gpu", "linux kernel", "bios", "os", "hca", "opa", "ifs", "mellanox"),
 )
 """How specs begin that are no library and no driver of the kernels, such as the board or the
-processor beside a card, in which training and inference of one day may differ."""
+processor of a card's host, in which training and inference of one day may differ."""
 
 
 @dataclass(frozen=True)
 class Dated:
-    """What a machine's publications of a day hold."""
+    """The contents of a machine's publications of a day."""
 
     day: date
     values: Values
@@ -75,8 +75,8 @@ def corrected(publications: Sequence[Dated]) -> list[set[ResultKey]]:
 
 
 def impossible(values: Values, peaks: Mapping[str, float]) -> set[ResultKey]:
-    """Return the times of rows of which one is beyond the peak; `peaks` are by precision. What
-    names no kernel has none."""
+    """Return the times of rows that have one beyond the peak; `peaks` are by precision. A
+    benchmark that is no kernel has none."""
     rows = {_row(key) for key, seconds in values.items() if min(seconds) < _least(key, peaks)}
     return {key for key in values if _row(key) in rows} if rows else set()
 
@@ -148,7 +148,7 @@ def _peaks(folder: Path) -> dict[str, float]:
 
 
 def _row(key: ResultKey) -> tuple[str, tuple[str, ...]]:
-    """What stands in one row of a sheet: all passes of a kernel."""
+    """One row of a sheet: all passes of a kernel."""
     name, params = key
     return name.rpartition(".")[0], params
 
@@ -161,7 +161,7 @@ def _group(key: ResultKey) -> tuple[str, str]:
 
 def _same_libraries(one: Stack, other: Stack) -> bool:
     """Whether kernels may have run with the same: each library that both name has a version in
-    common. Of a day's workbooks together nobody can tell which version was whose."""
+    common. Which of a day's workbooks had which version is unknown."""
     before, after = _libraries(one), _libraries(other)
     return all(before[name] & after[name] for name in before.keys() & after.keys())
 

@@ -17,12 +17,12 @@ from deepbench_ops.analysis.levels import (
 from deepbench_ops.analysis.splits import accepted, split_chance
 
 STEP, FURTHER = 1.0, 1.4
-"""A step smaller than so many times the noise of a point is not told from drift, alone or beside
-clearer ones."""
+"""A step smaller than so many times the noise of a point is not distinguished from drift, alone or
+next to clearer ones."""
 
 SLIGHT = 2.45
-"""A smaller step is told from drift as if it were one of so many times the noise, which it misses:
-drift as high as the noise looks like a step of once or twice the noise."""
+"""A smaller step is compared with drift as if it were one of so many times the noise, which it
+misses: drift as high as the noise looks like a step of once or twice the noise."""
 
 NEAR = 10
 """Points on either side of a split that must differ, too, and by LOCAL times their noise."""

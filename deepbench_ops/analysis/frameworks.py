@@ -99,7 +99,7 @@ def _of(point: Point, noises: Noise) -> float:
 
 
 def wins(found: Iterable[Contest]) -> dict[str, dict[str, int]]:
-    """Return by family how many kernels each framework is fastest on; "" for nobody."""
+    """Return by family how many kernels each framework is fastest on; "" for none."""
     counted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for contest in found:
         counted[contest.kernel.family][contest.fastest] += 1

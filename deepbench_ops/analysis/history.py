@@ -88,6 +88,7 @@ class Shift:
 
     @property
     def slower(self) -> bool:
+        """Whether the later release takes longer."""
         return self.change.ratio > 1
 
 

@@ -23,7 +23,7 @@ LEAST, MISSED = 2.1, 16.0
 by the rest, at most by so much, since a long series shows a small step all the same."""
 
 SHORTENED = 0.15
-"""What removing levels, at the places that suit it best, takes off such a correlation."""
+"""The loss of such a correlation by removing levels at the places that suit it best."""
 
 
 def calmed(logs: np.ndarray) -> np.ndarray:
@@ -44,8 +44,8 @@ def calmed(logs: np.ndarray) -> np.ndarray:
 
 
 def settled(logs: np.ndarray, ends: list[int]) -> list[int]:
-    """Move each split to where the two levels beside it leave the least squares, of what is new in
-    each point where the noise remembers."""
+    """Move each split to where the two levels around it leave the least squares; where the noise is
+    autocorrelated, those of the uncorrelated part of each point."""
     ends = list(ends)
     memory = memory_of(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
@@ -71,9 +71,10 @@ def placed(logs: np.ndarray, ends: list[int]) -> list[int]:
 def gains_of(
     logs: np.ndarray, start: int, place: int, stop: int, *, memory: float, least: float = 0.0
 ) -> np.ndarray:
-    """Return what each split of start..stop, from two points on, explains, in noise squared.
+    """Return the part of the squares, in noise squared, that each split of start..stop explains.
 
-    Of each point counts what is new beside `memory` times the one before it. Points beyond three
+    Sides have two points or more. Of each point counts the difference to `memory` times the one
+    before it. Points beyond three
     times the noise from either level are clipped. A step of less than `least` times the noise is
     taken to be one of so much.
     """
@@ -102,7 +103,7 @@ def gains_of(
 
 
 def fresh_in(values: np.ndarray, memory: float) -> np.ndarray:
-    """Return what is new in each value beside the one before it, all scattering alike."""
+    """Return the uncorrelated part of each value, all with the same scatter."""
     return np.concatenate(
         [values[:1] * math.sqrt(1 - memory**2), values[1:] - memory * values[:-1]]
     )

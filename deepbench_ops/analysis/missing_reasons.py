@@ -18,7 +18,7 @@ COMPILED = "compiled"
 
 @dataclass(frozen=True)
 class Machine:
-    """What decides what can be measured on a machine's processors, each None where nobody told.
+    """Facts that decide which kernels a machine's processors can measure, each None where unknown.
 
     memory: bytes of main memory. peak: FLOP/s, the highest of its profile. without: precisions of
     which the profile has no peak.
@@ -47,7 +47,7 @@ def machine(entry: Mapping[str, str], profile: Profile | None) -> Machine:
 
 
 def several_devices(network: str, batch: int | None, devices: int, here: Machine) -> str:
-    """Return why a machine's own figure cannot stand beside that of several devices."""
+    """Return why a machine's own figure cannot be compared with that of several devices."""
     told = f"{devices} devices, and a point is of one"
     if here.processors is not None and devices > here.processors:
         return f"{told}; as ranks they want {devices} processors, and there are {here.processors}"
@@ -56,10 +56,10 @@ def several_devices(network: str, batch: int | None, devices: int, here: Machine
 
 
 def obstacles(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:
-    """Return what stands between a published figure and one of here that was run like it.
+    """Return the reasons why there is no own figure that was run like a published one.
 
-    run: the nearest there is. Where nothing does but that nobody measured it yet, it is told what
-    would. Nothing where the run is like the published one.
+    run: the nearest run there is. Where it only has not been measured yet, the reason is the
+    command that measures it. Empty where the run is like the published one.
     """
     found = [] if wanted.precision else ["its table tells no precision"]
     if wanted.batch is None:
@@ -99,7 +99,8 @@ def _framework(wanted: Wanted, written: bool) -> str:
 
 
 def _unlike(wanted: Wanted, run: Run) -> tuple[str, ...]:
-    """Return how a run differs, but for a precision that nobody told, and an execution."""
+    """Return how a run differs, except in a precision that is not published, and in the
+    execution."""
     aside = {EXECUTION.usual, run.point.execution}
     if not wanted.precision:
         aside.add(run.point.precision)

@@ -1,4 +1,4 @@
-"""Published tables of whole models with machines' own figures beside them, cell by cell."""
+"""Published tables of whole models with machines' own figures next to them, cell by cell."""
 
 from collections.abc import Mapping, Sequence
 

@@ -49,8 +49,8 @@ def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
     """Return the nearest of the points, None where the network was not measured.
 
     Of the same framework where it was measured in that, and of the newest release alone. Precision
-    counts first, then threads, then the batch: a smaller one rather than a larger. What is compiled
-    or exported is taken for int8 alone, which nothing runs eagerly.
+    counts first, then threads, then the batch: a smaller one rather than a larger. Compiled and
+    exported runs are taken for int8 only, which no framework runs eagerly.
     """
     fitting = [
         point

@@ -1,4 +1,4 @@
-"""What a whole model takes beyond its operations, each measured alone: the framework's overhead."""
+"""The framework's overhead: a whole model's seconds beyond its operations, each measured alone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Overhead:
 
     @property
     def part(self) -> float:
-        """What part of the whole is not its operations: 1 - operations / whole.
+        """The share of the whole that its operations do not explain: 1 - operations / whole.
 
         Below 0 where operations run faster one after the other than each alone;
         see docs/reference/method.md.

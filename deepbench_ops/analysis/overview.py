@@ -1,4 +1,4 @@
-"""What a machine has results of, how fresh they are, and how near its roof they come."""
+"""The results of a machine in short: their kernels, how fresh, and how near its roof."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Source:
 
 
 Group = tuple[str, str, str, str, str]
-"""What kernels are told of together: machine, framework, family, precision and device."""
+"""The key of kernels that are summed up together: machine, framework, family, precision, device."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ def standings(
 
 
 def group(point: Point) -> Group:
+    """Return the group that a point belongs to."""
     return (point.machine, point.release.framework, point.family, point.precision, point.device)
 
 

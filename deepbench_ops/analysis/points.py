@@ -1,7 +1,7 @@
 """All that results/ holds, as one list: a point for each time of a kernel on a machine.
 
-Measured and published results alike; only seconds are stored, what follows from the problem's
-FLOPs and bytes is derived by whoever reads them.
+Measured and published results alike. Only seconds are stored; rates are derived by the readers from
+the problem's FLOPs and bytes.
 """
 
 import gc
@@ -46,7 +46,7 @@ TOO_FEW = "too few samples"
 TOO_FAR = "samples too far apart"
 
 Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
-"""What a point is of: see `Point.kernel`."""
+"""The kernel of a point: see `Point.kernel`."""
 
 
 class Point(NamedTuple):
@@ -75,10 +75,10 @@ class Point(NamedTuple):
     samples: int
     rounds: tuple[float, ...] = ()
     """The level of every process that measured it, in seconds; none for published figures, and
-    where nobody asked for them."""
+    where they were not asked for."""
     notes: tuple[tuple[str, str], ...] = ()
-    """What its newest process noted of how the kernel runs, by name: route, primitive, layout ...;
-    told with the rounds."""
+    """The notes of its newest process on how the kernel runs, by name: route, primitive, layout
+    ...; loaded with the rounds."""
     settings: Settings | None = None
     """Environment variables from outside that steer libraries; None where that is not known."""
     unsteady: str = ""
@@ -109,7 +109,7 @@ class Point(NamedTuple):
 
     @property
     def kernel(self) -> Kernel:
-        """What is timed, the same on every machine and release."""
+        """The timed kernel, the same on every machine and release."""
         return (
             self.family,
             self.set,
@@ -319,6 +319,6 @@ def _named(benchmark: str) -> tuple[str, str, str]:
 
 
 def _unlisted(result: Results) -> Release:
-    """What stands for a commit that the release table does not have."""
+    """Return a stand-in for a commit that the release table does not have."""
     day: date = datetime.fromtimestamp(result.date / 1000, UTC).date()
     return Release("commit", result.commit_hash[:8], day)

@@ -42,12 +42,12 @@ class Figure:
 
     printed: the network as the table spells it. day: of publication, and its basis in words.
     devices: accelerators, 0 where a processor computes. batch: per device; None where it is not
-    told. precision: "mixed" where the table says so, "" where it says nothing. seconds: of one
-    step or batch, where the figure tells. conditions: what else was run how, the build and the
+    published. precision: "mixed" where the table says so, "" where it says nothing. seconds: of one
+    step or batch, where the figure has them. conditions: what else was run how, the build and the
     processors of QingCloud's. efficiency: the rate of a device over that of one alone; MindSpore
     prints it as speedup. platform, cores: what the accelerators sit in, and its CPU cores.
-    latency_ms: as printed. loss, accuracy: what the training came to, the latter in percent.
-    note: why it is of this network.
+    latency_ms: as printed. loss, accuracy: what the training came to, the latter in percent. note:
+    why it is of this network.
     """
 
     table: str
@@ -82,7 +82,7 @@ class Figure:
 
     @property
     def told(self) -> str:
-        """All that its table tells beside rate and sizes, in words."""
+        """All that its table says besides rate and sizes, in words."""
         named = (
             ("scaling efficiency {}", self.efficiency),
             ("latency {} ms", self.latency_ms),

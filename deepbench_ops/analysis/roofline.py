@@ -43,6 +43,6 @@ def roof(profile: Profile | None, point: Point) -> float | None:
 
 
 def share(profile: Profile | None, point: Point) -> float | None:
-    """What part of its roof a kernel reaches, None where it has none."""
+    """The share of its roof that a kernel reaches, None where it has none."""
     highest = roof(profile, point)
     return point.rate / highest if highest else None

@@ -22,11 +22,11 @@ FRAMEWORK = "framework"
 
 @dataclass(frozen=True)
 class Stack:
-    """What all times of a release on a machine were taken under.
+    """The software under which all times of a release on a machine were taken.
 
-    Of a measured release it is the fingerprint, of a published one what the publication tells.
-    new: what is otherwise than under the framework's release before it on that machine, the
-    value there and here ("" where there is none); nothing for the first.
+    Of a measured release it is the fingerprint, of a published one the facts of the publication.
+    new: the differences to the framework's release before it on that machine, as the value there
+    and here ("" where there is none); empty for the first.
     """
 
     release: Release

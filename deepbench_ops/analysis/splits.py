@@ -1,7 +1,7 @@
-"""Where a series could be split: by the ranks of its points, whole, in parts and in windows.
+"""Candidates for splits of a series, by the ranks of its points: whole, in parts and in windows.
 
 Seeded binary segmentation (Kovacs, Li, Buehlmann and Munk, Biometrika 2023) with the two-sample
-test of van der Waerden. What it finds are candidates, which `standing` judges.
+test of van der Waerden. The candidates are judged by `drift_test`.
 """
 
 import math

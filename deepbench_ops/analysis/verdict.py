@@ -41,7 +41,7 @@ FURTHEST = 700.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about after / before, in seconds: above 1 is slower.
+    """The ratio after / before in seconds, with its uncertainty: above 1 is slower.
 
     ratio, with the interval low to high of 99 %; NaN without usable rounds. detectable: the
     smallest relative change that would have been found 95 times in 100 (0.03 is 3 %), infinite
@@ -96,7 +96,7 @@ def settled(verdict: Verdict) -> bool:
 
 
 def corrected(verdicts: Sequence[Verdict], rate: float = 0.05) -> list[Verdict]:
-    """Return the verdicts on many kernels, of which at most that share of findings is false.
+    """Return the verdicts on many kernels, with at most that share of false findings.
 
     A finding that does not stand becomes *same* or *ambiguous*; its figures stay.
     """

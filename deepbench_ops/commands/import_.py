@@ -73,7 +73,8 @@ def import_(
       tables and workbooks that "deepbench export" wrote
 
     Workbooks and logs need a machine and a day, unless the file has the name of one of DeepBench's
-    workbooks. What could not be read is counted, and listed with --cells. A file that was imported
+    workbooks. Cells and lines that could not be
+    read are counted, and listed with --cells. A file that was imported
     before changes nothing. The next "asv publish" shows the machines.
     """
     from deepbench_ops.exchange import filing

@@ -47,7 +47,7 @@ NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
 Between = tuple[str, str, str]
 """A machine, and the names of two releases."""
 News = Mapping[Between, Mapping[str, tuple[str, str]]]
-"""What is otherwise under the second release than under the first, besides the release itself."""
+"""Differences of the second release to the first, besides the release itself."""
 
 
 @click.command()

@@ -1,8 +1,8 @@
 """Publications as asv results: one file for each machine, day and layout, merged with those there.
 
-A published time has no interval: asv then weighs it like its neighbours. What a machine was not
-timed on is marked as skipped, asv's NaN. The library stack and the workbooks' names stand where asv
-keeps the requirements of a measured environment.
+A published time has no interval: asv then weighs it like its neighbours. Kernels that a machine was
+not timed on are marked as skipped, asv's NaN. The library stack and the workbooks' names stand
+where asv keeps the requirements of a measured environment.
 """
 
 import math

@@ -12,7 +12,7 @@ def join(printed: Problem) -> Problem:
     """Return the listed problem that was run, or `printed` itself where no list has it.
 
     The lists know the slips: sizes that the sheets print otherwise than the programs ran them.
-    A size that neither has, with FLOPS beside it that fit it, was really run: it keeps its own id,
+    A size that neither has, with FLOPS in its row that fit it, was really run: it keeps its own id,
     and its note says so where the workbook is one of DeepBench's.
     """
     return named(printed.family).get(printed.id, printed)

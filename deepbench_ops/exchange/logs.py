@@ -1,8 +1,8 @@
-"""What benchmark programs print, as timings: for hardware that no Python runs on.
+"""Timings from the output of benchmark programs: for hardware that no Python runs on.
 
 Known by their content: DeepBench's own programs for products, convolutions, recurrent layers,
 sparse products and all-reduce, libxsmm's samples of convolutions, nccl-tests, the OSU
-micro-benchmarks and oneDNN's benchdnn. How each writes, `log_formats` knows.
+micro-benchmarks and oneDNN's benchdnn. `log_formats` reads each format.
 """
 
 import re

@@ -37,7 +37,7 @@ class PublishedMachine:
     source: str
 
     def entry(self) -> dict[str, str]:
-        """What asv keeps of a machine; nothing that changes from one publication to the next."""
+        """asv's entry of a machine; nothing that changes from one publication to the next."""
         return {
             "accelerator": self.accelerator,
             "arch": self.arch,

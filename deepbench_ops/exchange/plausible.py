@@ -1,5 +1,5 @@
-"""What a submitted time must be: of a known kernel, in seconds, one with its raw seconds, and no
-faster than its machine."""
+"""Checks of submitted times: of a known kernel, in seconds, in agreement with their raw seconds,
+and no faster than their machine."""
 
 import re
 import statistics
@@ -26,7 +26,7 @@ from deepbench_ops.storage.result_key import unquoted
 Point = dict[str, Any]
 
 TOO_SLOW = 1 / 200
-"""What share of its roof the best kernel of a family must reach. The least best of results/,
+"""Share of its roof that the best kernel of a family must reach. The least best of results/,
 release by release, is 1/16 (recurrent layers of the GTX 1080 Ti on 2017-07-12), the highest 2.5
 times the peak (convolutions of the V100), which in milliseconds would be 1/400."""
 
@@ -37,8 +37,8 @@ ANOTHER_UNIT = 10.0
 """How far a time may be from the median of what it was made of: machines vary, units by 1000."""
 
 NOT_ITS_OWN = 1.1
-"""How far a time may be from the median of its calibrated raw seconds, of which it was made: of the
-11,047 of results/ the farthest is 0.1 % off."""
+"""How far a time may be from the median of its calibrated raw seconds: of the
+11,047 times of results/ the farthest is 0.1 % off."""
 
 MORE_THAN_SPENT = 1.01
 """How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:

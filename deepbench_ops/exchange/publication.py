@@ -1,4 +1,4 @@
-"""What one workbook says about one machine: the values by benchmark and parameters.
+"""The values of one workbook for one machine, by benchmark and parameters.
 
 Benchmarks and parameters are those of the asv suite, so that published figures and measured ones
 are points of the same lines.
@@ -25,8 +25,8 @@ class Publication:
 
     slips: printed ids that were joined to what was run. unlisted: ids that no program list has.
     disagreeing: times whose printed FLOPS do not fit them. specs: the `Specs` sheet.
-    out_of_step: where times stand that were pasted beside other rows than their own.
-    layout: what DEEPBENCH_LAYOUT would be, "" as the lists have it.
+    out_of_step: places of times that were pasted into other rows than their own.
+    layout: the value of DEEPBENCH_LAYOUT, "" as the lists have it.
     """
 
     source: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
 
 LARGEST_BYTES = 50_000_000
-"""What a workbook may unpack to; DeepBench's largest unpacks to less than a megabyte."""
+"""Bytes that a workbook may unpack to; DeepBench's largest unpacks to less than a megabyte."""
 
 ENCRYPTED = bytes.fromhex("d0cf11e0a1b11ae1")
 """How a file begins that is no zip: a workbook with a password, or one from before 2007."""
@@ -25,7 +25,7 @@ _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 CELL, FORMULA, ROW = f"{_NAMES}c", f"{_NAMES}f", f"{_NAMES}row"
 
 OTHER_FILE = re.compile(r"(?<![\w\]])\[[^\[\]]*\][\w.]*!|'[^'\[]*\[[^'\[]*'!|'[^']*'#")
-"""What a formula names in another file, such as [1]Sheet1!A1 or 'file:///a.ods'#$Sheet1.A1. A
+"""A reference of a formula to another file, such as [1]Sheet1!A1 or 'file:///a.ods'#$Sheet1.A1. A
 table's column, Table1[Time], is in the same one."""
 
 OTHER_PROGRAM = re.compile(
@@ -33,8 +33,8 @@ OTHER_PROGRAM = re.compile(
     r"|SQL\.REQUEST)\s*\(",
     re.IGNORECASE,
 )
-"""What a formula gets from a program or a server: by dynamic data exchange, cmd|'/c x'!A1, or by a
-function that asks one. It is looked for outside of `QUOTED`."""
+"""A value that a formula gets from a program or a server: by dynamic data exchange, cmd|'/c x'!A1,
+or by a function that asks one. It is looked for outside of `QUOTED`."""
 
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\[\]]*\]")
 """Texts, names of sheets and columns of tables in a formula."""
@@ -169,7 +169,7 @@ def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes], outside: Collect
     """Raise DeepbenchError for a formula of a sheet's part that has no value, or one elsewhere.
 
     `outside` are the names of the workbook that stand for what is elsewhere. Formulas
-    are read beside openpyxl, which gives formulas or values, each with a pass of its own.
+    are read from the file itself: openpyxl gives formulas or values, each with a pass of its own.
     """
     for row, column, formula in _formulas(part):
         place = sheet.place(row, column)

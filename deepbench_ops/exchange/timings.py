@@ -42,7 +42,8 @@ class Where(Protocol):
     """A place in a file: it prints itself, and knows the sheet that it is on."""
 
     @property
-    def sheet(self) -> str: ...
+    def sheet(self) -> str:
+        """Name of the sheet."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Timing:
     """One published time.
 
     problem: as the sheet prints it. ranks: of an all-reduce, else None. rate: FLOP/s, of an
-    all-reduce bytes/s, as the sheet prints it beside the time, None where it prints none.
-    in_step: whether it stands beside its own row, not in a column that was pasted beside others.
+    all-reduce bytes/s, as the sheet prints it next to the time, None where it prints none.
+    in_step: whether it stands in its own row, not in a column that was pasted out of step.
     """
 
     place: Where
@@ -73,7 +74,8 @@ class Timing:
 
 @dataclass(frozen=True)
 class Unread:
-    """A cell that should hold a time and gives none, or a header whose times are nobody's."""
+    """A cell that should hold a time and gives none, or a header whose times belong to no known
+    pass."""
 
     place: Where
     text: str
@@ -178,9 +180,9 @@ def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int,
 
 
 def _out_of_step(sheet: Sheet, rows: range, columns: Columns) -> dict[str, int]:
-    """Return the row from which a table's times stand beside others' rows, by operation.
+    """Return the row from which a table's times stand in other kernels' rows, by operation.
 
-    Who pastes a column without the blank rows between its kernels leaves times in rows without
+    A column that is pasted without the blank rows between its kernels leaves times in rows without
     sizes, and at the end of the table as many kernels without a time: nothing else has left both.
     """
     found = {}
@@ -240,8 +242,8 @@ def precision_of(sheet: Sheet, family: str) -> str:
 
     The sheets say it in words: "Float"; "16 bit inputs, 32 bit multiplication, 32 bit addition";
     "GEMM, Conv: Int8 multiplication, 32 bit accumulation", with "Sparse Ops, RNN: single
-    precision" below; on devices "Int8 inputs 32 bit math", which is of all families but the one of
-    which it says beside it "Convolution results are still in float". A sheet
+    precision" below; on devices "Int8 inputs 32 bit math", which is of all families but
+    convolutions where the sheet says "Convolution results are still in float". A sheet
     called FP16 that says Float was made from the other's template. Our own exports name bfloat16
     and tf32 as well.
     """

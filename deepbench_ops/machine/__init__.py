@@ -1,6 +1,7 @@
-"""The machine that measures: what identifies it, and what it can do at best.
+"""The machine that measures: its identity, and the best that it can do.
 
 Two files, because asv copies every key of its machine entry into each result and draws a
-separate line for each value. What stays the same (name, processor, accelerator) is in asv's
-entry; what a new driver, kernel or measurement changes is in the profile beside the results.
+separate line for each value. Facts that stay the same (name, processor, accelerator) are in
+asv's entry; facts that a new driver, kernel or measurement changes are in the profile next to the
+results.
 """

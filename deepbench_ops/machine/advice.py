@@ -1,4 +1,4 @@
-"""What makes a machine noisy, and what to do about it, in words."""
+"""Reasons for a noisy machine with their remedies, in words."""
 
 from collections.abc import Mapping
 from pathlib import Path

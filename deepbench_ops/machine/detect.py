@@ -1,4 +1,4 @@
-"""What this machine is: the facts that name it, and those that may change under its name."""
+"""Facts of this machine: those that name it, and those that may change under its name."""
 
 import os
 import platform
@@ -68,7 +68,7 @@ def accelerators() -> dict[str, str]:
 
 
 def parse_accelerators(listing: str) -> dict[str, str]:
-    """What nvidia-smi lists, one accelerator a line: name, driver, memory in MiB.
+    """Return the accelerators that nvidia-smi lists: name, driver, memory in MiB.
 
     Several of one kind are written as "8 x NAME", different ones joined by " + "; driver and
     memory are the first one's.
@@ -89,7 +89,7 @@ def parse_accelerators(listing: str) -> dict[str, str]:
 
 
 def last_level_cache(caches: Path = CACHES) -> int:
-    """Bytes of the largest cache that the first processor sees, 0 where it cannot be told."""
+    """Return the bytes of the largest cache that the first processor sees, 0 where unknown."""
     largest = 0
     for path in caches.glob("index*/size"):
         text = path.read_text().strip()
@@ -106,7 +106,7 @@ def whole_gib(size: int) -> str:
 
 
 def available_bytes() -> int:
-    """Free physical memory in bytes, or 1 GiB where it cannot be told."""
+    """Return the bytes of free physical memory, 1 GiB where unknown."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

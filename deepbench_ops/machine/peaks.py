@@ -1,7 +1,7 @@
-"""What this machine reaches at best: FLOP/s from large products, bytes/s from a triad.
+"""The best rates of this machine: FLOP/s from large products, bytes/s from a triad.
 
-They are the roof under which results are judged, so each takes the best of many runs and says
-how it was got. A roof that the machine cannot lift is of no use: nothing here is a data sheet.
+They are the roof of its results, so each is the best of many runs and says how it was measured.
+None is from a data sheet, whose rates the machine may not reach.
 """
 
 import importlib

@@ -34,7 +34,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Profile:
-    """What results of a machine are held against.
+    """The figures that results of a machine are compared with.
 
     date: day on which the peaks were measured, ISO.
     facts: memory_bytes, kernel, driver and the like, as text; they may change under a name.

@@ -34,10 +34,12 @@ class ListedRelease:
 
     @property
     def framework(self) -> str:
+        """The framework of the release."""
         return self.tag.rpartition("-")[0]
 
     @property
     def version(self) -> str:
+        """The version of the release."""
         return self.tag.rpartition("-")[2]
 
     @property

@@ -177,6 +177,7 @@ def _idle(entry: Record, measured: set[ResultKey]) -> bool:
 
 
 def is_less(entry: Record) -> bool:
+    """Return whether a record is a skip or of a quick run, which replace no other record."""
     return "skipped" in entry or "quick" in entry
 
 

@@ -1,1 +1,1 @@
-"""What benchmark programs print, a module for the programs of one kind."""
+"""Formats of benchmark programs' output, a module for the programs of one kind."""

@@ -1,7 +1,7 @@
 """Intel's programs in DeepBench: products, convolutions and sparse products, on MKL and MKL-DNN.
 
 The last two leave sizes out, which the published lists complete: they run nothing else. Where
-several listed problems would do, the rate or the nonzeros beside the time tell which.
+several listed problems would do, the rate or the nonzeros next to the time decide.
 """
 
 import re

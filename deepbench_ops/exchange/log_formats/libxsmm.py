@@ -1,7 +1,7 @@
 """libxsmm's samples of convolutions, which Intel's script of DeepBench runs: PERFDUMP lines.
 
-Samples of other layers and of other types print lines of that name too. Which sample it was, the
-command above tells; that a line is of a convolution, the rate beside its time.
+Samples of other layers and of other types print lines of that name too. The command above says
+which sample it was; the rate next to a time shows that the line is of a convolution.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What all readers of outputs share: a line as a place, sizes and times from its text."""
+"""Parts that all readers of outputs share: a line as a place, sizes and times from its text."""
 
 import math
 import re
