@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from deepbench_ops.backends import families
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import DEVICE, EXECUTION, LAYOUT
@@ -97,6 +99,7 @@ class Backend(ABC):
         builder = self.builder(problem.family)
         if builder is None:
             raise Unsupported(f"the {self.name} backend has no {problem.family} kernels")
+        families.refuse(problem, precision, computed(operation))
         return builder(self, problem, precision, operation, seed)
 
     def lacks(self, error: Exception) -> bool:
@@ -106,13 +109,22 @@ class Backend(ABC):
     def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
         """Return about how many bytes preparing and running a kernel takes on the device.
 
-        By the family's own count where it has one (`memory_needed` of its module), else by the
-        operands in float32.
+        By the family's own count where it has one, else by the operands in float32.
         """
-        family = families.of(problem)
-        if hasattr(family, "memory_needed"):
-            return float(family.memory_needed(problem, operation, self.execution))
-        return COPIES * problem.bytes_of("float32", operation)
+        counted = families.memory_needed(problem, operation, self.execution)
+        return COPIES * problem.bytes_of("float32", operation) if counted is None else counted
+
+    @property
+    def synchronise(self) -> Callable[[], object]:
+        """Function that returns once everything enqueued on the device has been done."""
+        return done
+
+    def read(self, output: Any, index: tuple[Any, ...]) -> np.ndarray:
+        """Return entries of an output on the host, all of them for the index ().
+
+        In any type that holds them exactly; `assembly` widens them.
+        """
+        return np.asarray(output[index])
 
     @abstractmethod
     def memory_available(self) -> float:
@@ -129,6 +141,10 @@ class Backend(ABC):
     @abstractmethod
     def versions(self) -> dict[str, str]:
         """Return what decides the speed: releases, linear-algebra libraries, code path chosen."""
+
+
+def done() -> None:
+    """Return at once: a call of the framework returns when the operation has been done."""
 
 
 @cache

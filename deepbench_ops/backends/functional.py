@@ -7,7 +7,7 @@ each time it runs.
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar
@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deepbench_ops.backends import families
+from deepbench_ops.backends.assembly import Prepared, Values, assemble
 from deepbench_ops.backends.base import Backend, Builder
-from deepbench_ops.backends.families.rnn_stepwise import witnesses
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.memory import available
 from deepbench_ops.errors import Unsupported
@@ -37,9 +37,10 @@ class Function:
     """Return an output on the host, by the axes of the reference."""
     notes: Mapping[str, str]
     """Layout and route, to stand beside those on the operands."""
-    own: Callable[[Any], np.ndarray] | None = None
-    """Return what a recurrent layer came to on the way, where that is not its output: the
-    gradients of the products."""
+    further: Mapping[str, Callable[[Any], np.ndarray]] = field(default_factory=dict)
+    """Functions that return further outputs on the host, by the family's names for them."""
+    intermediate: Mapping[str, Values] = field(default_factory=dict)
+    """See `Prepared.intermediate`."""
 
 
 class CpuBackend(Backend):
@@ -116,49 +117,26 @@ def builder_in(module: ModuleType) -> Builder:
 def _build(
     make: Maker, backend: Any, problem: Problem, precision: str, operation: str, seed: int
 ) -> Kernel:
-    family = families.of(problem)
-    if hasattr(family, "refuse"):
-        family.refuse(problem, precision, computed(operation))
-    drawn = family.inputs(problem, precision, seed)
-    label = f"{backend.name} {backend.device} {precision} {operation} {problem.id}"
-    first, operation = operation == FIRST_CALL, computed(operation)
-    function = make(backend, problem, drawn, precision, operation)
+    drawn = families.of(problem).inputs(problem, precision, seed)
+    function = make(backend, problem, drawn, precision, computed(operation))
+    first = operation == FIRST_CALL
     newest = LatestOutput((lambda: function.compile()()) if first else function.compile())
     if not first:
         newest.run()  # a long call is its own warm-up, and must not be what compiles
-    read = _remembering(function.read, newest)
-    own = _remembering(function.own or function.read, newest)
-
-    def entries(index: Index) -> np.ndarray:
-        return widened(read()[index])
-
-    def entries_and_gradients(index: Index) -> np.ndarray:
-        steps, rows = witnesses(problem, len(index[0]))  # type: ignore[arg-type]
-        return np.stack([entries(index), widened(own()[steps, rows, index[1]])], axis=1)
-
-    more: dict[str, Any] = {}
-    notes = drawn.notes
-    if problem.family == "rnn":
-        more["own"] = lambda index: widened(own()[index])
-        notes = drawn.notes(operation)
-    return Kernel(
-        label=label,
+    prepared = Prepared(
         run=newest.run,
-        synchronise=lambda: backend.wait(newest.output),
         reset=newest.reset,
-        result=lambda: widened(read()),
-        peek=entries if function.own is None else entries_and_gradients,
-        reference=family.reference(problem, drawn, precision, operation, **more),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
-        notes={**notes, "padding": "none", "output": "a new one in every call", **function.notes},
+        output=_remembering(function.read, newest),
+        further={name: _remembering(read, newest) for name, read in function.further.items()},
+        intermediate=function.intermediate,
+        synchronise=lambda: backend.wait(newest.output),
+        notes={"output": "a new one in every call", **function.notes},
     )
+    return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
-def _remembering(
-    read: Callable[[Any], np.ndarray], newest: LatestOutput
-) -> Callable[[], np.ndarray]:
-    """Return what reads the newest output, once however often it is asked."""
+def _remembering(read: Callable[[Any], np.ndarray], newest: LatestOutput) -> Values:
+    """Return a function that reads the newest output, once for any number of calls."""
     known: list[Any] = [0, None]
 
     def again() -> np.ndarray:
@@ -168,8 +146,3 @@ def _remembering(
         return np.asarray(known[1])
 
     return again
-
-
-def widened(values: np.ndarray) -> np.ndarray:
-    """Return an output as int64 or float64."""
-    return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64)

@@ -6,11 +6,20 @@ frameworks: adding a family never touches them.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 Index = tuple[np.ndarray, ...]
+
+Read = Callable[[tuple[Any, ...]], np.ndarray]
+"""Function that returns entries of an output as a new float64 or int64 array: indexed like an
+array, by arrays of integers or slices; all entries for the index ()."""
+
+
+def widened(values: np.ndarray) -> np.ndarray:
+    """Return a copy in the type in which outputs are compared: int64 for integers, else float64."""
+    return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64)
 
 
 class Reference(Protocol):
@@ -47,7 +56,7 @@ class Kernel:
     """
 
     label: str
-    """What it is, for messages: 'torch cpu float32 m35_n700_k2048_NN'."""
+    """Name for messages: 'torch cpu float32 forward m35_n700_k2048_NN'."""
     run: Callable[[], object]
     """Do the operation once. On an accelerator this may only enqueue it."""
     synchronise: Callable[[], object]
@@ -59,19 +68,19 @@ class Kernel:
     peek: Callable[[Index], np.ndarray]
     """The output at a few entries, as float64 or int64, without moving all of it."""
     reference: Reference
-    """What the output must be after `reset` and one `run`."""
+    """The true output after `reset` and one `run`."""
     flops: float
     """Floating-point (or integer) operations of one run, padding not counted."""
     bytes: float
     """Bytes of operands read and written at least once by one run, padding not counted."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """How it was set up, for the record: layout, inputs, padding, the route taken."""
+    """Notes for the record: inputs, layout, padding, route."""
     outcome: Callable[[], Mapping[str, str]] = dict
-    """Notes that only an output can tell; asked for after a run, outside the timed region."""
+    """Return notes on the output of a run; called after it, outside the timed region."""
     clock: Callable[[int], float] | None = None
-    """For an operation spread over processes or threads, which no clock of one can time: reset, do
-    it that many times, and return the seconds per call: of the slowest process, of the mean thread.
-    """
+    """Clock of an operation spread over processes or threads: reset, do the operation that many
+    times, return the seconds per call, of the slowest process or of the mean thread. None where one
+    process times it."""
     further: Mapping[str, Output] = field(default_factory=dict)
     """Further outputs by name, of operations that have several, such as gradients of each input."""
 

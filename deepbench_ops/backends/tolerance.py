@@ -46,8 +46,3 @@ def allowed(precision: str, terms: float, wander: np.ndarray, stored: np.ndarray
         return np.zeros(wander.shape, dtype=np.int64)
     accumulating = CONFIDENCE * np.sqrt(terms + 2) * ADDER[precision] * wander
     return np.asarray(accumulating + UNIT_ROUNDOFF[precision] * stored + SMALLEST[precision])
-
-
-def widened(values: np.ndarray, precision: str) -> np.ndarray:
-    """Return `values` in the type in which the truth is computed: int64 for int8, else float64."""
-    return values.astype(np.int64 if precision == "int8" else np.float64)

@@ -1,6 +1,6 @@
-"""An all-reduce as a kernel like any other, whoever it is that gives the ranks their orders."""
+"""All-reduce as a kernel, over the ranks of a group or of a launcher."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from deepbench_ops.backends import memory
+from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.base import done
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.distributed import launch
 from deepbench_ops.distributed.pattern import PERIOD, Pattern
@@ -22,16 +24,16 @@ POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples
 medians of four ranks on two cores lay 8 to 15 % apart from group to group, with these 2 to 7 %."""
 
 VECTORS = {"gloo": 1, "nccl": 1, "mpi": 2}
-"""Copies of the vector that a rank may need in main memory: MPI libraries sum beside it."""
+"""Copies of the vector that a rank may need in main memory: MPI libraries sum into a second one."""
 
 RANK_BYTES = 64 * 2**20
-"""What a rank needs besides: its own part of Python and its libraries."""
+"""Memory that a rank needs besides its vectors: its own part of Python and its libraries."""
 
 
 class Ranks(Protocol):
     """A `Group` on this machine, or the ranks of a launcher that rank 0 leads.
 
-    name: of their transport. size: how many they are, `here` of them on this machine.
+    name: name of the transport. size: number of ranks. here: number of them on this machine.
     """
 
     name: str
@@ -75,10 +77,43 @@ def prepare(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
     return kernel
 
 
-def build(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
-    """Give every rank its vector; whoever looks at the result has every entry of all compared.
+@dataclass(frozen=True)
+class RanksPlace:
+    """Ranks as the place where a kernel runs; see `assembly.Place`."""
 
-    Raises Unsupported for more than there is memory for.
+    ranks: Ranks
+
+    @property
+    def name(self) -> str:
+        """Name of the ranks' transport."""
+        return self.ranks.name
+
+    @property
+    def device(self) -> str:
+        """Number of ranks, like "4 ranks"."""
+        return f"{self.ranks.size} ranks"
+
+    @property
+    def synchronise(self) -> Callable[[], object]:
+        """Function that does nothing: ranks answer an order when they have carried it out."""
+        return done
+
+    def read(self, output: int, index: tuple[Any, ...]) -> np.ndarray:
+        """Return entries of a vector of `output` elements from rank 0, all of them for ().
+
+        Every rank compares all entries of its own vector first, since rank 0's say nothing of the
+        others'. Raises DeepbenchError naming the rank whose sum is wrong.
+        """
+        entries = index[0] if index else np.arange(output)
+        self.ranks.ask("verify")
+        return np.array(self.ranks.ask("peek", entries=entries.tolist())[0]["values"])
+
+
+def build(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
+    """Give every rank its vector, and return the kernel that sums them.
+
+    Reading its output has every rank compare all entries. Raises Unsupported for more than there
+    is memory for.
     """
     demand_memory(problem.elements, ranks.here, ranks.name)
     ranks.ask("prepare", elements=problem.elements, seed=seed)
@@ -86,28 +121,20 @@ def build(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
     def clock(calls: int) -> float:
         return max(each["seconds"] for each in ranks.ask("slice", calls=calls)) / calls
 
-    def peek(index: Index) -> np.ndarray:
-        # What rank 0 shows says nothing of the others, so each compares all that it holds.
-        ranks.ask("verify")
-        return np.array(ranks.ask("peek", entries=index[0].tolist())[0]["values"])
-
-    return Kernel(
-        label=f"{ranks.name} {PRECISION} {problem.id} on {ranks.size} ranks",
+    prepared = Prepared(
         run=partial(ranks.ask, "run"),
-        synchronise=_nothing,
         reset=partial(ranks.ask, "reset"),
-        result=lambda: peek((np.arange(problem.elements),)),
-        peek=peek,
+        output=lambda: problem.elements,
         reference=AllReduceReference(Pattern(problem.elements, ranks.size, seed)),
-        flops=problem.flops,
-        bytes=problem.bytes(PRECISION),
         notes=notes(ranks, seed),
         clock=clock,
     )
+    operation = problem.operations[0]
+    return assemble(RanksPlace(ranks), problem, PRECISION, operation, None, prepared)
 
 
 def notes(ranks: Ranks, seed: int) -> Mapping[str, str]:
-    """Return how it is set up, for the record."""
+    """Return notes for the record: ranks, transport, threads, inputs, what the time is of."""
     return {
         "ranks": str(ranks.size),
         "transport": ranks.name,
@@ -124,7 +151,7 @@ def demand_precision(precision: str) -> None:
 
 
 def demand_memory(elements: int, ranks: int, name: str) -> None:
-    """Raise Unsupported when this machine has not the memory for so many ranks' vectors."""
+    """Raise Unsupported where this machine has too little memory for the vectors of `ranks`."""
     needed = ranks * (4 * elements * VECTORS[name] + RANK_BYTES)
     available = memory.available()
     if needed > available:
@@ -132,7 +159,3 @@ def demand_memory(elements: int, ranks: int, name: str) -> None:
             f"{ranks} ranks of {elements} elements need about {needed / 2**30:.1f} GiB of memory,"
             f" and {available / 2**30:.1f} GiB are available"
         )
-
-
-def _nothing() -> None:
-    """Every order is answered when it has been carried out."""

@@ -17,12 +17,8 @@ from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, ORDER
 from deepbench_ops.backends.families.rnn_fused import FusedBackward, FusedForward
-from deepbench_ops.backends.families.rnn_stepwise import (
-    WINDOW,
-    StepwiseBackward,
-    StepwiseForward,
-    witnesses,
-)
+from deepbench_ops.backends.families.rnn_stepwise import WINDOW, StepwiseForward
+from deepbench_ops.backends.kernel import Output
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.inputs import ALIGNMENT, round_to
@@ -64,9 +60,12 @@ def built(backend, problem, precision, operation, **more):
 
 
 def worst(kernel):
-    """Return (computed - expected) / allowed at the worst entry."""
-    expected, allowed = kernel.reference.everywhere()
-    return np.max(np.abs(kernel.result() - expected) / allowed)
+    """Return (computed - expected) / allowed at the worst entry of all outputs."""
+    found = []
+    for output in kernel.outputs.values():
+        expected, allowed = output.reference.everywhere()
+        found.append(np.max(np.abs(output.result() - expected) / allowed))
+    return max(found)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -142,9 +141,8 @@ def test_frameworks_agree(precision, operation, cell):
 def test_states_and_gradients_neither_explode_nor_die(name, precision, cell):
     """After 1500 steps states and gradients are as large as after the first hundred."""
     problem = Rnn(cell, 64, 2, 1500)
-    for operation, where in (("forward", slice(None)), ("backward", slice(None))):
-        kernel = built(loaded(name), problem, precision, operation)
-        steps = kernel.reference.own((where,) * 3)
+    for operation, output in (("forward", ""), ("backward", rnn.PRODUCT_GRADIENTS)):
+        steps = built(loaded(name), problem, precision, operation).outputs[output].result()
         assert np.isfinite(steps).all()
         ratio = steps[-100:].std() / steps[:100].std()
         assert (operation, True) == (operation, bool(0.3 < ratio < 3))
@@ -197,7 +195,8 @@ def test_truth_is_the_published_recurrence_and_its_gradient(cell):
         states.detach().numpy(), StepwiseForward(drawn).everywhere()[0], atol=1e-12
     )
     vars(drawn).update({name: values.detach().numpy() for name, values in left.items()})
-    np.testing.assert_allclose(expected, StepwiseBackward(drawn).everywhere()[0], atol=1e-12)
+    found = reference_of(drawn, "backward")[""].everywhere()[0]
+    np.testing.assert_allclose(expected, found, atol=1e-12)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -226,25 +225,22 @@ def test_truth_of_a_whole_layer_is_torch_in_float64(cell):
 @settings(max_examples=25, deadline=None)
 @given(problem=SHAPES, operation=st.sampled_from(Rnn.operations))
 def test_reference_at_some_entries_is_the_whole_reference(problem, operation):
-    """Judged from the true states of a step before, an entry comes out as in the whole truth."""
+    """Computed from the true states of a step before, an entry is that of the whole reference."""
     drawn = rnn.inputs(problem, "float32", 4)
-    judge = rnn.reference(problem, drawn, "float32", operation)
-    whole = judge.everywhere()[0]
-    if operation == "backward":
-        states = true_gradients(drawn)
-    elif operation == "fused_backward":
-        states = FusedForward(drawn).everywhere()[0]
-    else:
-        states = whole
-    own = rnn.reference(problem, drawn, "float32", operation, lambda index: states[index].copy())
-    index = check._entries(judge.shape, 7, seed=1)
-    found = own.at(index)[0]
-    if operation == "backward":
-        steps, rows = witnesses(problem, len(index[0]))
-        np.testing.assert_allclose(states[steps, rows, index[1]], found[:, 1], atol=1e-12)
-        found = found[:, 0]
-    exact = operation != "fused_backward"  # which is made in float32
-    np.testing.assert_allclose(whole[index], found, atol=1e-12 if exact else 1e-4)
+    judges = reference_of(drawn, operation)
+    true = {name: judge.everywhere()[0] for name, judge in judges.items()}
+    true[rnn.HIDDEN_STATES] = FusedForward(drawn).everywhere()[0]
+    own = {name: reader(values) for name, values in true.items()}
+    for name, judge in rnn.reference_from(problem, drawn, "float32", operation, own).items():
+        index = check._entries(judge.shape, 7, seed=1)
+        exact = operation != "fused_backward"  # which is made in float32
+        found = judge.at(index)[0]
+        np.testing.assert_allclose(true[name][index], found, atol=1e-12 if exact else 1e-4)
+
+
+def reader(values):
+    """Return the function that reads a kernel's own values."""
+    return lambda index: values[index].copy()
 
 
 def rounded(values, precision):
@@ -329,11 +325,6 @@ FORWARD_MISTAKES = [
     ("gru", "reset before the product"),
     ("gru", "z is turned round"),
 ]
-
-
-def true_gradients(drawn):
-    """Return the gradients of the products, (T, N, G·H)."""
-    return backward_with(drawn)[1]
 
 
 def backward_with(drawn, mistake=""):
@@ -428,17 +419,20 @@ def wrong_forward(drawn, kernel, mistake):
 
 def wrong_backward(drawn, kernel, mistake):
     gradient, steps = backward_with(drawn, mistake)
-
-    def peek(index):
-        beside = (*witnesses(drawn.problem, len(index[0])), index[1])
-        return np.stack([gradient[index], steps[beside]], axis=1)
-
+    judges = rnn.reference_from(
+        drawn.problem, drawn, drawn.precision, "backward", {rnn.PRODUCT_GRADIENTS: reader(steps)}
+    )
     return replace(
         kernel,
         run=lambda: None,
         result=lambda: gradient,
-        peek=peek,
-        reference=replace(kernel.reference, own=lambda index: steps[index].copy()),
+        peek=reader(gradient),
+        reference=judges[""],
+        further={
+            rnn.PRODUCT_GRADIENTS: Output(
+                lambda: steps, reader(steps), judges[rnn.PRODUCT_GRADIENTS]
+            )
+        },
     )
 
 
@@ -484,12 +478,14 @@ def test_tf32_may_round_what_it_multiplies(operation, rounding, cell):
     for seed in range(5):
         drawn = rnn.inputs(Rnn(cell, 37, 5, 5), "tf32", seed)
         kernel = loaded("numpy").build(drawn.problem, "float32", operation)
-        kernel = guise(drawn, replace(kernel, reference=reference_of(drawn, operation)), rounding)
+        judge = reference_of(drawn, operation)[""]
+        kernel = guise(drawn, replace(kernel, reference=judge), rounding)
         assert 0.02 < worst(kernel) <= 1
         assert check.spot_check(kernel).ok
 
 
 def reference_of(drawn, operation):
+    """Return the references of an operation by output."""
     return rnn.reference(drawn.problem, drawn, drawn.precision, operation)
 
 
@@ -554,8 +550,8 @@ def test_a_first_run_finds_every_page_of_its_results_touched(name, operation, ce
     problem = Rnn(cell, 16, 2, 3)
     kernel = loaded(name).build(problem, "float32", operation)
     kernel.reset()
-    shape = kernel.reference.shape
-    assert np.isnan(kernel.peek(tuple(np.indices(shape).reshape(len(shape), -1)))).all()
+    for output in kernel.outputs.values():
+        assert np.isnan(output.result()).all()
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -1,20 +1,27 @@
-"""What every framework's kernels of a family share: operands, the true output, small twins.
+"""Parts that the kernels of all frameworks share: operands, references, small twins of a family.
 
 One module per family, named after it (in another distribution `<family>_operands`, next to the
-family's dataclass), with the same slots:
+family's dataclass). Each has
 
-- ``SMALL`` and ``PROBE``: the most of each size that its small twin keeps, for the check and for
-  an estimate of speed;
-- ``inputs(problem, precision, seed)``: the operands;
-- ``reference(problem, inputs, precision, operation)``: the true output, a
-  `kernel.Reference`; of an operation with several outputs a mapping of references by the outputs'
-  names, the first output's name being "".
+- ``SMALL`` and ``PROBE``: mappings of sizes to the largest value that the small twin keeps, for the
+  check and for an estimate of speed;
+- ``inputs(problem, precision, seed)``: the operands, an object with a mapping ``notes``;
+- ``reference(problem, inputs, precision, operation)``: the true output, a `kernel.Reference`. Of an
+  operation with several outputs it is a mapping of references by the outputs' names, and the first
+  output has the name "". A framework's module hands out the others as `Prepared.further`.
 
-Whole models have neither of the last two: see `families.model`. A family may also have
+Whole models have neither of the last two: a framework's module brings the reference. These hooks
+are optional, and nothing outside a family's own files asks for a family by its name:
 
-- ``probe(problem, times)``: the twin for an estimate, where sizes alone do not make it;
-- ``refuse(problem, precision, operation)``: raises Unsupported where no framework is asked at all;
-- ``memory_needed(problem, operation, execution)``: bytes, where operands alone do not tell.
+- ``refuse(problem, precision, operation)``: raise Unsupported for what no framework is asked to do;
+- ``notes(inputs, operation)``: notes on the operands that depend on the operation; without it they
+  are ``inputs.notes``;
+- ``reference_from(problem, inputs, precision, operation, own)``: as ``reference``, for outputs of
+  full size that take too long to compute as a whole. ``own`` maps names to functions that read
+  the kernel's own outputs and intermediate values (`Prepared.intermediate`), so that an entry can
+  be computed from the values one step before;
+- ``probe(problem, times)``: the twin for an estimate, where ``PROBE`` cannot describe it;
+- ``memory_needed(problem, operation, execution)``: bytes, where they do not follow from operands.
 """
 
 from collections.abc import Mapping
@@ -22,7 +29,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
 
-from deepbench_ops.backends.kernel import Kernel, Reference
+from deepbench_ops.backends.kernel import Kernel, Read, Reference
 from deepbench_ops.problems.families import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import Problem, computed
 from deepbench_ops.problems.tables import load
@@ -59,20 +66,62 @@ def probe(problem: P, times: int = 1) -> P:
     return cut_down(problem, {name: times * size for name, size in family.PROBE.items()})
 
 
+def refuse(problem: Problem, precision: str, operation: str) -> None:
+    """Raise Unsupported for what no framework is asked to do, by the family's hook."""
+    family = of(problem)
+    if hasattr(family, "refuse"):
+        family.refuse(problem, precision, operation)
+
+
+def notes(problem: Problem, drawn: Any, operation: str) -> Mapping[str, str]:
+    """Return the notes on the operands `drawn` of an operation."""
+    family = of(problem)
+    found: Mapping[str, str] = (
+        family.notes(drawn, operation) if hasattr(family, "notes") else drawn.notes
+    )
+    return found
+
+
+def memory_needed(problem: Problem, operation: str, execution: str) -> float | None:
+    """Return the bytes that a kernel takes by the family's count, None where it has no count."""
+    family = of(problem)
+    if not hasattr(family, "memory_needed"):
+        return None
+    return float(family.memory_needed(problem, operation, execution))
+
+
 def references(
+    problem: Problem,
+    drawn: Any,
+    precision: str,
+    operation: str,
+    own: Mapping[str, Read] | None = None,
+) -> Mapping[str, Reference]:
+    """Return the reference of each output by its name, the first under the name "".
+
+    own: functions that read the kernel's own outputs and intermediate values, by name.
+    """
+    family = of(problem)
+    if own is not None and hasattr(family, "reference_from"):
+        made = family.reference_from(problem, drawn, precision, operation, own)
+    else:
+        made = family.reference(problem, drawn, precision, operation)
+    return made if isinstance(made, Mapping) else {"": made}
+
+
+def drawn_again(
     kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int
 ) -> Mapping[str, Reference]:
-    """Return the reference of each output of a small twin's kernel, the first under the name "".
+    """Return the references of a small twin's kernel, made from newly drawn inputs.
 
-    From newly drawn inputs, not those that the kernel holds; a model's kernel brings its own,
-    which holds the weights as they were at first.
+    So a kernel that changes its operands is found out. The kernel's own references where the family
+    has none: a model's holds the weights as they were at first.
     """
     family = of(problem)
     if not hasattr(family, "reference"):
         return {name: output.reference for name, output in kernel.outputs.items()}
     drawn = family.inputs(problem, precision, seed)
-    found = family.reference(problem, drawn, precision, computed(operation))
-    return found if isinstance(found, Mapping) else {"": found}
+    return references(problem, drawn, precision, computed(operation))
 
 
 def cut_down(problem: P, most: Mapping[str, int]) -> P:

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.kernel import Index
-from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.backends.kernel import Index, widened
+from deepbench_ops.backends.tolerance import allowed
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.inputs import aligned_empty, floats, int8
 from deepbench_ops.problems.conv import Conv
@@ -76,7 +76,7 @@ class ConvInputs:
                 "images and output gradient uniform in +-1, filters in"
                 f" +-{self._filter_half_width:.4g} = 3/sqrt(crs)"
             )
-        return {"inputs": f"{drawn}; raw bits of SFC64, seed {self.seed}"}
+        return {"inputs": f"{drawn}; raw bits of SFC64, seed {self.seed}", "padding": "none"}
 
     @property
     def _filter_half_width(self) -> float:
@@ -168,7 +168,7 @@ class ConvReference(ABC):
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed), both of `shape`; for small problems."""
-        left, right = (widened(x, self.precision) for x in self.operands())
+        left, right = map(widened, self.operands())
         return self._judge(self._whole(left, right), self._whole(left**2, right**2))
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
@@ -179,9 +179,6 @@ class ConvReference(ABC):
 
     def _judge(self, expected: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return expected, allowed(self.precision, self.terms, np.sqrt(squares), np.abs(expected))
-
-    def _widened(self, values: np.ndarray) -> np.ndarray:
-        return widened(values, self.precision)
 
 
 class ForwardReference(ConvReference):
@@ -216,8 +213,8 @@ class ForwardReference(ConvReference):
         for n, k, row, column in zip(*index, strict=True):
             down, r = _inside(row * p.stride_h - p.pad_h, p.r, p.h)
             along, s = _inside(column * p.stride_w - p.pad_w, p.s, p.w)
-            seen = self._widened(self.inputs.images[n, :, down, along])
-            found.append(seen * self._widened(self.inputs.filters[k, :, r, s]))
+            seen = widened(self.inputs.images[n, :, down, along])
+            found.append(seen * widened(self.inputs.filters[k, :, r, s]))
         return found
 
 
@@ -254,8 +251,8 @@ class BackwardDataReference(ConvReference):
         for n, c, row, column in zip(*index, strict=True):
             down, r = _reaching(row + p.pad_h, p.r, p.stride_h, p.p)
             along, s = _reaching(column + p.pad_w, p.s, p.stride_w, p.q)
-            gradient = self._widened(self.inputs.gradient[n][:, down[:, None], along])
-            found.append(gradient * self._widened(self.inputs.filters[:, c][:, r[:, None], s]))
+            gradient = widened(self.inputs.gradient[n][:, down[:, None], along])
+            found.append(gradient * widened(self.inputs.filters[:, c][:, r[:, None], s]))
         return found
 
 
@@ -292,8 +289,8 @@ class BackwardWeightsReference(ConvReference):
         for k, c, r, s in zip(*index, strict=True):
             row, down = _positions(r - p.pad_h, p.stride_h, p.p, p.h)
             column, along = _positions(s - p.pad_w, p.stride_w, p.q, p.w)
-            gradient = self._widened(self.inputs.gradient[:, k, row, column])
-            found.append(gradient * self._widened(self.inputs.images[:, c, down, along]))
+            gradient = widened(self.inputs.gradient[:, k, row, column])
+            found.append(gradient * widened(self.inputs.images[:, c, down, along]))
         return found
 
 

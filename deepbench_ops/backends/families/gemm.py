@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deepbench_ops.backends.kernel import Index
-from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.backends.kernel import Index, widened
+from deepbench_ops.backends.tolerance import allowed
 from deepbench_ops.inputs import INT32_INITIAL, floats, int8, int32
 from deepbench_ops.problems.gemm import Gemm
 
@@ -93,6 +93,7 @@ def inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
             "layout": "column-major, A stored "
             f"{'k x m' if problem.a_transposed else 'm x k'}, B stored "
             f"{'n x k' if problem.b_transposed else 'k x n'}",
+            "padding": "none",
         },
     )
 
@@ -123,7 +124,7 @@ class GemmReference:
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed), both m x n; for small problems."""
         drawn = (self.inputs.a, self.inputs.b, self.inputs.c)
-        left, right, initial = (widened(x, self.precision) for x in drawn)
+        left, right, initial = (widened(x) for x in drawn)
         return self._judge(initial, left @ right, left**2 @ right**2)
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
@@ -132,12 +133,12 @@ class GemmReference:
         pieces = min(-(-k * len(index[0]) // PIECE_TERMS), len(index[0]))
         split = zip(*(np.array_split(axis, pieces) for axis in index), strict=True)
         sums = np.concatenate([self._sums(rows, columns) for rows, columns in split], axis=1)
-        return self._judge(widened(self.inputs.c[index], self.precision), *sums)
+        return self._judge(widened(self.inputs.c[index]), *sums)
 
     def _sums(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the sums of the products at some entries, and of their squares."""
-        left = widened(self.inputs.a[rows], self.precision)
-        products = left * widened(self.inputs.b.T[columns], self.precision)
+        left = widened(self.inputs.a[rows])
+        products = left * widened(self.inputs.b.T[columns])
         return np.stack([products.sum(axis=1), (products**2).sum(axis=1)])
 
     def _judge(

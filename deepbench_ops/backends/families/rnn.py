@@ -1,14 +1,15 @@
-"""Recurrent layers: what their kernels share, and the sizes of the small twins."""
+"""Recurrent layers: operands, references by operation, and the sizes of the small twins."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Mapping
 
 from deepbench_ops.backends.families.rnn_fused import FusedBackward, FusedForward
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.families.rnn_stepwise import Own, StepwiseBackward, StepwiseForward
-from deepbench_ops.backends.kernel import Index, Kernel, Reference
+from deepbench_ops.backends.families.rnn_stepwise import (
+    ProductGradients,
+    StepwiseBackward,
+    StepwiseForward,
+)
+from deepbench_ops.backends.kernel import Read, Reference
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.rnn import Rnn
 
@@ -16,75 +17,55 @@ SMALL = {"hidden": 37, "batch": 5, "timesteps": 5}
 
 PROBE = {"hidden": 256, "batch": 16, "timesteps": 8}
 
+PRODUCT_GRADIENTS = "gradients of the products"
+"""Name of the backward pass's second output: the gradients of all steps' products, (T, N, G·H)."""
+
+HIDDEN_STATES = "hidden states"
+"""Name of the intermediate values from which `fused_backward` starts: the hidden states after each
+step of the layer's own forward pass, (T, N, H)."""
+
 INT8_REASON = (
     "no recurrent layer in int8 is published for float frameworks; a dynamically quantised layer"
     " keeps states and gates in float32, which is another operation"
 )
 
 
-def inputs(problem: Rnn, precision: str, seed: int = 0) -> RnnInputs:
-    """Return the operands of `problem` in `precision`; Unsupported for int8."""
+def refuse(problem: Rnn, precision: str, operation: str) -> None:
+    """Raise Unsupported for int8."""
     if precision == "int8":
         raise Unsupported(INT8_REASON)
+
+
+def inputs(problem: Rnn, precision: str, seed: int = 0) -> RnnInputs:
+    """Return the operands of `problem` in `precision`, a floating-point one."""
     return RnnInputs(problem, precision, seed)
 
 
+def notes(drawn: RnnInputs, operation: str) -> dict[str, str]:
+    """Return the notes on the operands of `operation`."""
+    return drawn.notes(operation)
+
+
 def reference(
-    problem: Rnn,
-    drawn: RnnInputs,
-    precision: str,
-    operation: str,
-    own: Own | None = None,
-) -> Reference:
-    """Return the judge of `operation`.
+    problem: Rnn, drawn: RnnInputs, precision: str, operation: str
+) -> Mapping[str, Reference]:
+    """Return the references of `operation` by output; only `everywhere` of them can be asked."""
+    return reference_from(problem, drawn, precision, operation, {})
 
-    `own` reads, as float64, what the kernel itself came to on the way: the hidden states after
-    each step, (T, N, H), and in the backward pass the gradients of the products, (T, N, G·H).
-    With it entries of a full-size output are judged step by step; without it only `everywhere`
-    can be asked.
+
+def reference_from(
+    problem: Rnn, drawn: RnnInputs, precision: str, operation: str, own: Mapping[str, Read]
+) -> Mapping[str, Reference]:
+    """Return the references of `operation` by output, for entries of an output of full size too.
+
+    `own` reads the kernel's own values as float64: the outputs of a published pass, HIDDEN_STATES
+    of `fused_backward`. Each entry is computed from those one step before.
     """
-    kinds: dict[str, Callable[..., Reference]] = {
-        "forward": StepwiseForward,
-        "backward": StepwiseBackward,
-        "fused_forward": FusedForward,
-        "fused_backward": FusedBackward,
-    }
-    return kinds[operation](drawn, own)
-
-
-@dataclass(frozen=True)
-class Pass:
-    """What a framework prepares of an operation; `kernel` adds what is the same for all of them."""
-
-    run: Callable[[], object]
-    clear: Callable[[], object]
-    """Make the output unusable, so that no run can pass with what an earlier one has left."""
-    result: Callable[[], np.ndarray]
-    peek: Callable[[Index], np.ndarray]
-    own: Own
-    """See `reference`."""
-    route: str
-
-
-def kernel(
-    framework: str,
-    device: str,
-    drawn: RnnInputs,
-    operation: str,
-    prepared: Pass,
-    synchronise: Callable[[], object],
-) -> Kernel:
-    """Return the kernel of a prepared pass."""
-    problem, precision = drawn.problem, drawn.precision
-    return Kernel(
-        label=f"{framework} {device} {precision} {operation} {problem.id}",
-        run=prepared.run,
-        synchronise=synchronise,
-        reset=prepared.clear,
-        result=prepared.result,
-        peek=prepared.peek,
-        reference=reference(problem, drawn, precision, operation, prepared.own),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
-        notes={**drawn.notes(operation), "route": prepared.route},
-    )
+    if operation == "forward":
+        return {"": StepwiseForward(drawn, own.get(""))}
+    if operation == "fused_forward":
+        return {"": FusedForward(drawn, own.get(""))}
+    if operation == "fused_backward":
+        return {"": FusedBackward(drawn, own.get(HIDDEN_STATES))}
+    gradients = ProductGradients(drawn, own.get(PRODUCT_GRADIENTS))
+    return {"": StepwiseBackward(gradients), PRODUCT_GRADIENTS: gradients}

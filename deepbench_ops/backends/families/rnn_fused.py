@@ -13,8 +13,8 @@ import numpy as np
 from deepbench_ops.backends.families.bounded import MULTIPLIER, Bounded, exact, stacked, summed
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joined, split, step
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.families.rnn_stepwise import Own, StepwiseForward
-from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.families.rnn_stepwise import StepwiseForward
+from deepbench_ops.backends.kernel import Index, Read
 from deepbench_ops.backends.tolerance import ADDER, CONFIDENCE, UNIT_ROUNDOFF, allowed
 from deepbench_ops.problems.rnn import Rnn
 
@@ -75,7 +75,8 @@ class FusedBackward:
     """
 
     inputs: RnnInputs
-    own: Own | None = None
+    own: Read | None = None
+    """Reads the hidden states of the layer's own forward pass, (T, N, H)."""
 
     @property
     def shape(self) -> tuple[int, int]:

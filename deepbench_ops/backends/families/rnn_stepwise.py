@@ -1,12 +1,11 @@
-"""The judges of the published passes, whole for small problems and step by step for large ones.
+"""References of the published passes, whole for small problems and step by step for large ones.
 
-At full size a recurrence in float64 takes minutes. A single step does not: starting from what
-the kernel itself came to one step before, an entry of the next state is one dot product per
-gate. An error that the kernel carries along is then the fault of the step that made it, and is
-found there.
+At full size a recurrence in float64 takes minutes. A single step does not: from the kernel's own
+values one step before, an entry of the next state is one dot product per gate. An error that the
+kernel carries along is then the fault of the step that made it, and is found there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,18 +29,13 @@ from deepbench_ops.backends.families.rnn_cells import (
     step,
 )
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.kernel import Index
+from deepbench_ops.backends.kernel import Index, Read
 from deepbench_ops.backends.tolerance import allowed
-from deepbench_ops.problems.rnn import Rnn
 
 WINDOW = 128
 """Steps through which an LSTM's cell state, or a gradient that passes by the product, is
 followed for a single entry. It shrinks by a gate's value in each; what is left after so many is
 counted as error."""
-
-Own = Callable[[tuple[Any, ...]], np.ndarray]
-"""What a kernel itself came to on the way, as a new float64 array: indexed like an array, by
-arrays of integers or slices."""
 
 UNKNOWN = 1e6
 """How far from 0 it may be at the beginning of the window."""
@@ -52,7 +46,8 @@ class StepwiseForward:
     """Hidden states of all steps, (T, N, H), from first states and input products."""
 
     inputs: RnnInputs
-    own: Own | None = None
+    own: Read | None = None
+    """Reads the hidden states as the kernel computed them."""
 
     order: ClassVar[Mapping[str, tuple[str, ...]]] = ORDER
     relu: ClassVar[bool] = True
@@ -141,24 +136,26 @@ class StepwiseForward:
 
 
 @dataclass(frozen=True)
-class StepwiseBackward:
-    """The gradient of the recurrent weights, stored like them: (H, G·H).
-
-    The gradients of the products of all steps, from which the kernel sums it up, are judged
-    with it: each entry that is looked at comes with one of the gradients in its column.
-    """
+class ProductGradients:
+    """The gradients of the products of all steps, (T, N, G·H)."""
 
     inputs: RnnInputs
-    own: Own | None = None
+    own: Read | None = None
+    """Reads the same gradients as the kernel computed them."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """(H, G·H)."""
-        hidden = self.inputs.problem.hidden
-        return hidden, self.inputs.problem.gates * hidden
+    def shape(self) -> tuple[int, int, int]:
+        """(T, N, G·H)."""
+        p = self.inputs.problem
+        return p.timesteps, p.batch, p.gates * p.hidden
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) of the whole pass, for small problems."""
+        whole = self.history()
+        return whole.value, whole.error
+
+    def history(self) -> Bounded:
+        """Return the gradients of all steps, each from those of the step after."""
         drawn, kind = self.inputs, self.inputs.problem.cell
         turned = drawn.recurrent.astype(np.float64).T
         upstream = exact(drawn.upstream, drawn.precision)
@@ -168,29 +165,14 @@ class StepwiseBackward:
             _, dp, passed, dc = gradient(kind, True, self._kept((t,)), dh, dc)
             found.append(joined(dp, ORDER[kind]))
             if t:
-                beside = upstream[t - 1] if passed is None else upstream[t - 1] + passed
-                dh = beside + found[-1].product(turned, beside.value)
-        whole = summed(stacked(found[::-1]), exact(drawn.hidden[:-1], drawn.precision))
-        return whole.value, whole.error
+                added = upstream[t - 1] if passed is None else upstream[t - 1] + passed
+                dh = added + found[-1].product(turned, added.value)
+        return stacked(found[::-1])
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed), two an entry: of the sum, and of one gradient it sums."""
+        """Return (expected, allowed) at entries (step, sequence, column), from the step after."""
         assert self.own is not None
-        drawn, problem = self.inputs, self.inputs.problem
-        units, columns = index
-        gradients = self.own((slice(None), slice(None), columns))
-        products = gradients * drawn.hidden[:-1][:, :, units].astype(np.float64)
-        value = products.sum(axis=(0, 1))
-        wander = np.sqrt((products**2).sum(axis=(0, 1)))
-        terms = problem.timesteps * problem.batch
-        error = allowed(drawn.precision, terms, wander, np.abs(value))
-        error += 2 * MULTIPLIER.get(drawn.precision, 0.0) * wander
-        one = self._gradient_at(*witnesses(problem, len(units)), columns)
-        return np.stack([value, one.value], axis=1), np.stack([error, one.error], axis=1)
-
-    def _gradient_at(self, steps: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Bounded:
-        """The gradients of the products at (steps, rows, columns), from those of the step after."""
-        assert self.own is not None
+        steps, rows, columns = index
         drawn, problem = self.inputs, self.inputs.problem
         units = columns % problem.hidden
         weights = drawn.recurrent[units].astype(np.float64)[:, None, :]
@@ -202,18 +184,18 @@ class StepwiseBackward:
             at = np.maximum(start - back, steps)
             after = self.own((np.minimum(at + 1, last), rows))
             after[at == last] = 0
-            beside = exact(drawn.upstream[at, rows, units], drawn.precision)
+            added = exact(drawn.upstream[at, rows, units], drawn.precision)
             if problem.cell == "gru":
-                beside = beside + passed
-            carried = exact(after, drawn.precision).dot(weights, beside.value[:, None])
+                added = added + passed
+            carried = exact(after, drawn.precision).dot(weights, added.value[:, None])
             kept = self._kept((at, rows, units))
-            _, dp, by, new_dc = gradient(problem.cell, True, kept, beside + carried[:, 0], dc)
+            _, dp, by, new_dc = gradient(problem.cell, True, kept, added + carried[:, 0], dc)
             going = start - back >= steps
             whole = stacked([dp[name] for name in ORDER[problem.cell]])
             wanted = whole[columns // problem.hidden, np.arange(len(units))]
             found, dc = chosen(going, wanted, found), chosen(going, new_dc, dc)
             passed = passed if by is None else chosen(going, by, passed)
-        return found
+        return found.value, found.error
 
     def _kept(self, where: tuple[Any, ...]) -> Kept:
         """What the forward pass kept, at (step,) or at (steps, sequences, units)."""
@@ -231,17 +213,39 @@ class StepwiseBackward:
         return Kept(gates, read(drawn.hidden[:-1]), product=read(drawn.output_products))
 
 
-def witnesses(problem: Rnn, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (step, sequence) of the gradient that is looked at with each of `count` sums.
+@dataclass(frozen=True)
+class StepwiseBackward:
+    """The gradient of the recurrent weights, stored like them: (H, G·H).
 
-    Anywhere, but the last step, where the pass begins, and the first, where it ends, are among
-    them.
+    Entries of full size are sums over the kernel's own gradients of the products.
     """
-    random = np.random.default_rng(count)
-    steps = random.integers(0, problem.timesteps, count)
-    steps[: count // 4] = 0
-    steps[count // 4 : count // 2] = problem.timesteps - 1
-    return steps, random.integers(0, problem.batch, count)
+
+    gradients: ProductGradients
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(H, G·H)."""
+        p = self.gradients.inputs.problem
+        return p.hidden, p.gates * p.hidden
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of the whole pass, for small problems."""
+        drawn = self.gradients.inputs
+        whole = summed(self.gradients.history(), exact(drawn.hidden[:-1], drawn.precision))
+        return whole.value, whole.error
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at entries (unit, column)."""
+        assert self.gradients.own is not None
+        drawn, problem = self.gradients.inputs, self.gradients.inputs.problem
+        units, columns = index
+        gradients = self.gradients.own((slice(None), slice(None), columns))
+        products = gradients * drawn.hidden[:-1][:, :, units].astype(np.float64)
+        value = products.sum(axis=(0, 1))
+        wander = np.sqrt((products**2).sum(axis=(0, 1)))
+        terms = problem.timesteps * problem.batch
+        error = allowed(drawn.precision, terms, wander, np.abs(value))
+        return value, error + 2 * MULTIPLIER.get(drawn.precision, 0.0) * wander
 
 
 def unknown_but(values: np.ndarray, known: np.ndarray, precision: str) -> Bounded:

@@ -1,14 +1,12 @@
 """Products with a sparse matrix: operands in compressed rows, and the judges of C and of CSR."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.kernel import Index, Kernel, Reference
-from deepbench_ops.backends.tolerance import allowed, widened
+from deepbench_ops.backends.kernel import Index, Reference, widened
+from deepbench_ops.backends.tolerance import allowed
 from deepbench_ops.inputs import aligned_empty, floats, int8, random_bits
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -168,7 +166,7 @@ class ProductReference:
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed), both m x n; for small problems."""
-        left, right = (widened(x, self.precision) for x in (self.a.dense(), self.b))
+        left, right = map(widened, (self.a.dense(), self.b))
         return self._judge(left @ right, left**2 @ right**2)
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +178,7 @@ class ProductReference:
     def _products(self, row: int, column: int) -> np.ndarray:
         stored = slice(*self.a.offsets[row : row + 2])
         right = self.b[self.a.columns[stored], column]
-        return widened(self.a.values[stored], self.precision) * widened(right, self.precision)
+        return widened(self.a.values[stored]) * widened(right)
 
     def _judge(self, expected: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wander = np.sqrt(squares)
@@ -233,46 +231,6 @@ def row_major(values: np.ndarray) -> np.ndarray:
     return copy
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What a framework prepares of an operation; `kernel` adds what is the same for all of them."""
-
-    run: Callable[[], object]
-    reset: Callable[[], object]
-    values: Callable[[], Any]
-    """The output as it lies, m x n or a string of numbers."""
-    layout: str
-    route: str
-
-
-def kernel(
-    place: str,
-    problem: SparseGemm,
-    drawn: SparseInputs,
-    precision: str,
-    operation: str,
-    prepared: Prepared,
-    at: Callable[[Any, Index], np.ndarray],
-    synchronise: Callable[[], object],
-) -> Kernel:
-    """Return the kernel of a prepared operation.
-
-    `place` is like "torch cpu"; `at` reads entries of an output, all of them for an empty index.
-    """
-    return Kernel(
-        label=f"{place} {precision} {operation} {problem.id}",
-        run=prepared.run,
-        synchronise=synchronise,
-        reset=prepared.reset,
-        result=lambda: at(prepared.values(), ()),
-        peek=lambda index: at(prepared.values(), index),
-        reference=reference(problem, drawn, precision, operation),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
-        notes={**drawn.notes, "layout": prepared.layout, "route": prepared.route},
-    )
-
-
 def layout_of_a(problem: SparseGemm, compressed: bool) -> str:
     """Return the note on how A is stored."""
     stored = "k x m" if problem.a_transposed else "m x k"
@@ -288,3 +246,8 @@ def layout_of_b(problem: SparseGemm, order: str) -> str:
         return "B stored k x n and C, row-major"
     stored = "n x k" if problem.b_transposed else "k x n"
     return f"B stored {stored} and C, column-major"
+
+
+def layout_note(problem: SparseGemm, compressed: bool, order: str) -> str:
+    """Return the note on how A, B and C lie."""
+    return f"{layout_of_a(problem, compressed)}; {layout_of_b(problem, order)}"

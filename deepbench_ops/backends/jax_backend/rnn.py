@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from deepbench_ops.backends.families import rnn_recurrence
+from deepbench_ops.backends.families.rnn import PRODUCT_GRADIENTS
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_recurrence import Functions
 from deepbench_ops.backends.functional import Function
@@ -90,7 +91,7 @@ def _backward(backend: JaxDevice, drawn: RnnInputs, precision: str) -> Function:
     return Function(
         compile=backend.compiled(layer, backend.arrays(precision, *operands)),
         read=lambda output: np.asarray(output[0]),
-        own=lambda output: np.asarray(output[1]),
+        further={PRODUCT_GRADIENTS: lambda output: np.asarray(output[1])},
         notes={
             "route": "jax.jit of lax.scan over the steps, the gates' factors made beforehand for"
             " all of them; one product over all steps for dR"

@@ -15,6 +15,7 @@ from jax.experimental import sparse
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
     laid_out,
+    layout_note,
     layout_of_a,
     layout_of_b,
     row_major,
@@ -76,8 +77,7 @@ def _dense_product(backend: JaxDevice, problem: SparseGemm, drawn: SparseInputs)
         compile=backend.compiled(product, (b, a)),
         read=lambda output: np.asarray(output).T,
         notes={
-            "layout": f"{layout_of_a(problem, compressed=False)};"
-            f" {layout_of_b(problem, 'column-major')}",
+            "layout": layout_note(problem, compressed=False, order="column-major"),
             "route": "jax.jit of lax.dot_general",
         },
     )

@@ -11,6 +11,7 @@ from functools import cached_property
 import mindspore as ms
 import numpy as np
 
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
@@ -70,16 +71,12 @@ def build(
     run()  # a long call is its own warm-up, and must not be what compiles
     ms.runtime.synchronize()
     reset()
-    return Kernel(
-        label=f"mindspore cpu {precision} {operation} {problem.id}",
+    prepared = Prepared(
         run=run,
         synchronise=ms.runtime.synchronize,
         reset=reset,
-        result=result,
-        peek=lambda index: result()[index],
+        output=result,
         reference=WholeJudge(step, seed) if problem.whole else TwinJudge(problem.name),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
         notes={
             "inputs": f"synthetic, seed {seed}",
             "layout": "published",
@@ -88,6 +85,7 @@ def build(
             "route": "loss and gradients as one graph (ms.jit), then the optimiser",
         },
     )
+    return assemble(backend, problem, precision, operation, None, prepared)
 
 
 def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:

@@ -5,6 +5,7 @@ from typing import Any
 from mindspore import ops
 
 from deepbench_ops.backends.families import rnn_recurrence
+from deepbench_ops.backends.families.rnn import PRODUCT_GRADIENTS
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_recurrence import Functions
 from deepbench_ops.backends.functional import Function
@@ -84,7 +85,7 @@ def _backward(backend: MindSporeDevice, drawn: RnnInputs, precision: str) -> Fun
     return Function(
         compile=backend.called(layer, operands),
         read=lambda output: output[0].asnumpy(),
-        own=lambda output: output[1].asnumpy(),
+        further={PRODUCT_GRADIENTS: lambda output: output[1].asnumpy()},
         notes={
             "route": "loop over mindspore's eager operations, the gates' factors made beforehand"
             " for all steps; one product over all steps for dR"

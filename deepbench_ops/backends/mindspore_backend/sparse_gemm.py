@@ -2,7 +2,7 @@
 
 from mindspore import ops
 
-from deepbench_ops.backends.families.sparse_gemm import SparseInputs, layout_of_a, layout_of_b
+from deepbench_ops.backends.families.sparse_gemm import SparseInputs, layout_note
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
@@ -30,8 +30,7 @@ def function(
         compile=backend.called(multiply, operands),
         read=lambda output: output.asnumpy().T,
         notes={
-            "layout": f"{layout_of_a(problem, compressed=False)};"
-            f" {layout_of_b(problem, 'column-major')}",
+            "layout": layout_note(problem, compressed=False, order="column-major"),
             "route": "ops.MatMul",
         },
     )

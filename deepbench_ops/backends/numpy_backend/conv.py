@@ -17,9 +17,10 @@ from functools import partial
 
 import numpy as np
 
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import conv
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.numpy_backend.im2col import (
     Block,
     Columns,
@@ -31,7 +32,7 @@ from deepbench_ops.backends.numpy_backend.im2col import (
     lie_ready,
     like,
 )
-from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
 from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
@@ -61,7 +62,6 @@ WAYS = {
 def build(backend: Backend, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare one pass in float32, or in float16 or int8 by way of it (see `widening`)."""
     refuse_lacking(precision)
-    conv.refuse(problem, precision, operation)
     inputs = conv.inputs(problem, precision, seed)
     reference = conv.reference(problem, inputs, precision, operation)
     sums, stored = TYPES[precision]
@@ -71,27 +71,16 @@ def build(backend: Backend, problem: Conv, precision: str, operation: str, seed:
     PASSES[operation](calls, problem, operands[0], operands[1], output)
     reset = partial(output.fill, 0)
     reset()
-
-    def peek(index: Index) -> np.ndarray:
-        return widened(output[index])
-
-    return Kernel(
-        label=f"numpy cpu {precision} {operation} {problem.id}",
+    prepared = Prepared(
         run=calls.bound(),
-        synchronise=done,
         reset=reset,
-        result=lambda: widened(output),
-        peek=peek,
-        reference=reference,
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
+        output=lambda: output,
         notes={
-            **inputs.notes,
             "layout": conv.LAYOUT_NOTES[backend.layout],
             "route": f"{WAYS[calls.way]}{calls.rearranged}; {ROUTES[precision]}",
-            "padding": "none",
         },
     )
+    return assemble(backend, problem, precision, operation, inputs, prepared)
 
 
 @dataclass

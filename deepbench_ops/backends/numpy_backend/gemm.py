@@ -11,15 +11,17 @@ from functools import partial
 
 import numpy as np
 
+from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import gemm
-from deepbench_ops.backends.kernel import Index, Kernel
-from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
 from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.gemm import Gemm
 
 
-def build(backend: object, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
+def build(backend: Backend, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare a GEMM in float32, or in float16 or int8 by way of it (see `widening`)."""
     refuse_lacking(precision)
     inputs = gemm.inputs(problem, precision, seed)
@@ -27,27 +29,14 @@ def build(backend: object, problem: Gemm, precision: str, operation: str, seed: 
     output = aligned_empty(initial.shape, initial.dtype)
     reset = partial(np.copyto, output, initial)
     reset()
-
-    def peek(index: Index) -> np.ndarray:
-        return widened(output.T[index])
-
     bind = _bind if precision == "float32" else _bind_widening
-    return Kernel(
-        label=f"numpy cpu {precision} {problem.id}",
+    prepared = Prepared(
         run=bind(inputs.b.T, inputs.a.T, output),
-        synchronise=done,
         reset=reset,
-        result=lambda: widened(output.T),
-        peek=peek,
-        reference=gemm.reference(problem, inputs, precision, operation),
-        flops=problem.flops,
-        bytes=problem.bytes(precision),
-        notes={
-            **inputs.notes,
-            "route": f"{ROUTES[precision]}; C by np.add",
-            "padding": "none",
-        },
+        output=lambda: output.T,
+        notes={"route": f"{ROUTES[precision]}; C by np.add"},
     )
+    return assemble(backend, problem, precision, operation, inputs, prepared)
 
 
 def _bind(left: np.ndarray, right: np.ndarray, output: np.ndarray) -> Callable[[], object]:

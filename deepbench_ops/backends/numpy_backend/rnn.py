@@ -10,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
+from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import rnn
-from deepbench_ops.backends.families.rnn import Pass
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.families.rnn_stepwise import witnesses
-from deepbench_ops.backends.kernel import Index, Kernel
-from deepbench_ops.backends.numpy_backend.precision import done, refuse_lacking, widened
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.rnn import Rnn
@@ -34,32 +34,26 @@ STEPS = {
 }
 
 
-def build(backend: object, problem: Rnn, precision: str, operation: str, seed: int) -> Kernel:
+def build(backend: Backend, problem: Rnn, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare a published pass in float32 (BLAS) or float16 (numpy's own, slow loops)."""
     refuse_lacking(precision)
     if operation not in STEPS:
         raise Unsupported("numpy has no recurrent layer of its own, only its steps")
     drawn = rnn.inputs(problem, precision, seed)
     prepared = (_forward if operation == "forward" else _backward)(drawn)
-    return rnn.kernel("numpy", "cpu", drawn, operation, prepared, done)
+    return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
-def _forward(drawn: RnnInputs) -> Pass:
+def _forward(drawn: RnnInputs) -> Prepared:
     problem, first = drawn.problem, drawn.first_hidden
     states = aligned_empty((problem.timesteps + 1, *first.shape), first.dtype)
     states[0] = first
     output = states[1:]
-
-    def peek(index: Index) -> np.ndarray:
-        return widened(output[index])
-
-    return Pass(
+    return Prepared(
         run=FORWARD[problem.cell](drawn, list(states)),
-        clear=partial(output.fill, np.nan),
-        result=lambda: widened(output),
-        peek=peek,
-        own=peek,
-        route=f"{STEPS['forward']}; {PRODUCTS[drawn.precision]}",
+        reset=partial(output.fill, np.nan),
+        output=lambda: output,
+        notes={"route": f"{STEPS['forward']}; {PRODUCTS[drawn.precision]}"},
     )
 
 
@@ -142,7 +136,7 @@ def gru_forward(drawn: RnnInputs, h: list[np.ndarray]) -> Callable[[], object]:
 FORWARD = {"vanilla": vanilla_forward, "lstm": lstm_forward, "gru": gru_forward}
 
 
-def _backward(drawn: RnnInputs) -> Pass:
+def _backward(drawn: RnnInputs) -> Prepared:
     problem, weights = drawn.problem, drawn.recurrent
     output = aligned_empty(weights.shape, weights.dtype)
     sizes = (problem.timesteps, problem.batch, weights.shape[1])
@@ -157,17 +151,12 @@ def _backward(drawn: RnnInputs) -> Pass:
         carry()
         matmul(states, flat, output)
 
-    def peek(index: Index) -> np.ndarray:
-        steps, rows = witnesses(problem, len(index[0]))
-        return np.stack([widened(output[index]), widened(gradients[steps, rows, index[1]])], axis=1)
-
-    return Pass(
+    return Prepared(
         run=run,
-        clear=partial(output.fill, np.nan),
-        result=lambda: widened(output),
-        peek=peek,
-        own=lambda index: widened(gradients[index]),
-        route=f"{STEPS['backward']}; {PRODUCTS[drawn.precision]}",
+        reset=partial(output.fill, np.nan),
+        output=lambda: output,
+        further={rnn.PRODUCT_GRADIENTS: lambda: gradients},
+        notes={"route": f"{STEPS['backward']}; {PRODUCTS[drawn.precision]}"},
     )
 
 

@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
-    Prepared,
     SparseInputs,
     laid_out,
+    layout_note,
     layout_of_a,
-    layout_of_b,
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
-from deepbench_ops.backends.numpy_backend.precision import at, done, refuse_lacking
+from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.sparse_gemm import SparseGemm
@@ -34,7 +35,7 @@ LACKING = {
 
 
 def build(
-    backend: object, problem: SparseGemm, precision: str, operation: str, seed: int
+    backend: Backend, problem: SparseGemm, precision: str, operation: str, seed: int
 ) -> Kernel:
     """Prepare one of the three operations in float32.
 
@@ -47,7 +48,7 @@ def build(
     sparse = _scipy_sparse()
     drawn = sparse_gemm.inputs(problem, precision, seed)
     prepared = _PREPARE[operation](sparse, problem, drawn)
-    return sparse_gemm.kernel("numpy cpu", problem, drawn, precision, operation, prepared, at, done)
+    return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
 def _scipy_sparse() -> Any:
@@ -79,10 +80,12 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
     return Prepared(
         run=newest.run,
         reset=newest.reset,
-        values=lambda: newest.output.reshape(shape),
-        layout=f"{layout_of_a(problem, compressed=True)}; {layout_of_b(problem, 'row-major')}",
-        route="scipy.sparse csr_array @ array: scipy's own loop on one thread, whatever is set;"
-        " a new C in every call",
+        output=lambda: newest.output.reshape(shape),
+        notes={
+            "layout": layout_note(problem, compressed=True, order="row-major"),
+            "route": "scipy.sparse csr_array @ array: scipy's own loop on one thread, whatever is"
+            " set; a new C in every call",
+        },
     )
 
 
@@ -101,9 +104,11 @@ def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Pre
     return Prepared(
         run=run,
         reset=partial(c.fill, np.nan),
-        values=lambda: c,
-        layout=f"{layout_of_a(problem, compressed=False)}; {layout_of_b(problem, 'column-major')}",
-        route="np.matmul through BLAS into a given C",
+        output=lambda: c,
+        notes={
+            "layout": layout_note(problem, compressed=False, order="column-major"),
+            "route": "np.matmul through BLAS into a given C",
+        },
     )
 
 
@@ -118,9 +123,12 @@ def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepar
     return Prepared(
         run=newest.run,
         reset=newest.reset,
-        values=values,
-        layout=layout_of_a(problem, compressed=False),
-        route="scipy.sparse.csr_array(array) on one thread, whatever is set; int32 positions",
+        output=values,
+        notes={
+            "layout": layout_of_a(problem, compressed=False),
+            "route": "scipy.sparse.csr_array(array) on one thread, whatever is set; int32"
+            " positions",
+        },
     )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deepbench_ops.backends.families.sparse_gemm import SparseInputs, layout_of_a, layout_of_b
+from deepbench_ops.backends.families.sparse_gemm import SparseInputs, layout_note
 from deepbench_ops.backends.onnx_models.graph import Graph, Model
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
@@ -31,8 +31,7 @@ def model(problem: SparseGemm, drawn: SparseInputs, precision: str, operation: s
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]).T,
         notes={
-            "layout": f"{layout_of_a(problem, compressed=False)};"
-            f" {layout_of_b(problem, 'column-major')}",
+            "layout": layout_note(problem, compressed=False, order="column-major"),
             "route": "ONNX Gemm without C, all of it fed",
         },
     )

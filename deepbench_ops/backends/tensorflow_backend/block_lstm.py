@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from deepbench_ops.backends.families.rnn import HIDDEN_STATES
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.functional import Function
@@ -57,6 +58,7 @@ def backward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Fun
     return Function(
         compile=backend.compiled(layer, tuple(fed.values())),
         read=read,
+        intermediate={HIDDEN_STATES: made.h.numpy},
         notes={"route": "tf.function of BlockLSTMGradV2"},
     )
 

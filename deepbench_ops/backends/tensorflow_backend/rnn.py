@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from deepbench_ops.backends.families import rnn_recurrence
+from deepbench_ops.backends.families.rnn import PRODUCT_GRADIENTS
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_recurrence import Functions
 from deepbench_ops.backends.functional import Function
@@ -92,7 +93,7 @@ def _backward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Fu
     return Function(
         compile=backend.compiled(layer, backend.tensors(precision, *operands), XLA),
         read=lambda output: output[0].numpy(),
-        own=lambda output: output[1].numpy(),
+        further={PRODUCT_GRADIENTS: lambda output: output[1].numpy()},
         notes={
             "route": "tf.function, compiled by XLA, of a tf.while_loop over the steps, the gates'"
             " factors made beforehand for all of them; one product over all steps for dR"

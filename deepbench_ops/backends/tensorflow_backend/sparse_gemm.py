@@ -8,7 +8,7 @@ import tensorflow as tf
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
     laid_out,
-    layout_of_a,
+    layout_note,
     layout_of_b,
     row_major,
 )
@@ -74,8 +74,7 @@ def _dense_product(
         compile=backend.compiled(product, (b, a)),
         read=lambda output: output.numpy().T,
         notes={
-            "layout": f"{layout_of_a(problem, compressed=False)};"
-            f" {layout_of_b(problem, 'column-major')}",
+            "layout": layout_note(problem, compressed=False, order="column-major"),
             "route": "tf.function of tf.matmul",
         },
     )

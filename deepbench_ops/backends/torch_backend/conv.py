@@ -7,12 +7,13 @@ into a tensor that it is given (their `out` variants compute elsewhere and copy)
 import numpy as np
 import torch
 
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import conv_int8, primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
 
@@ -27,7 +28,6 @@ GROUPS = 1
 
 def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare one pass in any precision that this release has on this device."""
-    conv.refuse(problem, precision, operation)
     inputs = conv.inputs(problem, precision, seed)
     if precision == "int8":
         compute, notes = conv_int8.prepared(backend, problem, inputs)
@@ -49,24 +49,17 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
     reset()
     if backend.device == "cpu":
         notes["primitive"] = primitive.of_cpu(compute, notes["primitive"])
-    return Kernel(
-        label=f"torch {backend.device} {precision} {operation} {problem.id}",
+    prepared = Prepared(
         run=run,
-        synchronise=backend.synchronise,
         reset=reset,
-        result=lambda: widened(output()),
-        peek=lambda index: at(output(), index),
-        reference=conv.reference(problem, inputs, precision, operation),
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
+        output=output,
         notes={
-            **inputs.notes,
             "layout": conv.LAYOUT_NOTES[backend.layout],
             "output": "allocated in every call",
-            "padding": "none",
             **notes,
         },
     )
+    return assemble(backend, problem, precision, operation, inputs, prepared)
 
 
 def _true_precision(precision: str, device: str) -> None:

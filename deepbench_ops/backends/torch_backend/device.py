@@ -8,14 +8,15 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.base import Backend, done
 from deepbench_ops.backends.memory import available
 from deepbench_ops.backends.torch_backend import optional_packages
+from deepbench_ops.backends.torch_backend.tensors import at
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 DRIVER = Path("/proc/driver/nvidia/version")
@@ -61,8 +62,12 @@ class TorchDevice(Backend):
 
     @cached_property
     def synchronise(self) -> Callable[[], object]:
-        """What waits until the device has done all it was given."""
-        return torch.cuda.synchronize if self.device == "cuda" else _done
+        """Function that returns once the device has done everything enqueued on it."""
+        return torch.cuda.synchronize if self.device == "cuda" else done
+
+    def read(self, output: torch.Tensor, index: tuple[Any, ...]) -> np.ndarray:
+        """Return entries of an output on the host, all of them for the index ()."""
+        return at(output, index)
 
     def threads(self) -> int:
         """Return the number of threads of torch's own pool."""
@@ -125,10 +130,6 @@ class TorchDevice(Backend):
                 "tf32 exists only on NVIDIA GPUs of compute capability 8.0 and later, not on"
                 f" {torch.cuda.get_device_name()}"
             )
-
-
-def _done() -> None:
-    """Everything is done when the call returns."""
 
 
 def _demand_cuda() -> None:

@@ -10,11 +10,12 @@ from functools import partial
 import numpy as np
 import torch
 
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.families.gemm import GemmInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.inputs import random_bits
 from deepbench_ops.problems.gemm import Gemm
 
@@ -26,12 +27,9 @@ INT8_LEAST_N = {"cpu": 1, "cuda": 24}
 def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare a GEMM in any precision that this release has on this device."""
     inputs = gemm.inputs(problem, precision, seed)
-    notes = dict(inputs.notes)
-    operands = inputs
+    operands, notes = inputs, {}
     if precision == "int8":
         operands, notes["padding"] = _padded(inputs, backend.device, seed)
-    else:
-        notes["padding"] = "none"
     dtype = DTYPES[precision]
     a = backend.tensor(operands.a, dtype)
     b = backend.tensor(operands.b, dtype)
@@ -46,19 +44,8 @@ def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, s
     reset = partial(_reset, output, initial, precision)
     reset()
     m, n = inputs.c.shape
-
-    return Kernel(
-        label=f"torch {backend.device} {precision} {problem.id}",
-        run=run,
-        synchronise=backend.synchronise,
-        reset=reset,
-        result=lambda: widened(output[:m, :n]),
-        peek=partial(at, output),
-        reference=gemm.reference(problem, inputs, precision, operation),
-        flops=problem.flops,
-        bytes=problem.bytes(precision),
-        notes=notes,
-    )
+    prepared = Prepared(run=run, reset=reset, output=lambda: output[:m, :n], notes=notes)
+    return assemble(backend, problem, precision, operation, inputs, prepared)
 
 
 def _reset(output: torch.Tensor, initial: torch.Tensor, precision: str) -> None:

@@ -1,11 +1,9 @@
 """Whole models in torch: inference on one thread or several at once, and training steps."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.families.model import Judge
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.model_reference import (
@@ -16,7 +14,7 @@ from deepbench_ops.backends.torch_backend.model_reference import (
 )
 from deepbench_ops.backends.torch_backend.network import as_tensors, known_form, refuse, weighted
 from deepbench_ops.backends.torch_backend.serving import Crew, Serving
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.catalogue import RECIPE_NOTES
 from deepbench_ops.models.training import TrainingStep, mixed_type
@@ -79,25 +77,22 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
         return {"drift": f"{serving.off()[1]:.2g} of the typical output, beside float64"}
 
     reset()
-    return _kernel(
-        backend,
-        problem,
-        precision,
-        "forward",
-        seed,
+    prepared = Prepared(
         run=(lambda: crew.mean(1)) if crew else (lambda: serving.one(0)),
         reset=reset,
-        judged=serving.judged,
-        judge=serving.judge,
+        output=serving.judged,
+        reference=serving.judge,
         clock=clock if crew else None,
         outcome=drift if precision == "int8" else dict,
         notes={
+            **_notes(backend, seed),
             "weights": f"random, {str(DTYPES[precision]).removeprefix('torch.')}",
             "batches at once": str(problem.threads),
             **{name: str(count) for name, count in serving.threads.items()},
             "route": serving.route,
         },
     )
+    return assemble(backend, problem, precision, "forward", None, prepared)
 
 
 def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -> Kernel:
@@ -125,22 +120,24 @@ def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -
         return loss if problem.whole else torch.cat([loss, entries(gradients(module))])
 
     reset()
-    return _kernel(
-        backend,
-        problem,
-        precision,
-        "training_step",
-        seed,
+    judge = LossJudge(precision, step, seed) if problem.whole else StepJudge(precision, step)
+    prepared = Prepared(
         run=run,
         reset=reset,
-        judged=judged,
-        judge=LossJudge(precision, step, seed) if problem.whole else StepJudge(precision, step),
+        output=judged,
+        reference=judge,
         notes={
+            **_notes(backend, seed),
             "weights": "random, float32" + (f"; autocast to {precision}" if mixed else ""),
             "optimiser": RECIPE_NOTES[known.recipe],
             "route": "eager, after a first step" if problem.whole else "eager",
         },
     )
+    return assemble(backend, problem, precision, "training_step", None, prepared)
+
+
+def _notes(backend: TorchDevice, seed: int) -> dict[str, str]:
+    return {"inputs": f"synthetic, seed {seed}", "layout": backend.layout}
 
 
 def _without_dropout(module: nn.Module) -> None:
@@ -148,38 +145,3 @@ def _without_dropout(module: nn.Module) -> None:
     for layer in module.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0
-
-
-def _kernel(
-    backend: TorchDevice,
-    problem: Model,
-    precision: str,
-    operation: str,
-    seed: int,
-    *,
-    run: Callable[[], object],
-    reset: Callable[[], object],
-    judged: Callable[[], Tensor],
-    judge: Judge,
-    notes: dict[str, str],
-    clock: Callable[[int], float] | None = None,
-    outcome: Callable[[], dict[str, str]] = dict,
-) -> Kernel:
-    return Kernel(
-        label=f"torch {backend.device} {precision} {operation} {problem.id}",
-        run=run,
-        synchronise=backend.synchronise,
-        reset=reset,
-        result=lambda: widened(judged()),
-        peek=lambda index: widened(judged())[index],
-        reference=judge,
-        flops=problem.flops_of(operation),
-        bytes=problem.bytes_of(precision, operation),
-        notes={
-            "inputs": f"synthetic, seed {seed}",
-            "layout": backend.layout,
-            **notes,
-        },
-        clock=clock,
-        outcome=outcome,
-    )

@@ -14,9 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
+from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.network import as_tensors, asked, weighted
-from deepbench_ops.backends.torch_backend.tensors import widened
+from deepbench_ops.backends.torch_backend.tensors import on_host
 from deepbench_ops.models.training import TrainingStep, doubled
 from deepbench_ops.problems.model import Model
 
@@ -43,7 +44,7 @@ class TorchJudge(Judge):
     def allowing(self, expected: Tensor, scale: Tensor | float) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) of entries that are typically as large as `scale`."""
         allowed = torch.as_tensor(TOLERANCE[self.precision] * scale).expand(expected.shape)
-        return widened(expected), widened(allowed)
+        return widened(on_host(expected)), widened(on_host(allowed))
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class StepJudge(TorchJudge):
         of_gradients = GRADIENT_TOLERANCE[self.precision] * least
         of_loss = TOLERANCE[self.precision] * typical(loss.detach())
         allowed = torch.cat([of_loss.reshape(1), of_gradients.repeat_interleave(ENTRIES)])
-        return widened(torch.cat([loss.detach(), entries(found)])), widened(allowed)
+        expected = torch.cat([loss.detach(), entries(found)])
+        return widened(on_host(expected)), widened(on_host(allowed))
 
 
 def items(output: Tensor | tuple[Tensor, ...], batch: int) -> Tensor:

@@ -9,18 +9,16 @@ Everything that a step reads or writes is bound here, outside the timed region.
 from collections.abc import Callable
 from functools import cache, partial
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import rnn
-from deepbench_ops.backends.families.rnn import Pass
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.families.rnn_stepwise import witnesses
-from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import rnn_fused, rnn_steps
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.problems.rnn import Rnn
 
 BLOCK_ELEMENTS = 2**16
@@ -50,7 +48,7 @@ def build(backend: TorchDevice, problem: Rnn, precision: str, operation: str, se
         "fused_backward": rnn_fused.backward,
     }
     prepared = makers[operation](backend, drawn)
-    return rnn.kernel("torch", backend.device, drawn, operation, prepared, backend.synchronise)
+    return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
 @cache
@@ -59,16 +57,14 @@ def scripted(name: str) -> Callable[..., object]:
     return torch.jit.script(getattr(rnn_steps, name))
 
 
-def _forward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
+def _forward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
     states, arguments = forward_operands(backend, drawn)
     output = states[1:]
-    return Pass(
+    return Prepared(
         run=partial(scripted(f"{drawn.problem.cell}_forward"), *arguments),
-        clear=partial(_clear, output, drawn.precision),
-        result=lambda: widened(output),
-        peek=partial(at, output),
-        own=partial(at, output),
-        route=ROUTES["forward", drawn.problem.cell],
+        reset=partial(_clear, output, drawn.precision),
+        output=lambda: output,
+        notes={"route": ROUTES["forward", drawn.problem.cell]},
     )
 
 
@@ -94,21 +90,14 @@ def forward_operands(backend: TorchDevice, drawn: RnnInputs) -> tuple[Tensor, tu
     return states, (list(products), h, weights, *more)
 
 
-def _backward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
+def _backward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
     gradients, output, arguments = backward_operands(backend, drawn)
-
-    def peek(index: Index) -> np.ndarray:
-        steps, rows = witnesses(drawn.problem, len(index[0]))
-        beside = at(gradients, (steps, rows, index[1]))
-        return np.stack([at(output, index), beside], axis=1)
-
-    return Pass(
+    return Prepared(
         run=partial(scripted(f"{drawn.problem.cell}_backward"), *arguments),
-        clear=partial(_clear, output, drawn.precision),
-        result=lambda: widened(output),
-        peek=peek,
-        own=partial(at, gradients),
-        route=ROUTES["backward", drawn.problem.cell],
+        reset=partial(_clear, output, drawn.precision),
+        output=lambda: output,
+        further={rnn.PRODUCT_GRADIENTS: lambda: gradients},
+        notes={"route": ROUTES["backward", drawn.problem.cell]},
     )
 
 

@@ -7,20 +7,19 @@ does the work is torch's choice (oneDNN for an LSTM on the cpu, cuDNN on a GPU, 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from deepbench_ops.backends.families.rnn import Pass
+from deepbench_ops.backends.assembly import Prepared
+from deepbench_ops.backends.families.rnn import HIDDEN_STATES
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 
 LAYERS = {"vanilla": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 
 
-def forward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
+def forward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
     """Prepare layer(sequence, first states) with gradients switched off."""
     layer, operands = _layer(backend, drawn)
     held: dict[str, Tensor] = {}
@@ -29,17 +28,15 @@ def forward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
         with torch.no_grad():
             held["output"] = layer(*operands)[0]
 
-    return Pass(
+    return Prepared(
         run=run,
-        clear=_clearing(held, drawn.precision, backend.device),
-        result=lambda: widened(held["output"]),
-        peek=lambda index: at(held["output"], index),
-        own=lambda index: at(held["output"], index),
-        route=f"torch.nn.{type(layer).__name__}, no_grad",
+        reset=_clearing(held, drawn.precision, backend.device),
+        output=lambda: held["output"],
+        notes={"route": f"torch.nn.{type(layer).__name__}, no_grad"},
     )
 
 
-def backward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
+def backward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
     """Prepare the gradients of all weights; the forward pass is run here, once."""
     layer, operands = _layer(backend, drawn)
     upstream = backend.tensor(drawn.upstream, DTYPES[drawn.precision])
@@ -54,16 +51,13 @@ def backward(backend: TorchDevice, drawn: RnnInputs) -> Pass:
         w_in, b_in, w_hidden, b_hidden = held["output"]
         return torch.cat([w_in.t(), b_in[None], w_hidden.t(), b_hidden[None]])
 
-    def peek(index: Index) -> np.ndarray:
-        return at(stacked(), index)
-
-    return Pass(
+    route = f"torch.autograd.grad of torch.nn.{type(layer).__name__}'s weights, graph retained"
+    return Prepared(
         run=run,
-        clear=_clearing(held, drawn.precision, backend.device),
-        result=lambda: widened(stacked()),
-        peek=peek,
-        own=lambda index: at(output.detach(), index),
-        route=f"torch.autograd.grad of torch.nn.{type(layer).__name__}'s weights, graph retained",
+        reset=_clearing(held, drawn.precision, backend.device),
+        output=stacked,
+        intermediate={HIDDEN_STATES: output.detach},
+        notes={"route": route},
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.model_reference import (
@@ -20,7 +21,7 @@ from deepbench_ops.backends.torch_backend.model_reference import (
 )
 from deepbench_ops.backends.torch_backend.network import as_tensors, asked, refuse, weighted
 from deepbench_ops.backends.torch_backend.quantised import CALIBRATING
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision, widened
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, on_host, true_precision
 from deepbench_ops.problems.model import Model
 
 
@@ -86,7 +87,7 @@ class Serving:
 
     def errors(self) -> np.ndarray:
         """Return how far each entry of what came out is from float64."""
-        return abs(widened(self.judged()) - self.judge.everywhere()[0])
+        return abs(widened(on_host(self.judged())) - self.judge.everywhere()[0])
 
     def off(self) -> tuple[float, float]:
         """Return the same as a part of the typical entry: of the furthest one, and in root mean

@@ -13,19 +13,19 @@ from functools import partial
 
 import torch
 
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
-    Prepared,
     SparseInputs,
     laid_out,
+    layout_note,
     layout_of_a,
-    layout_of_b,
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, at, true_precision
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -53,10 +53,8 @@ def build(
         prepared.reset()
 
     reset()
-    place, complete = f"torch {backend.device}", replace(prepared, reset=reset)
-    return sparse_gemm.kernel(
-        place, problem, drawn, precision, operation, complete, at, backend.synchronise
-    )
+    complete = replace(prepared, reset=reset)
+    return assemble(backend, problem, precision, operation, drawn, complete)
 
 
 def _product(
@@ -65,7 +63,7 @@ def _product(
     """The product by whichever call has one for this precision and device."""
     if problem.a_transposed:
         raise Unsupported("torch turns transposed compressed rows into new ones in every call")
-    layout = f"{layout_of_a(problem, compressed=True)}; {layout_of_b(problem, 'row-major')}"
+    layout = layout_note(problem, compressed=True, order="row-major")
     a = _compressed(backend, drawn, precision)
     b = backend.tensor(row_major(drawn.b), DTYPES[precision])
     if backend.device == "cpu" and precision != "float32":
@@ -81,9 +79,11 @@ def _product(
     return Prepared(
         run=run,
         reset=partial(c.fill_, float("nan")),
-        values=lambda: c,
-        layout=layout,
-        route=f"torch.{name} into a given C, beta 0: {library}",
+        output=lambda: c,
+        notes={
+            "layout": layout,
+            "route": f"torch.{name} into a given C, beta 0: {library}",
+        },
     )
 
 
@@ -93,10 +93,12 @@ def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> Prepared:
     return Prepared(
         run=newest.run,
         reset=newest.reset,
-        values=lambda: newest.output,
-        layout=layout.replace("vectors", "matrices of one column"),
-        route='torch.sparse.mm(A, B, "sum"): torch\'s own loop, adding in float32; a new C in every'
-        " call",
+        output=lambda: newest.output,
+        notes={
+            "layout": layout.replace("vectors", "matrices of one column"),
+            "route": 'torch.sparse.mm(A, B, "sum"): torch\'s own loop, adding in float32; a new C'
+            " in every call",
+        },
     )
 
 
@@ -116,9 +118,11 @@ def _dense_product(
     return Prepared(
         run=run,
         reset=partial(c.fill_, float("nan")),
-        values=lambda: c,
-        layout=f"{layout_of_a(problem, compressed=False)}; {layout_of_b(problem, 'column-major')}",
-        route=f"torch.{name} into a given C",
+        output=lambda: c,
+        notes={
+            "layout": layout_note(problem, compressed=False, order="column-major"),
+            "route": f"torch.{name} into a given C",
+        },
     )
 
 
@@ -139,9 +143,11 @@ def _conversion(
     return Prepared(
         run=newest.run,
         reset=newest.reset,
-        values=values,
-        layout=layout_of_a(problem, compressed=False),
-        route="Tensor.to_sparse_csr; int64 positions, which is what torch makes",
+        output=values,
+        notes={
+            "layout": layout_of_a(problem, compressed=False),
+            "route": "Tensor.to_sparse_csr; int64 positions, which is what torch makes",
+        },
     )
 
 

@@ -29,16 +29,16 @@ def true_precision(precision: str, device: str) -> None:
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
-def widened(values: torch.Tensor) -> np.ndarray:
-    """Return an output as int64 or float64 on the host."""
-    wide = torch.int64 if values.dtype == torch.int32 else torch.float64
-    return np.asarray(values.to(device="cpu", dtype=wide).numpy())
+def on_host(values: torch.Tensor) -> np.ndarray:
+    """Return an array of numpy with the same values: float32 for bfloat16, which numpy lacks."""
+    found = values.to("cpu")
+    return np.asarray((found.float() if found.dtype == torch.bfloat16 else found).numpy())
 
 
 def at(values: torch.Tensor, index: Sequence[np.ndarray | slice]) -> np.ndarray:
-    """Return an output at a few entries, as int64 or float64 on the host."""
+    """Return entries of a tensor on the host, all of them for the index ()."""
     where = tuple(
         axis if isinstance(axis, slice) else torch.from_numpy(axis).to(values.device)
         for axis in index
     )
-    return widened(values[where])
+    return on_host(values[where])

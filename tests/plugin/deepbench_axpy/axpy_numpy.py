@@ -3,7 +3,7 @@
 import numpy as np
 
 from deepbench_axpy import axpy_operands
-from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 
 
@@ -17,15 +17,10 @@ def build(backend, problem, precision, operation, seed):
         np.multiply(drawn.x, np.float32(axpy_operands.A), product)
         np.add(output, product, output)
 
-    return Kernel(
-        label=f"numpy {problem.id}",
+    prepared = Prepared(
         run=run,
-        synchronise=lambda: None,
         reset=lambda: np.copyto(output, drawn.y),
-        result=lambda: output.astype(np.float64),
-        peek=lambda index: output[index].astype(np.float64),
-        reference=axpy_operands.reference(problem, drawn, precision, operation),
-        flops=problem.flops,
-        bytes=problem.bytes(precision),
-        notes=drawn.notes,
+        output=lambda: output,
+        notes={"route": "np.multiply and np.add"},
     )
+    return assemble(backend, problem, precision, operation, drawn, prepared)

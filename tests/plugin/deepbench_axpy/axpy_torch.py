@@ -3,7 +3,7 @@
 import torch
 
 from deepbench_axpy import axpy_operands
-from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 
 
@@ -13,15 +13,10 @@ def build(backend, problem, precision, operation, seed):
     drawn = axpy_operands.inputs(problem, precision, seed)
     x, y = (torch.from_numpy(v).to(backend.device) for v in (drawn.x, drawn.y))
     output = y.clone()
-    return Kernel(
-        label=f"torch {problem.id}",
+    prepared = Prepared(
         run=lambda: output.add_(x, alpha=axpy_operands.A),
-        synchronise=backend.synchronise,
         reset=lambda: output.copy_(y),
-        result=lambda: output.double().cpu().numpy(),
-        peek=lambda index: output.double().cpu().numpy()[index],
-        reference=axpy_operands.reference(problem, drawn, precision, operation),
-        flops=problem.flops,
-        bytes=problem.bytes(precision),
-        notes=drawn.notes,
+        output=lambda: output,
+        notes={"route": "Tensor.add_"},
     )
+    return assemble(backend, problem, precision, operation, drawn, prepared)

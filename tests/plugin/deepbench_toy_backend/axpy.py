@@ -4,7 +4,7 @@ import numpy as np
 import toy
 from deepbench_axpy import axpy_operands
 
-from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 
 
@@ -14,15 +14,10 @@ def build(backend, problem, precision, operation, seed):
     drawn = axpy_operands.inputs(problem, precision, seed)
     scratch, output = np.empty_like(drawn.x), drawn.y.copy()
     factor = np.float32(axpy_operands.A)
-    return Kernel(
-        label=f"toy {problem.id}",
+    prepared = Prepared(
         run=lambda: toy.axpy(factor, drawn.x, output, scratch),
-        synchronise=lambda: None,
         reset=lambda: np.copyto(output, drawn.y),
-        result=lambda: output.astype(np.float64),
-        peek=lambda index: output[index].astype(np.float64),
-        reference=axpy_operands.reference(problem, drawn, precision, operation),
-        flops=problem.flops,
-        bytes=problem.bytes(precision),
-        notes=drawn.notes,
+        output=lambda: output,
+        notes={"route": "toy.axpy"},
     )
+    return assemble(backend, problem, precision, operation, drawn, prepared)

@@ -1,0 +1,110 @@
+"""The one place where a kernel is made of the operation that a framework's module has prepared.
+
+A module prepares an operation: calls with their operands bound, and functions that hand out the
+outputs. Label, FLOPs, bytes, notes on the operands, references and the widening of outputs are the
+same for all frameworks and families, and are added here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from deepbench_ops.backends import families
+from deepbench_ops.backends.kernel import Kernel, Output, Read, Reference, widened
+from deepbench_ops.problems.problem import Problem, computed
+
+Values = Callable[[], Any]
+"""Function that returns an output as the framework holds it, with the axes of its reference."""
+
+
+class Place(Protocol):
+    """Where a kernel runs: a backend, or the ranks of a distributed operation."""
+
+    @property
+    def name(self) -> str:
+        """Name of the framework or of the transport."""
+
+    @property
+    def device(self) -> str:
+        """Name of the device, for the label."""
+
+    @property
+    def synchronise(self) -> Callable[[], object]:
+        """Function that returns once everything enqueued has been done."""
+
+    def read(self, output: Any, index: tuple[Any, ...]) -> np.ndarray:
+        """Return entries of an output on the host, all of them for the index ()."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One operation with its operands bound, as a framework's module prepares it."""
+
+    run: Callable[[], object]
+    """Do the operation once; see `Kernel.run`."""
+    reset: Callable[[], object]
+    """Restore the output's initial values, or make it unusable where it has none, so that no run
+    passes with the output of an earlier one."""
+    output: Values
+    """The output, or the first of several."""
+    notes: Mapping[str, str]
+    """Route, layout, padding and the like; they replace the notes on the operands of that name."""
+    further: Mapping[str, Values] = field(default_factory=dict)
+    """Further outputs by the names that the family gives them."""
+    intermediate: Mapping[str, Values] = field(default_factory=dict)
+    """Values that are no output but that a reference starts from, by the family's names."""
+    reference: Reference | None = None
+    """Reference of the output, of families that cannot compute one without the framework."""
+    synchronise: Callable[[], object] | None = None
+    """Where it is not the place's own."""
+    outcome: Callable[[], Mapping[str, str]] = dict
+    """See `Kernel.outcome`."""
+    clock: Callable[[int], float] | None = None
+    """See `Kernel.clock`."""
+
+
+def assemble(
+    place: Place, problem: Problem, precision: str, operation: str, drawn: Any, prepared: Prepared
+) -> Kernel:
+    """Return the kernel of a prepared operation.
+
+    drawn: the operands, from `inputs` of the family's module; None where `prepared` brings the
+    reference and all notes.
+    """
+    done = computed(operation)
+    values = {"": prepared.output, **prepared.further}
+    readers = {
+        name: _reader(place, each) for name, each in {**values, **prepared.intermediate}.items()
+    }
+    if prepared.reference is not None:
+        references: Mapping[str, Reference] = {"": prepared.reference}
+    else:
+        references = families.references(problem, drawn, precision, done, readers)
+    outputs = {
+        name: Output(partial(readers[name], ()), readers[name], references[name]) for name in values
+    }
+    first = outputs.pop("")
+    notes = {} if drawn is None else families.notes(problem, drawn, done)
+    return Kernel(
+        label=f"{place.name} {place.device} {precision} {operation} {problem.id}",
+        run=prepared.run,
+        synchronise=prepared.synchronise or place.synchronise,
+        reset=prepared.reset,
+        result=first.result,
+        peek=first.peek,
+        reference=first.reference,
+        further=outputs,
+        flops=problem.flops_of(done),
+        bytes=problem.bytes_of(precision, done),
+        notes={**notes, **prepared.notes},
+        outcome=prepared.outcome,
+        clock=prepared.clock,
+    )
+
+
+def _reader(place: Place, values: Values) -> Read:
+    """Return the function that reads entries of `values`, widened, as a new array."""
+    return lambda index: widened(place.read(values(), index))
