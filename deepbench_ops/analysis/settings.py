@@ -20,14 +20,14 @@ def agree(one: Point, other: Point) -> bool:
 def alike(points: Sequence[Point]) -> list[list[Point]]:
     """Return points in groups whose settings agree, each in the given order.
 
-    Points of unknown settings belong to the group without settings; where there is none, to the
-    largest.
+    First comes the group without settings, else the largest: points of unknown settings belong to
+    it.
     """
     counted = Counter(point.settings for point in points if point.settings is not None)
     if len(counted) < 2:
         return [list(points)] if points else []
     home: Settings = () if () in counted else counted.most_common(1)[0][0]
-    groups: dict[Settings, list[Point]] = {}
+    groups: dict[Settings, list[Point]] = {home: []}
     for point in points:
         key = home if point.settings is None else point.settings
         groups.setdefault(key, []).append(point)

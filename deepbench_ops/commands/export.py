@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder, say
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import atomic
 
@@ -46,8 +46,9 @@ def export(
         deepbench export all.csv --machine our-card
 
     xlsx is a workbook in DeepBench's style, of one release (the newest, if none is named) and set,
-    under the usual conditions, without whole models; csv, json and parquet are one table with a row
-    for each time. "deepbench import" reads all of them back, with intervals and samples.
+    under the usual conditions and the same settings from outside, without whole models; csv, json
+    and parquet are one table with a row for each time. "deepbench import" reads all of them back,
+    with intervals and samples.
 
     Without FILE, csv and json go to standard output, the others to files that are named after
     machine and release, a workbook for each set.
@@ -93,6 +94,7 @@ def export(
 
 def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
     """Write what workbooks have sheets for: to `output`, or each set to a file of its own."""
+    from deepbench_ops.analysis import settings
     from deepbench_ops.asv_adapter import published_results
     from deepbench_ops.exchange import workbook_writer
     from deepbench_ops.machine import profile
@@ -101,7 +103,8 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     if not found:
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release
-    found = [point for point in found if point.release == release]
+    found, *apart = settings.alike([point for point in found if point.release == release])
+    say(settings.notes([], [point for group in apart for point in group]))
     stack = published_results.stack_of(results / machine, release)
     known = profile.read(results, machine)
     facts = known.facts if known is not None and release.measurable else {}

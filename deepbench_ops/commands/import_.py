@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import printed_as, results_folder
+from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import publication, submission, table_reader
 from deepbench_ops.exchange.publication import Publication
@@ -111,6 +111,7 @@ def import_(
                 written = submission.accept(results, one, add)
                 name = one.profile.machine
                 click.echo(f"{path}: {times} times of {name}, {written} files written")
+            say(f"{path}: {line}" for line in table_reader.remarks(tables_of[path]))
     if (sent or tables_of) and not found:
         return
     if form == "json":

@@ -9,7 +9,7 @@ import click
 from deepbench_ops.analysis.published_figures import load
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.as_csv import as_csv
-from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
+from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 
 
 @click.command()
@@ -33,12 +33,16 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     TABLE is mindspore, qingcloud, stcp920 or paper. A figure whose batch, threads or precision
     differ from the published ones says so in square brackets. A number in round brackets refers to
     a reason below the table: what the machine lacks, or the command that measures it. There too are
-    the day of publication, its source, and the figures that the timeline lacks.
+    the day of publication, its source, and the figures that the timeline lacks. Unsteady times are
+    left out, with a line that counts them.
     """
     from deepbench_ops.analysis import missing_reasons, model_tables, points
+    from deepbench_ops.analysis.settings import notes
+    from deepbench_ops.analysis.unsteady import remarks
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.exchange import filing
     from deepbench_ops.machine import profile
+    from deepbench_ops.problems.model import Model
     from deepbench_ops.releases import results_table
 
     figures = load(name)
@@ -48,7 +52,21 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         click.echo(f"this machine, {here}, has no results to show next to it", err=True)
     else:
         machines = tuple(machine_with_results(results, name) for name in machines or (here,))
-    measured = {machine: points.load(results, machine, releases) for machine in machines}
+    networks = {figure.network for figure in figures}
+    asked = {
+        machine: [
+            point
+            for point in points.load(results, machine, releases)
+            if isinstance(point.problem, Model) and point.problem.name in networks
+        ]
+        for machine in machines
+    }
+    every = [point for found in asked.values() for point in found]
+    say([*notes(every), *remarks(every)], form)
+    measured = {
+        machine: [point for point in found if not point.unsteady]
+        for machine, found in asked.items()
+    }
     known = {
         machine: missing_reasons.machine(
             filing.entry_of(results / machine / "machine.json") or {},

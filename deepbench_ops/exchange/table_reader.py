@@ -9,8 +9,9 @@ import csv
 import io
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -24,7 +25,14 @@ from deepbench_ops.exchange import machines, sheets, submission, timings
 from deepbench_ops.exchange.filing import entry_of
 from deepbench_ops.exchange.spreadsheet_text import bare
 from deepbench_ops.exchange.submission import Fit
-from deepbench_ops.exchange.table_writer import COLUMNS, SAMPLES, UNSTEADY, Row
+from deepbench_ops.exchange.table_writer import (
+    COLUMNS,
+    NO_SETTINGS,
+    SAMPLES,
+    SETTINGS,
+    UNSTEADY,
+    Row,
+)
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import CLASSES
@@ -35,8 +43,16 @@ LARGEST = limited.RESULT
 MEASURED = "release-py3"
 """Beginning of the name of an environment that asv has made for a release."""
 
-OLD_COLUMNS = [name for name in COLUMNS if name not in (UNSTEADY, SAMPLES)]
-"""Of tables that were exported without the last two."""
+ADDED: Row = {UNSTEADY: "", SAMPLES: [], SETTINGS: ""}
+"""Columns that older exports lack, in the order in which they were added, and their values there.
+The first two came together."""
+
+HEADERS = [
+    list(COLUMNS),
+    [name for name in COLUMNS if name != SETTINGS],
+    [name for name in COLUMNS if name not in ADDED],
+]
+"""The columns of exports, newest first."""
 
 
 def read(path: Path) -> list[Row] | None:
@@ -55,7 +71,7 @@ def read(path: Path) -> list[Row] | None:
             return _checked(_parquet(path))
         if start.startswith(b"PK"):
             return _workbook(path)
-        if start.startswith(",".join(OLD_COLUMNS[:5]).encode()):
+        if start.startswith(",".join(HEADERS[-1][:5]).encode()):
             return _checked(_csv(limited.read_text(path, LARGEST)))
         if start.lstrip().startswith(b"["):
             return _checked(json.loads(limited.read_text(path, LARGEST)))
@@ -68,7 +84,7 @@ def _csv(text: str) -> list[Row]:
     if not text.endswith("\n"):
         raise ValueError("its last line is cut")
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    if rows.fieldnames not in (list(COLUMNS), OLD_COLUMNS):
+    if rows.fieldnames not in HEADERS:
         raise ValueError(f"its columns are not {','.join(COLUMNS)}")
     return [
         {name: _cell(name, text) if isinstance(text, str) else text for name, text in row.items()}
@@ -113,14 +129,15 @@ def _workbook(path: Path) -> list[Row] | None:
     if table is None:
         return None
     header, *lines = table.rows
-    if list(header) != list(COLUMNS):
+    if list(header) not in HEADERS[:2]:
         raise ValueError(f"the columns of sheet {timings.TABLE!r} are not those of an export")
+    missing = [None] * len(header)  # spreadsheet programs drop empty cells at the end of a row
     rows = [
         {
             name: _cell(name, "" if value is None else value)
             if isinstance(value, str | None)
             else value
-            for name, value in zip(header, line, strict=True)
+            for name, value in zip(header, [*line, *missing[len(line) :]], strict=True)
         }
         for line in lines
     ]
@@ -149,9 +166,9 @@ def _checked(rows: Any) -> list[Row]:
         wrong = _wrong(row)
         if wrong:
             raise ValueError(f"row {number}: {wrong}")
-        row.setdefault(UNSTEADY, "")
-        row.setdefault(SAMPLES, [])
-        texts = [name for name, kind in COLUMNS.items() if kind == "string" and name != UNSTEADY]
+        for name, missing in ADDED.items():
+            row.setdefault(name, copy(missing))
+        texts = [name for name, kind in COLUMNS.items() if kind == "string" and name not in ADDED]
         key = tuple(row[name] for name in texts)
         if (*key, row["ranks"]) in seen:
             raise ValueError(f"row {number}: its kernel is there twice")
@@ -161,10 +178,10 @@ def _checked(rows: Any) -> list[Row]:
 
 def _wrong(row: Any) -> str:
     """Return the reason why a row cannot be right; "" where it can."""
-    if not isinstance(row, dict) or list(row) not in (list(COLUMNS), OLD_COLUMNS):
+    if not isinstance(row, dict) or list(row) not in HEADERS:
         return "its columns are not those of an export"
     for name, kind in COLUMNS.items():
-        value = row.get(name, "" if name == UNSTEADY else None)
+        value = row.get(name, ADDED.get(name))
         if kind == "string" and not isinstance(value, str):
             return f"{name} is {value!r}"
         if kind == "int64" and not (type(value) is int or (value is None and name == "ranks")):
@@ -187,6 +204,16 @@ def _wrong(row: Any) -> str:
     if row["set"] not in CLASSES:
         return f"set is {row['set']!r}"
     return times.why_not(row["seconds"], bounds, several)
+
+
+def remarks(rows: Iterable[Row]) -> list[str]:
+    """Return a line for each group of settings from outside that an import does not keep: asv's
+    results have no place for them, so that these times count as of unknown settings."""
+    found = Counter(row[SETTINGS] for row in rows if row[SETTINGS] not in ("", NO_SETTINGS))
+    return [
+        f"{count} times were measured under {text}: imported they count as of unknown settings"
+        for text, count in found.items()
+    ]
 
 
 def fits(

@@ -14,11 +14,13 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.spreadsheet_text import guarded
+from deepbench_ops.measure import settings
 from deepbench_ops.storage import atomic
 
 Row = dict[str, Any]
 
-UNSTEADY, SAMPLES = "unsteady", "sample_seconds"
+UNSTEADY, SAMPLES, SETTINGS = "unsteady", "sample_seconds", "settings"
+NO_SETTINGS = "none"
 
 COLUMNS = {
     **dict.fromkeys(("machine", "framework", "release", "date"), "string"),
@@ -30,10 +32,12 @@ COLUMNS = {
     "source": "string",
     UNSTEADY: "string",
     SAMPLES: "list",
+    SETTINGS: "string",
 }
 """The columns in order, with the type that Parquet calls theirs: the same for every machine. The
-last two hold why a time is not to be trusted, "" where it is, and the samples in seconds, in CSV
-with blanks between them."""
+last three hold the reason for a time that is not to be trusted, "" for others; the samples in
+seconds, in CSV with blanks between them; and the settings from outside as a shell reads them,
+"none" without any, "" where they are unknown."""
 
 
 def row(point: Point) -> Row:
@@ -58,6 +62,7 @@ def row(point: Point) -> Row:
         "source": "measured" if point.release.measurable else "published",
         UNSTEADY: point.unsteady,
         SAMPLES: list(point.sample_seconds),
+        SETTINGS: "" if point.settings is None else settings.text(point.settings) or NO_SETTINGS,
     }
 
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from points import point
 
+from deepbench_ops.analysis import points
 from deepbench_ops.analysis.nearest_run import Wanted, nearest
 from deepbench_ops.analysis.published_figures import TABLES, load
 from deepbench_ops.asv_adapter import machine_entry
@@ -93,6 +94,26 @@ def cells(name):
 
 def why(cell):
     return "; ".join(cell["why_not"])
+
+
+def test_a_table_leaves_unsteady_times_out(monkeypatch):
+    """A line counts them, and names the command that lists them; their cells say what measures
+    them."""
+    load = points.load
+    steady = deepbench("table", "mindspore", *HERE).stderr
+
+    def unsteady(*arguments, **options):
+        return [
+            point._replace(unsteady="processes disagree: 2 of them lie 2 times apart")
+            for point in load(*arguments, **options)
+        ]
+
+    monkeypatch.setattr(points, "load", unsteady)
+    said = deepbench("table", "mindspore", *HERE)
+    counted = re.search(r"(\d+) unsteady times of epyc-7003-2core are left out", said.stderr)
+    assert "unsteady" not in steady
+    assert 0 < int(counted[1])
+    assert [] == [cell for _, cell in cells("mindspore") if "seconds" in cell]
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from deepbench_ops.exchange import sheets, table_reader
 from deepbench_ops.exchange import table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
+from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems import load
 from deepbench_ops.releases import table
 from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.storage import measurements
 
 MEASURED = next(each for each in table.load() if each.name == "torch-2.13.0")
 PUBLISHED = table.publication_of(date(2017, 7, 14))
@@ -256,3 +258,74 @@ def test_csv_of_all_columns_reads_back_where_names_begin_like_formulas() -> None
     text = writing.as_csv([row])
     assert [row] == table_reader._csv(text)
     assert all("=" != cell[:1] for cell in next(iter(list(csv.reader(io.StringIO(text)))[1:])))
+
+
+def measured_under(results: Path, *texts: str | None) -> None:
+    """Write records of the box's first kernels, each under settings of its own; None: unknown."""
+    (result,) = (results / "box").glob("*-release-*.json")
+    facts, entries = {}, []
+    for place, text in enumerate(texts):
+        facts[str(place)] = {"cpu": "x"} | ({} if text is None else {SETTINGS: text})
+        params = [PROBLEMS[place].strip("'"), "float32"]
+        entries.append({"benchmark": "gemm.Training.kernel_forward", "params": params})
+        entries[-1] |= {"seconds": [1.2], "yardstick": [], "started_at": 1.0 + place}
+        entries[-1] |= {"fingerprint": str(place)}
+    measurements.write(measurements.beside(result), facts, entries)
+
+
+UNDER = ["OPENBLAS_CORETYPE=Haswell", "'XLA_FLAGS=-a -b'", "", None]
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_exported_rows_have_their_settings_from_outside(here: Path, form: str) -> None:
+    """As a shell reads them; "none" where there were none, and nothing where that is unknown."""
+    measured_under(here / "here", *UNDER)
+    rows = exported(here / "here", here / f"box.{form}")
+    found = {r["problem"]: r["settings"] for r in rows if r["precision"] == "float32"}
+    expected = [*UNDER[:2], "none", ""]
+    assert expected == [found[name.strip("'")] for name in PROBLEMS[:4]]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("added", [["settings"], ["settings", "unsteady", "sample_seconds"]])
+def test_exports_of_earlier_versions_are_read(here: Path, form: str, added: list[str]) -> None:
+    """They lack the columns that came later."""
+    rows = exported(here / "here", here / "box.json")
+    old = [{name: cell for name, cell in row.items() if name not in added} for row in rows]
+    path = here / f"old.{form}"
+    if form == "json":
+        path.write_text(json.dumps(old))
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(old[0])
+            for row in old:
+                several = " ".join(map(repr, row.get("sample_seconds", [])))
+                cells = row | ({"sample_seconds": several} if "sample_seconds" in row else {})
+                writer.writerow(cells.values())
+    expected = [row | ({"sample_seconds": []} if len(added) > 1 else {}) for row in rows]
+    assert expected == table_reader.read(path)
+
+
+def test_a_workbook_holds_times_under_the_same_settings(here: Path) -> None:
+    """Those under others are left out and counted."""
+    measured_under(here / "here", "OPENBLAS_CORETYPE=Haswell", "")
+    path = here / "box.xlsx"
+    given_ = ["--machine", "box", "--results", str(here / "here")]
+    status, _, err = deepbench("export", str(path), *given_)
+    assert 0 == status
+    assert "left out: 1 times measured under OPENBLAS_CORETYPE=Haswell" in err
+    rows = table_reader.read(path)
+    assert rows is not None
+    assert 11 == len(rows)
+    assert {"", "none"} == {row["settings"] for row in rows}
+
+
+def test_an_import_says_which_settings_it_does_not_keep(here: Path) -> None:
+    """An imported result has no records, which hold them."""
+    measured_under(here / "here", "OPENBLAS_CORETYPE=Haswell", "")
+    path = here / "box.csv"
+    exported(here / "here", path)
+    status, _, err = deepbench("import", str(path), "--results", str(here / "there"))
+    assert 0 == status
+    assert "1 times were measured under OPENBLAS_CORETYPE=Haswell: imported they count as" in err
