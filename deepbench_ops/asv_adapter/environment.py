@@ -13,7 +13,7 @@ from asv.config import Config
 from asv.console import log
 from asv.environment import Environment, EnvironmentUnavailable
 from asv.repo import Repo
-from asv.util import UserError
+from asv.util import ProcessError, UserError
 
 from deepbench_ops.asv_adapter import config
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
@@ -25,6 +25,21 @@ from deepbench_ops.releases.table import Release
 # asv makes the Python version part of every graph's identity, so an upgrade would start all
 # lines anew. The fingerprint of each result holds the true version.
 PYTHON = "3"
+
+
+class NotInstalled(ProcessError, UserError):
+    """A release that could not be installed, for asv; its text is the one line to print.
+
+    ``asv run`` goes on with the other releases after a ProcessError. The commands that do not
+    expect one print a UserError as it stands.
+    """
+
+    def __init__(self, line: str) -> None:
+        super().__init__([], 1, "", "")
+        self.line = line
+
+    def __str__(self) -> str:
+        return self.line
 
 
 class ReleaseEnvironment(Environment):
@@ -78,7 +93,7 @@ class ReleaseEnvironment(Environment):
 
         Raises
         ------
-        InstallError
+        NotInstalled
             The release cannot be installed. It is logged once, and known from then on.
         """
         if not isinstance(repo, ReleaseRepo):
@@ -95,7 +110,7 @@ class ReleaseEnvironment(Environment):
             )
         installation = self._installation(release)
         if installation.path in self._failures:
-            raise InstallError(self._failures[installation.path])
+            raise NotInstalled(self._failures[installation.path])
         if not installation.is_complete():
             log.info(f"Installing {installation.release.name}")
         try:
@@ -103,7 +118,7 @@ class ReleaseEnvironment(Environment):
         except InstallError as error:
             self._failures[installation.path] = str(error)
             log.error(str(error))
-            raise
+            raise NotInstalled(str(error)) from None
         self._enter(installation)
 
     def run(self, args: list[str], **kwargs: Any) -> Any:

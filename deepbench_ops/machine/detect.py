@@ -3,12 +3,14 @@
 import os
 import platform
 import subprocess
+import sys
 from pathlib import Path
 
 from deepbench_ops.measure import fingerprint, settings
 
 NO_ACCELERATOR = "none"
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+PROC = Path("/proc")
 
 
 def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
@@ -18,16 +20,13 @@ def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
     these change with every kernel and would then start new lines. accelerator: its name where
     it cannot be detected.
     """
-    from asv.machine import Machine
-
-    found = Machine.get_defaults()
     return {
         "machine": name,
         "os": platform.system(),
-        "arch": found["arch"],
-        "cpu": _text(found["cpu"]) or platform.processor() or "unknown",
-        "num_cpu": found["num_cpu"],
-        "ram": whole_gib(_bytes(found["ram"])),
+        "arch": platform.machine(),
+        "cpu": processor_name() or "unknown",
+        "num_cpu": str(os.cpu_count()),
+        "ram": whole_gib(memory_bytes()),
         "accelerator": accelerator or accelerators().get("accelerator", NO_ACCELERATOR),
     }
 
@@ -35,10 +34,8 @@ def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
 def facts() -> dict[str, str]:
     """Facts that may change while the machine keeps its name, as text: exact memory, caches,
     kernel, driver, settings from outside."""
-    from asv.util import get_memsize
-
     found = {
-        "memory_bytes": str(get_memsize()),
+        "memory_bytes": str(memory_bytes() or ""),
         "last_level_cache_bytes": str(last_level_cache()),
         "kernel": platform.release(),
         "processor": fingerprint.silicon(),
@@ -105,17 +102,37 @@ def whole_gib(size: int) -> str:
     return f"{round(size / 2**30)} GiB" if size else "unknown"
 
 
+def processor_name() -> str:
+    """Name of the processor, as the system describes it; "" where it cannot be read."""
+    named = _proc("cpuinfo", "model name") or _sysctl("machdep.cpu.brand_string")
+    return named or platform.processor()
+
+
+def memory_bytes() -> int:
+    """Physical memory in bytes, 0 where it cannot be read."""
+    kilobytes = _proc("meminfo", "MemTotal").removesuffix(" kB")
+    return int(kilobytes) * 1024 if kilobytes.isdigit() else int(_sysctl("hw.memsize") or 0)
+
+
+def _proc(file: str, key: str) -> str:
+    """Return the first value of a key in a file of Linux's /proc; "" where there is none."""
+    path = PROC / file
+    lines = path.read_text("utf-8", errors="replace").splitlines() if path.is_file() else []
+    pairs = (line.partition(":") for line in lines)
+    return next((value.strip() for name, _, value in pairs if name.strip() == key), "")
+
+
+def _sysctl(name: str) -> str:
+    """Return a value of macOS's kernel; "" on other systems."""
+    if sys.platform != "darwin":
+        return ""
+    command = ["sysctl", "-n", name]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def available_bytes() -> int:
     """Return the bytes of free physical memory, 1 GiB where unknown."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return 2**30
-
-
-def _bytes(text: str) -> int:
-    return int(text) if text.isdigit() else 0
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value

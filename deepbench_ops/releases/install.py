@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from asv import util
 from packaging.utils import canonicalize_name
 
 import deepbench_ops
@@ -29,6 +28,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.detect import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import cuda_requirements
+from deepbench_ops.releases.command_output import CommandFailed, command_output
 from deepbench_ops.releases.plugins import copied, pip_arguments, this_project
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import atomic
@@ -44,19 +44,8 @@ WHERE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = "import {0}, importlib.metadata as m; print(m.version('{0}'))"
 
 
-class InstallError(util.ProcessError, util.UserError):
-    """A release could not be installed; its text is the one line to print.
-
-    ``asv run`` goes on with the other releases after a ProcessError. The commands that do not
-    expect one print a UserError as it stands.
-    """
-
-    def __init__(self, line: str) -> None:
-        super().__init__([], 1, "", "")
-        self.line = line
-
-    def __str__(self) -> str:
-        return self.line
+class InstallError(DeepbenchError):
+    """A release could not be installed."""
 
 
 @dataclass(frozen=True)
@@ -244,23 +233,15 @@ class Installation:
         env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         env |= {"PIP_USER": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         try:
-            said: str = util.check_output(
-                list(command),
-                timeout=self.timeout,
-                cwd=str(self.folder),
-                env=env,
-                redirect_stderr=True,
-                display_error=False,
-            )
-        except util.ProcessError as error:
-            if error.retcode == util.TIMEOUT_RETCODE:
+            return command_output(command, self.folder, env, self.timeout)
+        except CommandFailed as error:
+            if error.silent:
                 why = f"no output for {self.timeout:g} s; raise install_timeout in asv.conf.json"
             else:
-                why = last_word(error.stdout)
-            raise self._failure(why, error.stdout) from None
+                why = last_word(error.output)
+            raise self._failure(why, error.output) from None
         except (OSError, subprocess.SubprocessError) as error:
             raise self._failure(str(error), str(error)) from None
-        return said
 
     def _failure(self, why: str, said: str) -> InstallError:
         atomic.write_text(self.log, said)

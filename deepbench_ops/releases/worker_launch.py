@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from asv.util import UserError
-
 from deepbench_ops import project
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.releases.install import Installation, project_root
 from deepbench_ops.releases.table import Release
@@ -23,14 +20,11 @@ def launch(
     anything is installed. Raises DeepbenchError where the release cannot be installed.
     """
     folder = project.environments() if folder is None else folder
-    try:
-        installation = Installation(release, folder.resolve(), project_root())
-        if not installation.is_complete():
-            packages = " ".join(installation.requirements)
-            say(f"installing {release.name} in {folder}, to measure it there: {packages}")
-        installation.ensure()
-    except UserError as error:
-        raise DeepbenchError(str(error)) from None
+    installation = Installation(release, folder.resolve(), project_root())
+    if not installation.is_complete():
+        packages = " ".join(installation.requirements)
+        say(f"installing {release.name} in {folder}, to measure it there: {packages}")
+    installation.ensure()
     return Launch(
         str(installation.python),
         {"DEEPBENCH_FRAMEWORK": release.framework, "DEEPBENCH_RELEASE": release.name},

@@ -9,6 +9,7 @@ from asv.results import Results
 import deepbench_ops
 
 PACKAGE = Path(deepbench_ops.__file__).parent
+ADAPTER = PACKAGE / "asv_adapter"
 FIELDS = {name for name in vars(Results({"machine": ""}, {}, "", 0, "", "", {})) if name[0] == "_"}
 
 
@@ -31,6 +32,17 @@ def private(tree: ast.Module) -> Iterator[str]:
             yield node.attr
         elif isinstance(node, ast.Constant) and node.value in FIELDS:
             yield str(node.value)
+
+
+def test_only_the_adapter_imports_asv() -> None:
+    """Every other folder works through it, and measured code needs asv_runner alone."""
+    found = {
+        f"{path.relative_to(PACKAGE)} imports {name}"
+        for path in PACKAGE.rglob("*.py")
+        for name in imported(ast.parse(path.read_text("utf-8")))
+        if name.partition(".")[0] == "asv" and ADAPTER not in path.parents
+    }
+    assert set() == found
 
 
 def test_one_module_reads_the_private_fields_of_results() -> None:

@@ -616,3 +616,15 @@ def test_the_command_measures_this_machine(home):
     for figure in (figure for group in groups for figure in group.values()):
         assert figure.how in out
         assert figure.how.startswith("measured: " if figure.value else "not measured: ")
+
+
+def test_processor_and_memory_are_those_that_asv_would_enter(monkeypatch, tmp_path):
+    """Entries of earlier runs hold asv's texts; another one would begin new lines."""
+    asvs = Machine.get_defaults()
+    found = detect.identity("box")
+    assert (asvs["cpu"] or found["cpu"], asvs["num_cpu"]) == (found["cpu"], found["num_cpu"])
+    assert asvs["ram"] == str(detect.memory_bytes())
+    monkeypatch.setattr(detect, "PROC", tmp_path)
+    (tmp_path / "meminfo").write_text("MemFree: 7 kB\nMemTotal:       2048 kB\n")
+    (tmp_path / "cpuinfo").write_text("model\t: 2\nmodel name\t: A: processor \n")
+    assert (2 * 2**20, "A: processor") == (detect.memory_bytes(), detect.processor_name())

@@ -19,7 +19,7 @@ from asv.config import Config
 from asv.environment import EnvironmentUnavailable, get_environments
 
 from deepbench_ops.asv_adapter import environment
-from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
+from deepbench_ops.asv_adapter.environment import NotInstalled, ReleaseEnvironment
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import install
@@ -377,7 +377,7 @@ def test_a_failed_install_lets_asv_go_on_and_is_tried_once(conf, monkeypatch, ca
 
 def test_an_install_error_is_both_errors_asv_knows():
     """asv's run goes on after a ProcessError, and its other commands print a UserError."""
-    error = InstallError("one line")
+    error = NotInstalled("one line")
     assert isinstance(error, util.ProcessError)
     assert isinstance(error, util.UserError)
     assert str(error) == "one line"
