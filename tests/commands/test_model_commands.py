@@ -100,7 +100,7 @@ def test_a_table_leaves_unsteady_times_out(monkeypatch):
     """A line counts them, and names the command that lists them; their cells say what measures
     them."""
     load = points.load
-    steady = deepbench("table", "mindspore", *HERE).stderr
+    before = sum("seconds" in cell for _, cell in cells("mindspore"))
 
     def unsteady(*arguments, **options):
         return [
@@ -111,8 +111,7 @@ def test_a_table_leaves_unsteady_times_out(monkeypatch):
     monkeypatch.setattr(points, "load", unsteady)
     said = deepbench("table", "mindspore", *HERE)
     counted = re.search(r"(\d+) unsteady times of epyc-7003-2core are left out", said.stderr)
-    assert "unsteady" not in steady
-    assert 0 < int(counted[1])
+    assert 0 < before <= int(counted[1])
     assert [] == [cell for _, cell in cells("mindspore") if "seconds" in cell]
 
 
