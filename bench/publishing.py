@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""How long publishing takes, beside plain asv on the same results, and how it grows with them.
+"""Seconds of publishing, next to plain asv on the same results, and how they grow with the results.
 
     python bench/publishing.py --copies 1 4 16
 
 The results of the repository are copied under further machine names, in a scratch folder. Each
-publishing is a process of its own: plain asv with nothing but the release table as repository,
-then the whole of `asv publish`: first with nothing remembered, then again after one more result
-file has come, with what the first has left. Seconds are of the wall clock, memory the largest of
+publishing is a process of its own: plain asv with nothing but the release table as repository;
+then the whole of `asv publish` without the patches that only save time (DEEPBENCH_PLAIN_ASV=1);
+then with them: first with nothing remembered, and again after one more result file has come, with
+what the first has left. Seconds are of the wall clock, memory the largest of
 the process and of the largest it starts, added up.
 """
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -22,19 +24,21 @@ from pathlib import Path
 
 from tabulate import tabulate
 
+from deepbench_ops.asv_adapter.patch import PLAIN_VARIABLE
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 TOO_LONG = 1800
 
-PLAIN = "deepbench_ops.asv_adapter.repo"
-WHOLE = "deepbench_ops.asv_adapter.plugin"
+PLAIN, SLOW, WHOLE = "plain asv", "without speed-ups", "whole"
+"""Ways of publishing."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--without-plain", action="store_true", help="leave plain asv out")
-    parser.add_argument("--publish", nargs=2, metavar=("MODULE", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--publish", nargs=2, metavar=("WAY", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.publish:
         publish(options.publish[0], Path(options.publish[1]))
@@ -45,6 +49,8 @@ def main() -> None:
             folder = Path(scratch)
             points = copy(folder / "results", copies)
             plain = None if options.without_plain else timed(PLAIN, folder)
+            slow = timed(SLOW, folder)
+            shutil.rmtree(folder / ".asv", ignore_errors=True)
             first = timed(WHOLE, folder)
             add(folder / "results")
             again = timed(WHOLE, folder)
@@ -52,8 +58,17 @@ def main() -> None:
             rows.append(
                 [copies, points]
                 + ([f"{plain[0]:.1f}", f"{plain[1] / 2**30:.2f}"] if plain else ["", ""])
-                + [f"{first[0]:.1f}", f"{again[0]:.1f}", f"{first[1] / 2**30:.2f}"]
-                + ([f"{plain[0] / first[0]:.1f}", f"{plain[0] / again[0]:.1f}"] if plain else [])
+                + [
+                    f"{slow[0]:.1f}",
+                    f"{first[0]:.1f}",
+                    f"{again[0]:.1f}",
+                    f"{first[1] / 2**30:.2f}",
+                ]
+                + (
+                    [f"{plain[0] / first[0]:.1f}", f"{plain[0] / again[0]:.1f}"]
+                    if plain
+                    else ["", ""]
+                )
                 + [f"{size / 2**20:.0f}"]
             )
             print(tabulate(rows, HEADERS), flush=True)
@@ -64,6 +79,7 @@ HEADERS = (
     "values",
     "plain s",
     "GiB",
+    "without speed-ups s",
     "first s",
     "file later s",
     "GiB",
@@ -113,12 +129,13 @@ def counted(stored: dict) -> int:
     return sum(value is not None and value == value for each in results for value in each or ())
 
 
-def timed(module: str, folder: Path) -> tuple[float, int]:
+def timed(way: str, folder: Path) -> tuple[float, int]:
     """Return the seconds and the largest memory in bytes of one publishing."""
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, __file__, "--publish", module, str(folder)],
+        [sys.executable, __file__, "--publish", way, str(folder)],
         cwd=ROOT,
+        env=os.environ | {PLAIN_VARIABLE: "1" if way == SLOW else "0"},
         stdout=subprocess.PIPE,
         text=True,
         timeout=TOO_LONG,
@@ -127,20 +144,23 @@ def timed(module: str, folder: Path) -> tuple[float, int]:
     return time.perf_counter() - started, int(done.stdout.splitlines()[-1])
 
 
-def publish(module: str, folder: Path) -> None:
+def publish(way: str, folder: Path) -> None:
     """Publish as asv.conf.json asks for, but from and to `folder`; print the memory taken."""
-    import importlib
-
-    importlib.import_module(module)
     from asv.commands.publish import Publish
     from asv.config import Config
 
+    from deepbench_ops.asv_adapter import repo  # noqa: F401  (asv finds what is imported)
+
+    if way != PLAIN:
+        from deepbench_ops.asv_adapter import plugin
+
+        plugin.install()
     conf = Config.load(str(ROOT / "asv.conf.json"))
     conf.repo = str(ROOT / "deepbench_ops" / "releases" / "releases.csv")
     conf.results_dir = str(folder / "results")
     conf.html_dir = str(folder / "html")
     conf.env_dir = str(folder / ".asv" / "env")
-    if module == PLAIN:  # published figures, too, which the plugin would add
+    if way == PLAIN:  # published figures, too, which the plugin would add
         conf.branches = [*conf.branches, "published"]
     Publish.run(conf)
     processes = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN

@@ -16,16 +16,20 @@ from deepbench_ops.storage import limited
 
 CONFIGURATION = "asv.conf.json"
 PLUGIN = "deepbench_ops.asv_adapter.plugin"
+FORMER_PLUGIN = "deepbench_ops.releases.plugin"
+"""The plugin's name in configurations of version 0.1.0."""
+MOVED = f"plugin '.{FORMER_PLUGIN}' has moved: write '.{PLUGIN}'"
 
 
 def find(start: Path) -> Path | None:
     """Return the project folder that `start` is or lies in, None for none."""
     for folder in (start, *start.parents):
         try:
-            if PLUGIN in (folder / CONFIGURATION).read_text("utf-8", errors="replace"):
-                return folder
+            text = (folder / CONFIGURATION).read_text("utf-8", errors="replace")
         except OSError:
             continue
+        if PLUGIN in text or FORMER_PLUGIN in text:
+            return folder
     return None
 
 

@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deepbench_ops import project
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.project import read_configuration
 
@@ -84,6 +85,8 @@ def _validator() -> "Draft202012Validator":
 def _check_plugin(where: str, entry: str) -> None:
     import asv.plugins
 
+    if entry.removeprefix(".") == project.FORMER_PLUGIN:
+        raise DeepbenchError(f"{where}: {project.MOVED}")
     own = [module.name for module in pkgutil.iter_modules(asv.plugins.__path__)]
     if not entry.startswith(".") and not any(entry in name for name in own):
         raise DeepbenchError(

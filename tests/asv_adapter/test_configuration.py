@@ -1,6 +1,8 @@
 """Mistakes in asv's configuration that asv takes in silence."""
 
 import json
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from deepbench_ops.asv_adapter import config
 from deepbench_ops.errors import DeepbenchError
 
 ROOT = Path(config.__file__).parents[2]
+FORMER, CURRENT = ".deepbench_ops.releases.plugin", ".deepbench_ops.asv_adapter.plugin"
 
 
 @pytest.mark.parametrize("name", ["asv.conf.json", "asv.source.conf.json"])
@@ -27,6 +30,7 @@ def test_the_projects_own_configurations_hold_no_mistake(name):
         ({"zzz": 1}, "unknown key 'zzz', which asv would ignore: remove it"),
         ({"plugins": ["deepbench_ops.x"]}, "would be ignored: write '.deepbench_ops.x'"),
         ({"plugins": ".deepbench_ops.x"}, "write a list of texts"),
+        ({"plugins": [FORMER]}, f"{FORMER!r} has moved: write {CURRENT!r}"),
         ({"branches": "numpy"}, "branches is 'numpy': write a list of texts"),
         ({"hash_length": "8"}, "hash_length is '8': write a whole number"),
         ({"install_timeout": "long"}, "write a number"),
@@ -111,3 +115,17 @@ def test_a_missing_configuration_is_one_line(tmp_path):
     """Run in another folder, the line says where to go."""
     with pytest.raises(DeepbenchError, match="name the configuration of a project folder"):
         config.load(tmp_path / "asv.conf.json")
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [("deepbench_ops.cli config", 2), ("asv --config asv.conf.json show", 1)]
+)
+def test_a_configuration_of_the_former_version_is_one_line(tmp_path, command, status):
+    """It names a plugin that has moved; both commands say what to write."""
+    text = json.dumps({"version": 1, "repo": ".", "project": "p", "plugins": [FORMER]})
+    (tmp_path / "asv.conf.json").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", *command.split()], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (status, 1) == (done.returncode, len(done.stderr.splitlines()))
+    assert f"{FORMER!r} has moved: write {CURRENT!r}" in done.stderr

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from functools import partial
 from types import MappingProxyType, SimpleNamespace
@@ -130,6 +131,16 @@ def test_a_torn_last_line_costs_that_point_only(tmp_path_factory, cut):
     assert (again.waiting, None) == (0, again.take(OTHER))
     again.add(OTHER, ENTRY)
     assert ENTRY == RunJournal(folder, {}).take(OTHER)
+
+
+def test_journals_of_the_former_version_are_taken_up(tmp_path):
+    """A point is a list of benchmark and parameters there; lines of other forms are left."""
+    line = {"at": time.time(), "answer": ENTRY.answer, "records": ENTRY.records, "conditions": {}}
+    points = [[POINT[0], *POINT[1]], [POINT[0], 1], [], 5]
+    text = "".join(json.dumps({**line, "point": point}) + "\n" for point in points)
+    (tmp_path / "20261120-120000-abcd1234.jsonl").write_text(text)
+    again = RunJournal(tmp_path, {})
+    assert (1, ENTRY) == (again.waiting, again.take(POINT))
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path):
