@@ -150,8 +150,8 @@ class ReleaseEnvironment(Environment):
 
 
 def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
-    """Refuse what the shell sets and the configuration leaves out: results would be filed as if
-    nobody had set it."""
+    """Refuse what the shell sets and the configuration leaves out: results would be filed as if it
+    were not set."""
     axes = {name for _, name in tagged_env_vars}
     for condition in CONDITIONS:
         name = condition.variable

@@ -133,7 +133,7 @@ class ReleaseRepo(Repo):
     def newest_of(self, branches: Iterable[str]) -> list[str]:
         """Return each framework's newest release that needs no asking for, as hashes.
 
-        A framework that has none is left out, and told; UserError where that leaves nothing.
+        A framework that has none is left out with a warning; UserError where that leaves nothing.
         """
         found, asking = [], []
         for branch in branches:

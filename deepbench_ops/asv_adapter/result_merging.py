@@ -1,4 +1,4 @@
-"""What a run measured, merged with the result that is stored."""
+"""Results of a run, merged with the stored result."""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -98,7 +98,7 @@ class RunProgress:
 def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
     """Return what part of `elapsed` seconds was spent in timed kernels, next to them and outside.
 
-    From the ``spent`` of each record: ``measuring`` seconds in all, of which ``kernel`` in the
+    From the ``spent`` of each record: ``measuring`` seconds in all, with ``kernel`` seconds in the
     kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a
     disturbed machine. ``preparing`` is the inputs and the first check, ``checking`` the last one.
     What no record accounts for goes to starting processes, imports and kernels that were skipped.

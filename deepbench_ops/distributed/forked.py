@@ -1,4 +1,4 @@
-"""A fork of this process in the place of a program that would import the same library anew.
+"""A fork of this process in the place of a program that would import the same library again.
 
 asv's processes have imported torch and done nothing with it, so that a fork of one is what the
 nursery is after seconds of importing. Once anything has started a thread, a fork would be left

@@ -31,7 +31,7 @@ TICK_SECONDS = 0.2
 """How often to see whether the process that starts the ranks is still there."""
 
 SETTLING_SECONDS = 3.0
-"""A first sign of trouble has others follow, by which its cause is told from consequences."""
+"""Other signs follow a first one, and distinguish its cause from consequences."""
 
 REPORTING_SECONDS = 2.0
 """How long a rank may take to say what it is doing: its listening thread has nothing else to do."""

@@ -48,7 +48,8 @@ For Open MPI 4 and 5. As variables, so that the command is every MPI's.
 """
 
 LAUNCHERS_OWN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK")
-"""What an outer torchrun may have set is not true of the ranks started here."""
+"""Variables that an outer torchrun may have set, and that do not hold for the ranks started
+here."""
 
 
 def command(name: str, size: int, folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from deepbench_ops.distributed.leader import Led, follow, say
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
-"""What each launcher's ranks can meet over; the first unless another is asked for."""
+"""Transports of each launcher's ranks; the first unless another is asked for."""
 
 USAGE_ERROR = 2
 

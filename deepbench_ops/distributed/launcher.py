@@ -1,4 +1,4 @@
-"""What launchers tell the processes that they start, in environment variables."""
+"""Environment variables that launchers set for the processes that they start."""
 
 import os
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """The program of a rank that a group has started on its own machine.
 
-It connects to the group's socket, says who it is, and obeys until it is told to end. A thread of
-its own listens: it answers when asked what the rank is doing, also while the rank waits inside an
-all-reduce, and ends the process when the group is no more. Both sleep while there is nothing to
+It connects to the group's socket, names its rank, and obeys orders until the one to end. A thread
+of its own listens: it answers when asked what the rank is doing, also while the rank waits inside
+an all-reduce, and ends the process when the group is no more. Both sleep while there is nothing to
 do, so that idle ranks do not disturb what is measured meanwhile.
 """
 
@@ -104,7 +104,7 @@ class Seat:
 def main() -> None:
     """Be the rank that mpirun has started: arguments are the transport and the group's folder.
 
-    The rank is taken from the launcher's variables, and MPI meets only when it is told to, so that
+    The rank is taken from the launcher's variables, and MPI meets only at an order, so that
     a rank which does not get that far has a name.
     """
     lifetime.end_with(os.getppid())

@@ -1,4 +1,4 @@
-"""What every rank does when it is told to, the same on one machine and on many.
+"""Orders that every rank carries out, the same on one machine and on many.
 
 Inside the timed region are the all-reduces and nothing else: `calls` of them back to back, in
 place, on vectors that all ranks hold already, from a rank's own leaving of the barrier to its
@@ -25,7 +25,7 @@ SUMMING = "in the all-reduce"
 COMPARING = "comparing its result"
 
 BLAMELESS = (MEETING, SUMMING, IDLE)
-"""Whoever does one of these waits for somebody else."""
+"""States in which a rank waits for other ranks."""
 
 STAGES = {
     "join": "joining the others",
@@ -36,7 +36,7 @@ STAGES = {
     "verify": "comparing its result",
     "peek": "showing its result",
 }
-"""What a rank is busy with under each order, for messages."""
+"""Names of the work under each order, for messages."""
 
 ORDERS = ("prepare", "reset", "run", "slice", "verify", "peek")
 
@@ -90,7 +90,7 @@ class Member:
         """Return the seconds that this rank spent on so many sums.
 
         It begins with the initial values. As each sum multiplies the vector by the number of
-        ranks, it is reset and the ranks meet anew, outside the time, before it would overflow.
+        ranks, it is reset and the ranks meet again, outside the time, before it would overflow.
         """
         seconds = 0.0
         for batch in self._batches(calls):

@@ -59,7 +59,7 @@ class MpiTransport(Transport):
     def missing(self, seconds: float) -> list[int]:
         """Send everyone a token and look whose arrive.
 
-        Nobody is said to be missing where the library allows no calls beside a blocked one.
+        No rank is named as missing where the library allows no calls during a blocked one.
         """
         if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
             return []

@@ -41,7 +41,8 @@ class Ranks(Protocol):
     here: int
     versions: dict[str, str]
 
-    def ask(self, do: str, **details: object) -> list[dict[str, Any]]: ...
+    def ask(self, do: str, **details: object) -> list[dict[str, Any]]:
+        """Give all ranks an order; return their answers by rank."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What each rank puts in, chosen so that the sum is exact and every rank can predict it.
+"""Initial vectors of the ranks, chosen so that the sum is exact and every rank can predict it.
 
 Entries are random odd integers, scaled by a power of two, of so few bits that the sum over all
 ranks fits into float32's 24: whatever the order of the additions, nothing is rounded, and an

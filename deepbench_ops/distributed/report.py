@@ -11,7 +11,7 @@ from deepbench_ops.measure.sampling import Measurement, measure, time_calls
 from deepbench_ops.problems.all_reduce import AllReduce, bus_factor
 
 TITLED = ("framework", "transport")
-"""What the title says anyway."""
+"""Columns whose content is in the title."""
 
 LEAST_SAMPLES = 3
 FEW_SAMPLES = 30

@@ -1,4 +1,4 @@
-"""What a user may ask of all-reduces, checked before anything is started.
+"""A user's options for all-reduces, checked before anything is started.
 
 The same for `deepbench allreduce` and for the program under a launcher. Values come as text, so
 that each mistake has one line that names the option and what it takes.

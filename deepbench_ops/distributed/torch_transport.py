@@ -1,7 +1,7 @@
 """torch.distributed: gloo between vectors in main memory, nccl between GPUs of NVIDIA or AMD.
 
-What is timed is `torch.distributed.all_reduce`, in place, as a training loop calls it. All else
-that ranks have to tell each other goes over gloo, also beside nccl, so that it needs no GPU.
+The timed call is `torch.distributed.all_reduce`, in place, as a training loop calls it. All other
+messages between ranks go over gloo, also with nccl, so that they need no GPU.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What carries messages between ranks: the whole interface, and the list of those there are.
+"""Transports of messages between ranks: their interface, and the list of them.
 
 A library is imported when its transport is loaded and never before, so that asking for a list
 of transports costs nothing and needs nothing installed.

@@ -20,7 +20,7 @@ from contextlib import suppress
 from deepbench_ops import lifetime
 
 TURNS, BLOCK = 20_000, 200
-"""Round trips of a reading, and of each of its blocks, of which the fastest counts."""
+"""Round trips of a reading, and of each of its blocks; the fastest block counts."""
 
 ENOUGH_SECONDS = 0.3
 """After so long a reading ends with the blocks it has: other programs may want the two cores."""

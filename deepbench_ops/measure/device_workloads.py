@@ -33,7 +33,7 @@ class Workload:
     """A fixed amount of work: a description with its sizes, and a function that prepares it.
 
     library: name and version of the software that does it.
-    make: takes a seed and returns `Work`, each unit of which waits until the device is done.
+    make: takes a seed and returns `Work`; each of its units waits until the device is done.
     bytes: bytes that a unit moves in the device's memory; 0 where bandwidth is not derived from it.
     """
 

@@ -1,11 +1,11 @@
 """Many releases at once: a live worker for each, all measured in the same seconds.
 
 A round starts a process for every release, and in sweeps each of them runs one slice of the same
-kernel while the others are stopped. What the machine does to a sweep it does to all releases, and
-cancels in their differences (`statistics.two_way`). Starts, preparations and slices go in random
-orders, a sweep in the opposite order of the one before it, so that no release is always the first.
-A round, with fresh processes, is the unit of noise, as in `measure.pairs`, which are the case of
-two. Where memory does not hold all releases, blocks of them share one, the anchor.
+kernel while the others are stopped. A disturbance of a sweep hits all releases alike, and cancels
+in their differences (`statistics.two_way`). Starts, preparations and slices go in random orders, a
+sweep in the opposite order of the one before it, so that no release is always the first. A round,
+with fresh processes, is the unit of noise, as in `measure.pairs`, which are the case of two. Where
+memory does not hold all releases, blocks of them share one, the anchor.
 """
 
 import os

@@ -33,11 +33,10 @@ def seconds(
     """Return about how long one run will take, within a few times on a quiet machine, or too long
     where a framework spends more on each operation than there is to compute.
 
-    From the best rate that a cut-down problem reaches, so that a kernel without a fast library
-    behind it can be told from the rest. A rate that would put the call beyond `limit` is tried on
-    larger and larger ones, as far as they take moments: small ones may tell of what a framework
-    spends on each operation, however little there is to compute. Raises Unsupported as building
-    the kernel does.
+    From the best rate that a cut-down problem reaches, so that a kernel without a fast library is
+    recognised. A rate that would put the call beyond `limit` is tried on larger and larger ones, as
+    far as they take moments: small ones may show only the time that a framework spends on each
+    operation, however little there is to compute. Raises Unsupported as building the kernel does.
     """
     work, times = _work(problem, precision, operation), 1
     allowed = work / limit
@@ -57,8 +56,8 @@ def _rate(backend: Backend, probe: Problem, precision: str, operation: str, enou
 
     One that is not enough is tried with one thread as well: while other processes hold the
     processors, threads that wait for each other may run hundreds of times below their rate, a
-    single one only a few times. Where that was not enough either, the next process tries anew,
-    and the better one is kept.
+    single one only a few times. Where that was not enough either, the next process tries again, and
+    the better one is kept.
     """
     kind = kind_of(backend, probe, precision, operation)
     known = _rates.get(kind) or 0.0
@@ -81,7 +80,7 @@ def _work(problem: Problem, precision: str, operation: str) -> float:
 def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
     """Return the same with one thread, infinity where that makes no difference.
 
-    What is compiled would be compiled anew for it, and a session keeps the threads it has.
+    A compiled kernel would have to be compiled again for it, and a session keeps its threads.
     """
     threads, eager = backend.threads(), backend.execution == EXECUTION.usual
     if backend.device == "cpu" and threads is not None and threads > 1 and eager:

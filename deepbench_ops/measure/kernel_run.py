@@ -39,8 +39,11 @@ class Place(Protocol):
     """Where a kernel runs: a backend, or processes of their own that stand in for one."""
 
     @property
-    def device(self) -> str: ...
-    def versions(self) -> dict[str, str]: ...
+    def device(self) -> str:
+        """Name of the device."""
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the libraries that run the kernel."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Prepared:
 
     @property
     def yardstick_kind(self) -> str:
+        """The kind of yardstick that suits the kernel's FLOPs and bytes."""
         return yardstick.kind_for(self.kernel.flops, self.kernel.bytes, self.backend.device)
 
     @property
@@ -164,7 +168,7 @@ def policy() -> Policy:
 
 
 def nominal(kind: str, thread_count: int) -> float | None:
-    """Return the machine profile's yardstick reading, None where nobody handed one down."""
+    """Return the machine profile's yardstick reading, None where none was given."""
     known = json.loads(os.environ.get(NOMINAL_VARIABLE, "{}"))
     return known.get(str(thread_count), {}).get(kind)
 

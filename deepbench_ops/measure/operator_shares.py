@@ -14,8 +14,8 @@ SECONDS_PER_MICROSECOND = 1e-6
 def seconds(step: Callable[[], object], found: Sequence[Operation], device: str) -> list[float]:
     """Run a step under the profiler; return the seconds of all calls of each operation.
 
-    A call's time is that of all it calls in turn. Calls are told apart by their order among those
-    of the same name. Where the profiler saw another number of them than were recorded, which
+    A call's time is that of all it calls in turn. Calls are distinguished by their order among
+    those of the same name. Where the profiler saw another number of them than were recorded, which
     happens if a framework takes another way while it is watched, they share the name's time.
     """
     activities = [ProfilerActivity.CPU]

@@ -1,7 +1,7 @@
 """Two releases against each other, slice by slice, in two live processes.
 
-What the machine does to one it does to the other a few milliseconds later, and it cancels in
-the ratio. A call that takes longer than that is stopped on its way, so that both sides go through
+A disturbance of the machine hits one and, a few milliseconds later, the other, and cancels in the
+ratio. A call that takes longer than that is stopped on its way, so that both sides go through
 the same weather: they take turns until either is done, and only their own turns are counted.
 
 Five things were found to matter, each by a comparison of a release with itself that
@@ -9,7 +9,8 @@ came out wrong without it: both processes sit on the same cores; the one not bei
 stopped, because idle thread pools spin; the order inside a pair is swapped every time; and so are,
 from round to round, the order in which the two processes start and that in which they prepare a
 kernel (one that waits for memory was up to 5 % faster where it was prepared last). A round, that is
-a fresh pair of processes, is the unit of noise: memory layout and thread placement are drawn anew.
+a fresh pair of processes, is the unit of noise: memory layout and thread placement differ from
+round to round.
 """
 
 import math
@@ -29,12 +30,13 @@ SLICE_SECONDS = 0.005
 
 MOST_PAIRS, FEWEST_PAIRS = 50, 4
 ROUND_SECONDS = 2.0
-"""What a round of one kernel may take beyond its fewest pairs: long calls get fewer than others."""
+"""Seconds that a round of one kernel may take beyond its fewest pairs: long calls get fewer than
+others."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What both sides time."""
+    """The kernel that both sides time."""
 
     family: str
     problem: str

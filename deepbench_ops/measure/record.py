@@ -1,8 +1,8 @@
-"""What a measured process leaves behind for the process that called it.
+"""Records that a measured process writes for the process that called it.
 
 asv takes a list of samples from a benchmark and nothing else. Everything else worth keeping
 (raw seconds, yardstick readings, fingerprint, notes of the kernel) is written here as one file
-of JSON lines into a spool folder; whoever saves the results collects it from there.
+of JSON lines into a spool folder, from which they are collected when results are saved.
 """
 
 import json
@@ -16,7 +16,7 @@ SPOOL_VARIABLE = "DEEPBENCH_SPOOL"
 
 
 def write(record: dict[str, object]) -> None:
-    """Put one record into the spool; do nothing when nobody asked for records."""
+    """Put one record into the spool; do nothing where no records were asked for."""
     spool = os.environ.get(SPOOL_VARIABLE)
     if not spool:
         return

@@ -2,12 +2,12 @@
 
 A *slice* is a number of back-to-back calls lasting some milliseconds, from one device
 synchronisation to the next, divided by that number. Every slice stands between two slices of
-the yardstick, and what goes on the timeline is
+the yardstick, and the timeline shows
 
     calibrated seconds = kernel seconds / mean of the two yardstick readings x nominal reading
 
 where the nominal reading belongs to the machine's profile. Raw seconds and yardstick readings
-are kept beside it, so that a reader can undo the calibration.
+are kept next to it, so that a reader can undo the calibration.
 
 While the yardstick reads far above nominal the machine is *disturbed*: a core has gone to
 somebody else, say. Kernels lose more or less by that than the yardstick does, according to how
@@ -43,27 +43,39 @@ NORMAL_95 = 1.96
 
 
 class Timed(Protocol):
-    """What a kernel must offer to be timed (see `deepbench_ops.backends.kernel`)."""
+    """Interface of a kernel that can be timed (see `deepbench_ops.backends.kernel`)."""
 
     @property
-    def run(self) -> Callable[[], object]: ...
+    def run(self) -> Callable[[], object]:
+        """One call of the kernel."""
+
     @property
-    def synchronise(self) -> Callable[[], object]: ...
+    def synchronise(self) -> Callable[[], object]:
+        """Wait until the device is done."""
+
     @property
-    def reset(self) -> Callable[[], object]: ...
+    def reset(self) -> Callable[[], object]:
+        """Restore an output that accumulates."""
+
     @property
-    def clock(self) -> Callable[[int], float] | None: ...
+    def clock(self) -> Callable[[int], float] | None:
+        """Seconds of so many calls by a clock of the kernel's own, if it has one."""
 
 
 class Reference(Protocol):
-    """What a yardstick must offer: seconds per unit of work, over a number of units."""
+    """Interface of a yardstick: seconds per unit of work, over a number of units."""
 
     kind: str
     nominal: float | None
 
-    def slice(self, units: int) -> float: ...
-    def units_for(self, seconds: float) -> int: ...
-    def may_wait(self, seconds: float) -> bool: ...
+    def slice(self, units: int) -> float:
+        """Return the seconds per unit over so many units."""
+
+    def units_for(self, seconds: float) -> int:
+        """Return how many units take about so many seconds."""
+
+    def may_wait(self, seconds: float) -> bool:
+        """Return whether the run's wait budget has so many seconds left, and spend them."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,7 @@ class Policy:
     """When a slice is long enough, and when enough slices have been taken.
 
     slice_seconds: length of a kernel slice; a longer call is a slice of its own.
-    reading_seconds: length of a reading of the yardstick beside one.
+    reading_seconds: length of a reading of the yardstick next to one.
     budget_seconds: sampling ends when this much time was spent, whatever the noise.
     twice_seconds: a slice no longer than this is followed by another, whatever the budget: two
         processes then have the four samples that an interval takes.
@@ -302,7 +314,7 @@ class _Weather:
         return reference.slice(reference.units_for(seconds)) if reference else None
 
     def _beside(self, seconds: float) -> float:
-        """Return how long to read beside a slice: as ever, but a tenth of a long call."""
+        """Return how long to read next to a slice: as ever, but a tenth of a long call."""
         return max(self._policy.reading_seconds, min(0.1 * seconds, 0.25))
 
 

@@ -11,7 +11,7 @@ MOST_SECONDS = 2.0
 
 
 class WaitBudget:
-    """What a run has left, over all the processes that it measures in.
+    """Seconds of waiting that a run has left, over all its measuring processes.
 
     A disturbance of seconds is waited for; of one that lasts for minutes, every kernel would wait
     in vain.

@@ -1,4 +1,4 @@
-"""Fixed workloads that no framework release can change, timed beside every kernel.
+"""Fixed workloads that no framework release can change, timed next to every kernel.
 
 On a shared machine the same kernel runs at one speed now and at half of it a minute later. A
 yardstick sees the same weather: a kernel's time divided by the yardstick's, taken
@@ -160,6 +160,7 @@ class _Hand:
         threading.Thread(target=self._loop, daemon=True).start()
 
     def begin(self, units: int) -> None:
+        """Start so many units of work."""
         self._units = units
         self._go.release()
 
@@ -169,6 +170,7 @@ class _Hand:
         return self._seconds
 
     def end(self) -> None:
+        """End the thread."""
         self.begin(-1)
 
     def _loop(self) -> None:

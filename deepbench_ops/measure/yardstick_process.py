@@ -127,12 +127,15 @@ class _Reader:
         self._budget = WaitBudget()
 
     def wait(self, seconds: float) -> float:
+        """Spend seconds of the run's wait budget; return them, 0 where it has fewer left."""
         return seconds if self._budget.spend(seconds) else 0.0
 
     def unit(self, kind: str) -> float:
+        """Return the seconds of a unit of a kind."""
         return self._of(kind).unit_seconds
 
     def slice(self, kind: str, units: int, stop: int) -> float:
+        """Return the seconds per unit over a slice, with the process `stop` stopped meanwhile."""
         workload = self._of(kind)
         try:
             self._held.stop(stop)

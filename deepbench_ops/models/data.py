@@ -1,4 +1,4 @@
-"""What networks are given and what they are to answer: synthetic, seeded, the same for everybody.
+"""Inputs and expected answers of networks: synthetic, seeded, the same on every machine.
 
 A `Field` is one array of it, by the shape of one item. Values come from `inputs`, whose
 numbers stay the same from release to release of numpy.

@@ -1,4 +1,4 @@
-"""What several networks are made of."""
+"""Layers that several networks share."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -8,12 +8,12 @@ from torch.nn import functional
 from deepbench_ops.models.layers import convolved
 
 RESIDUAL_SCALE = 0.25
-"""What the last normalisation of a block starts with. Random blocks that add as much as they are
-given would double the variance each, and overflow float16 after thirty."""
+"""Initial scale of the last normalisation of a block. Random blocks that add as much as they get
+would double the variance each, and overflow float16 after thirty."""
 
 
 class Basic(nn.Module):
-    """Two 3x3 convolutions beside a shortcut."""
+    """Two 3x3 convolutions with a shortcut."""
 
     expansion = 1
 
@@ -29,7 +29,7 @@ class Basic(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """A 1x1, a 3x3 and a 1x1 convolution beside a shortcut; the version says which strides."""
+    """A 1x1, a 3x3 and a 1x1 convolution with a shortcut; the version says which strides."""
 
     expansion = 4
 

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 class SentimentLSTM(nn.Module):
     """Words (n, length) as integers to scores (n, 2).
 
-    The words' vectors are given and not trained. What is judged is the first and the last step of
-    the upper layer, both directions of each.
+    The words' vectors are given and not trained. The scores are made of the first and the last step
+    of the upper layer, both directions of each.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a training step of small twins comes to, for frameworks that have no float64 of their own.
+"""Losses and gradients of small twins' training steps, for frameworks without float64.
 
 Found by torch in float64 and written down by scripts/make_model_tables.py: weights and data are
 the same everywhere, so every framework has to come to the same.

@@ -1,4 +1,4 @@
-"""What is computed: the published kernel lists, typed, with their FLOPs and bytes.
+"""The problems: the published kernel lists, typed, with their FLOPs and bytes.
 
 Standard library only, because every measured environment imports it.
 """

@@ -14,21 +14,21 @@ from deepbench_ops.problems.suggestions import unknown
 
 @dataclass(frozen=True)
 class NetworkSize:
-    """What one line of networks.csv says of a network; made by scripts/make_model_tables.py.
+    """One line of networks.csv, about one network; made by scripts/make_model_tables.py.
 
     item: what one item is: an image, a sentence, a sample. parameters: all there are. dense: those
-    that every forward pass reads, which leaves out tables of which it looks up some rows. flops:
+    that every forward pass reads, which leaves out tables where it looks up some rows. flops:
     floating-point operations of the forward pass per item, a multiply-add counting two, of
-    products and convolutions alone; flops_once: those of a batch beside them, however many items
-    it has. reads, writes: numbers that go in (rows looked up included) and come out per item;
+    products and convolutions alone; flops_once: those of a batch in addition, however many items it
+    has. reads, writes: numbers that go in (rows looked up included) and come out per item;
     reads_once: rows that are looked up once for all items. kept: numbers per item that training
     keeps for the backward pass. states: numbers per parameter that the optimiser remembers. note:
     what it is where its table leaves that open. trained: parameters that training makes a whole
     gradient of, tables included unless their gradients are sparse. sparse: numbers per item of such
     a gradient. live: numbers per item that inference has at once at most, with what goes in;
     integers of eight bytes count two. step, step_once: FLOPs of forward and backward pass per item,
-    and those of a batch beside them: the gradients of the inputs and of the weights cost as much as
-    the forward pass each, and nobody asks for the gradient of what goes in.
+    and those of a batch in addition: the gradients of the inputs and of the weights cost as much as
+    the forward pass each; the gradient of the network's input is not needed.
     """
 
     name: str

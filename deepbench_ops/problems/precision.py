@@ -32,7 +32,7 @@ TABLE = {
 PRECISIONS = tuple(TABLE)
 
 MIXED = "float32_mixed"
-"""What published sheets have beside these: float32 operands that the library multiplies in 16
+"""A precision of published sheets only: float32 operands that the library multiplies in 16
 bits."""
 
 

@@ -134,7 +134,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def items(self) -> int:
-        """What a throughput counts: the samples that one run handles."""
+        """The unit of throughput: the samples that one run handles."""
 
     @abstractmethod
     def traffic(self) -> tuple[float, float]:

@@ -117,9 +117,8 @@ class Rnn(Problem):
     def flops_of(self, operation: str) -> float:
         """`flops` for forward and backward, twice that for a vendor's layer.
 
-        DeepBench counts a backward pass like a forward one. What is really multiplied is twice
-        as much: the gradient is carried back through each step, and each step adds to the
-        weights' gradient.
+        DeepBench counts a backward pass like a forward one. The real work is twice as much: the
+        gradient is carried back through each step, and each step adds to the weights' gradient.
 
         A vendor's layer makes the input products too, 2·gates·T·N·(H·I + H²) operations, with
         an input as wide as the layer (I = H) since the lists name none. Its backward pass is

@@ -41,7 +41,7 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
     """The members of a selection, of all families of kernels or of one.
 
     DeepbenchError for a name that is not in SELECTIONS (dashes or underscores), or a family
-    that does not exist. A family of which the selection has nothing gives ().
+    that does not exist. A family without members in the selection gives ().
     """
     wanted = selection_name(name)
     if wanted in MODELS:

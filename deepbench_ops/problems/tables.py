@@ -23,8 +23,8 @@ def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
     """The distinct problems of a family, or of one set of it, as first listed.
 
     Names may be written with dashes for underscores. DeepbenchError for an unknown family
-    or set; a family of which the set has nothing gives (). What no set lists is left out: see
-    `published_only`.
+    or set; a family without problems in the set gives (). Problems that no set lists are left out:
+    see `published_only`.
     """
     problems = tuple(problem for problem in _table(family_name(family)) if problem.sets)
     if set is None:

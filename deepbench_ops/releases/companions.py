@@ -1,4 +1,4 @@
-"""What stands beside a framework in its environment, unless the table says otherwise.
+"""Packages that a framework's environment holds with it, unless the table says otherwise.
 
 Companions are those of the day: the newest release of each that was out when the framework's was,
 which is what its users installed then. Where a framework did not take them, a ceiling is named.
@@ -15,7 +15,7 @@ from deepbench_ops.releases.table import Release
 
 @dataclass(frozen=True)
 class Rule:
-    """Which releases of a framework are listed, and with what beside it."""
+    """Which releases of a framework are listed, and with which companions."""
 
     oldest: str
     companions: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ RULES = {
     "tensorflow": Rule("2.12"),
     "mindspore": Rule("2.7", ("numpy",)),
 }
-"""The metadata of the last two bounds what is beside them from both sides."""
+"""The metadata of the last two bounds their companions from both sides."""
 
 MOST_BEHIND = 2
 """A companion of the same minor version may be so many patches older."""

@@ -63,24 +63,27 @@ class Installation:
 
     @property
     def path(self) -> Path:
+        """Folder of the environment."""
         return self.folder / self.release.name
 
     @property
     def python(self) -> Path:
+        """Its interpreter."""
         scripts, suffix = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
         return self.path / scripts / f"python{suffix}"
 
     @property
     def log(self) -> Path:
-        """What the tools said when the install failed; absent otherwise."""
+        """File with the tools' output of an install that failed; absent otherwise."""
         return self.folder / f"{self.release.name}.log"
 
     @property
     def requirements(self) -> tuple[str, ...]:
+        """The release, its pins, asv_runner and the yardstick's wheel, as pip takes them."""
         return (self.release.requirement, *self.release.pins, RUNNER, YARDSTICK)
 
     def contents(self) -> dict[str, object]:
-        """What the environment must hold, as its marker records it."""
+        """Return the packages that the environment must hold, as its marker records them."""
         return {
             "requirements": list(self.requirements),
             "index": self.release.index,
@@ -93,6 +96,7 @@ class Installation:
         return copied() if self.project else this_project() | copied()
 
     def is_complete(self) -> bool:
+        """Return whether the environment holds all that it must."""
         marker = self._marker()
         return self._is_sound(marker) and marker.get(COPIED) == self.contents()[COPIED]
 
@@ -200,7 +204,7 @@ class Installation:
         return found[self.release.framework].requires or []
 
     def _installed(self) -> dict[str, metadata.Distribution]:
-        """Return what is installed, by name as packages are told apart."""
+        """Return the installed packages by normalised name."""
         where = self._run(str(self.python), "-c", WHERE).splitlines()[-1:]
         return {canonicalize_name(d.name): d for d in metadata.distributions(path=where)}
 

@@ -70,7 +70,7 @@ class Release:
 
     @property
     def requirement(self) -> str:
-        """What pip is asked for, such as ``numpy==1.26.4``."""
+        """The requirement for pip, such as ``numpy==1.26.4``."""
         return f"{self.framework}=={self.version}"
 
     @cached_property

@@ -19,7 +19,7 @@ class Wheel(Release):
 
     @property
     def requirement(self) -> str:
-        """What pip is asked for: the file itself."""
+        """The requirement for pip: the file itself."""
         return f"{self.framework} @ {self.path.resolve().as_uri()}"
 
 

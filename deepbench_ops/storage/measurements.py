@@ -1,4 +1,4 @@
-"""The file beside every asv result: raw seconds, yardstick readings, conditions.
+"""The file next to every asv result: raw seconds, yardstick readings, conditions.
 
 ``results/<machine>/<commit>-<env>.measurements.jsonl`` holds one JSON object a line: conditions
 as ``{"fingerprint": digest, "facts": {...}}``, measurements that name their fingerprint, and
@@ -30,7 +30,8 @@ _filed: set[tuple[Path, Identity]] = set()
 """Records that this process has filed, and where: those of its later rounds join them."""
 
 _whole: dict[Path, tuple[int, int]] = {}
-"""Files that were read to their end, with what is another after they were written anew."""
+"""Files that were read to their end, with the marks of a file that change when it is written
+again."""
 
 
 def beside(result: Path) -> Path:
@@ -71,7 +72,8 @@ def _checked_facts(facts: Any) -> dict[str, str]:
 
 
 def demand_whole(path: Path) -> None:
-    """Raise what `load` raises of a broken file, without reading anew what this process has."""
+    """Raise the error of `load` for a broken file, without reading again a file that this process
+    has read."""
     if _whole.get(path.resolve()) != _state(path):
         load(path)
 
@@ -127,9 +129,9 @@ def add(
 ) -> None:
     """File new records.
 
-    Those of a kernel measured anew replace its records of earlier runs, unless asv itself is
-    appending samples to the earlier ones. A skip or a quick look replaces only its like. A record
-    that the file holds already stays there once.
+    Those of a kernel that was measured again replace its records of earlier runs, unless asv itself
+    is appending samples to the earlier ones. A skip or a quick look replaces only its like. A
+    record that the file holds already stays there once.
     ready: as `atomic.together` gives it, where other files are to be replaced with this one.
     """
     facts, kept = load(path) if path.exists() else ({}, [])

@@ -1,4 +1,4 @@
-"""What `deepbench latency` and `deepbench scaling` found of whole models on a machine.
+"""Runs of whole models on a machine, by `deepbench latency` and `deepbench scaling`.
 
 results/MACHINE/model_runs.jsonl holds one JSON object a line. A run replaces the one that asked
 the same of the same release.
@@ -32,7 +32,7 @@ NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
 """By kind of run, its time."""
 
 FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
-"""What runs were asked before they said so: the usual layout, torch's own threads."""
+"""Values of fields that earlier runs lack: the usual layout, torch's own threads."""
 
 Run = dict[str, Any]
 

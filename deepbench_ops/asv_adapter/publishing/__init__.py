@@ -1,1 +1,1 @@
-"""What `asv publish` is made to do otherwise: faster, self-contained, escaped."""
+"""Changes of `asv publish`: faster, self-contained, escaped."""

@@ -1,10 +1,10 @@
 """asv's graphs, with the same results in a fraction of the time.
 
 asv averages, fits and asks for each line of a graph several times over, those without a single
-point included, of which a suite with many parameters mostly consists. Here everything is computed
-once, empty lines cost nothing, and a fit that an earlier publishing has made is not made again.
-The fitting is asv's but for what `step_fit` does only once. tests/asv_adapter/test_graphs.py
-compares every file with plain asv's.
+point included, which are most lines of a suite with many parameters. Here everything is computed
+once, empty lines cost nothing, and a fit that an earlier publishing has made is not made again. The
+fitting is asv's but for what `step_fit` does only once. tests/asv_adapter/test_graphs.py compares
+every file with plain asv's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What stays out of the pages: published times that are slips (`analysis/corrections.py`), since
-no line should lead through them, and results of commits that are no releases, which have no place
-in time."""
+"""Results that stay out of the pages: published times that are slips (`analysis/corrections.py`),
+since no line should lead through them, and results of commits that are no releases, which have no
+place in time."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

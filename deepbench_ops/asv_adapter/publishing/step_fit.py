@@ -95,7 +95,7 @@ class _Cuts:
 def _left_over(
     y: Sequence[float], w: Sequence[float], right: Sequence[int], levels: Sequence[float]
 ) -> float:
-    """The noise beside the levels, less what of each point the one before it foretells."""
+    """The noise around the levels, less the part of each point that the one before it predicts."""
     errors: list[float] = []
     for end, level in zip(right, levels, strict=True):
         errors += [value - level for value in y[len(errors) : end]]

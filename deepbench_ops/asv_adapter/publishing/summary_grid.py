@@ -1,4 +1,4 @@
-"""The grid's small graphs, each of one framework, and none of what nobody has measured.
+"""The grid's small graphs, each of one framework, and none of benchmarks without results.
 
 asv averages over all branches. Frameworks share no release, so its line would jump between them
 from point to point; here it is of the first branch that has results, which is also the one that

@@ -39,7 +39,7 @@ _NOTHING = dict.fromkeys(("last_rev", "last_value", "last_err", "prev_value", "c
 
 
 def _level(steps: list[Any]) -> dict[str, Any]:
-    """What asv tells of a line: the revisions of a change leave out the first."""
+    """asv's summary of a line: the revisions of a change leave out the first."""
     begin, end, value, _, error = steps[-1]
     told = {"last_rev": end - 1, "last_value": value, "last_err": error}
     if len(steps) == 1:

@@ -10,7 +10,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
 
 RANK_BYTES = 300e6
-"""What a process takes that has imported torch and joined the others."""
+"""Bytes of a process that has imported torch and joined the others."""
 
 
 def demand(request: Request, ranks: int, everywhere: int = 0) -> None:
@@ -31,7 +31,8 @@ def demand(request: Request, ranks: int, everywhere: int = 0) -> None:
 def of_rank(request: Request, ranks: int) -> float:
     """Return about how many bytes one of so many ranks takes.
 
-    Beside a training step, a second copy of whole gradients, in which they are shared. A table
+    A rank takes a training step's bytes, and a second copy of whole gradients, in which they are
+    shared. A table
     that is split is whole while it is drawn; later each rank has its part.
     """
     size = network_size(request.network)

@@ -1,4 +1,4 @@
-"""What is asked of all ranks alike, as the text that is handed to each."""
+"""The request to all ranks, as the text that each of them gets."""
 
 import json
 import math

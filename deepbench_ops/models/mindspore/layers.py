@@ -1,4 +1,4 @@
-"""What the networks are made of, and their parameters in torch's order."""
+"""Layers of the networks, and their parameters in torch's order."""
 
 from collections.abc import Iterator
 

@@ -44,7 +44,7 @@ RECIPES: dict[str, Callable[[Sequence[Parameter]], Any]] = {
 
 
 REMEMBERED = {nn.Momentum: ("moments",), optim.AdamW: ("exp_avg", "exp_avg_sq", "state_step")}
-"""What an optimiser calls what it remembers of the weights."""
+"""Names that an optimiser gives its state of the weights."""
 
 
 def filled(network: Network, form: Form, seed: int) -> nn.Cell:
