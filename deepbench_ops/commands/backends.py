@@ -1,6 +1,5 @@
 """`deepbench backends`: which framework has which kernel, in which precision, and why not."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.check import known, once
 from deepbench_ops.commands.options import printed_as, several
+from deepbench_ops.commands.output import show
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.tables import TYPES, family_name
@@ -60,12 +60,7 @@ def backends(
     if len(in_one) < len(chosen):
         found += between_processes.rows(names, (place,), PRECISIONS)
         found += between_processes.lacking(names, place)
-    click.echo({"table": as_table, "json": as_json}[form](found))
-
-
-def as_json(found: Sequence["Row"]) -> str:
-    """A list with an object for each kernel and precision."""
-    return json.dumps([asdict(row) for row in found], indent=1, allow_nan=False)
+    show(form, lambda: as_table(found), lambda: [asdict(row) for row in found])
 
 
 def as_table(found: Sequence["Row"]) -> str:

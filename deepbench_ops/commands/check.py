@@ -1,8 +1,5 @@
 """`deepbench check`: every kernel on small problems, its error next to its tolerance."""
 
-import csv
-import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
@@ -14,8 +11,10 @@ import click
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands import progress, tables
 from deepbench_ops.commands.options import printed_as, several
+from deepbench_ops.commands.output import as_json
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.spreadsheet_text import guarded_csv
 from deepbench_ops.problems import FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.precision import precision as known_precision
@@ -134,7 +133,7 @@ def print_json(rows: Iterable["Row"]) -> list["Row"]:
     """
     found = list(rows)
     progress.clear()
-    click.echo(json.dumps([asdict(row) for row in found], indent=1, allow_nan=False))
+    click.echo(as_json([asdict(row) for row in found]))
     return found
 
 
@@ -145,13 +144,10 @@ def print_csv(rows: Iterable["Row"]) -> Iterator["Row"]:
     """
     from deepbench_ops.backends.sweep import Row
 
-    names = [field.name for field in fields(Row)]
-    writer = csv.DictWriter(sys.stdout, names, lineterminator="\n")
-    writer.writeheader()
+    click.echo(guarded_csv([[field.name for field in fields(Row)]]), nl=False)
     for row in rows:
         progress.clear()
-        writer.writerow(asdict(row))
-        sys.stdout.flush()
+        click.echo(guarded_csv([asdict(row).values()]), nl=False)
         yield row
 
 

@@ -1,8 +1,5 @@
 """`deepbench compare`: machines, or releases of one, side by side."""
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +9,8 @@ import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
+from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.spreadsheet_text import guarded
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group
@@ -84,13 +81,12 @@ def compare(
     for other in others:
         left = remarks([*first.left, *other.left])
         say([*comparison.remarks(first, other), *left], form)
-    if form == "json":
-        click.echo(json.dumps([_json(first, *pair, widest) for pair in pairs], indent=1))
-    elif form == "csv":
-        click.echo(_csv(first, pairs), nl=False)
-    else:
-        texts = [_text(first, *pair, widest, form == "markdown") for pair in pairs]
-        click.echo("\n\n".join(texts))
+    show(
+        form,
+        lambda: "\n\n".join(_text(first, *p, widest, form == "markdown") for p in pairs),
+        lambda: [_json(first, *pair, widest) for pair in pairs],
+        lambda: [_csv_line(first, other, g) for other, groups, _ in pairs for g in groups],
+    )
 
 
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
@@ -173,10 +169,7 @@ def _json(
     return {
         "first": first.name,
         "other": other.name,
-        "groups": [
-            {key: None if value != value else value for key, value in asdict(group).items()}
-            for group in groups
-        ],
+        "groups": [asdict(group) for group in groups],
         "widest": [
             {column.title: cell for column, cell in zip(CHANGE_COLUMNS, _change(c), strict=True)}
             for c in listed
@@ -184,15 +177,6 @@ def _json(
     }
 
 
-def _csv(
-    first: "Contender", pairs: Sequence[tuple["Contender", Sequence["Group"], Sequence["Change"]]]
-) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["first", "other", *(column.title for column in GROUP_COLUMNS)])
-    for other, groups, _ in pairs:
-        writer.writerows(
-            [guarded(cell) for cell in (first.name, other.name, *_group_row(group))]
-            for group in groups
-        )
-    return out.getvalue()
+def _csv_line(first: "Contender", other: "Contender", group: "Group") -> dict[str, object]:
+    cells = zip((column.title for column in GROUP_COLUMNS), _group_row(group), strict=True)
+    return {"first": first.name, "other": other.name, **dict(cells)}

@@ -1,6 +1,5 @@
 """`deepbench fastest`: who is fastest on each kernel, and who was."""
 
-import json
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
+from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 
@@ -96,10 +96,11 @@ def fastest(
     asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
     apart = [p for p in asked if p.usual_run and p.settings]
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
-    if form == "json":
-        click.echo(json.dumps([asdict(r) | {"day": r.day.isoformat()} for r in lines], indent=1))
-    else:
-        click.echo(tables.table(COLUMNS, [_row(r) for r in lines], form == "markdown"))
+    show(
+        form,
+        lambda: tables.table(COLUMNS, [_row(r) for r in lines], form == "markdown"),
+        lambda: [asdict(r) | {"day": r.day.isoformat()} for r in lines],
+    )
 
 
 def _nothing(

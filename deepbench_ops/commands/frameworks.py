@@ -1,6 +1,5 @@
 """`deepbench frameworks`: the frameworks of one machine on the same kernels."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,9 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
+from deepbench_ops.commands.options import (
+    machine_with_results,
+    precision_option,
+    printed_as,
+    results_folder,
+    say,
+)
+from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import FAMILIES, PRECISIONS
+from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.selections import SELECTIONS
 
 if TYPE_CHECKING:
@@ -28,13 +34,7 @@ if TYPE_CHECKING:
     help="The problems.",
 )
 @click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
-@click.option(
-    "--precision",
-    type=click.Choice(PRECISIONS),
-    default="float32",
-    show_default=True,
-    help="The precision.",
-)
+@precision_option
 @printed_as("table", "markdown", "json")
 @results_folder
 def frameworks(
@@ -87,10 +87,11 @@ def frameworks(
         )
     shown = [point for contest in found for point in contest.points]
     say([*notes(shown), *remarks(asked)], form)
-    if form == "json":
-        click.echo(json.dumps([as_dict(contest) for contest in found], indent=1))
-    else:
-        click.echo(as_table(found, form == "markdown"))
+    show(
+        form,
+        lambda: as_table(found, form == "markdown"),
+        lambda: [as_dict(contest) for contest in found],
+    )
 
 
 def as_dict(contest: "Contest") -> dict[str, object]:

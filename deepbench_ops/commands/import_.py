@@ -1,6 +1,5 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -10,6 +9,7 @@ import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
+from deepbench_ops.commands.output import as_json
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import publication, submission, table_reader
 from deepbench_ops.exchange.publication import Publication
@@ -115,7 +115,7 @@ def import_(
     if (sent or tables_of) and not found:
         return
     if form == "json":
-        click.echo(json.dumps([_row(one) for one in found], indent=1))
+        click.echo(as_json([_row(one) for one in found]))
     else:
         click.echo(tables.table(COLUMNS, [list(_row(one).values()) for one in found]))
         times, names = sum(one.timings for one in found), {one.machine.name for one in found}

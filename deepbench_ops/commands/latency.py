@@ -1,6 +1,5 @@
 """`deepbench latency`: a whole model in inference, on one thread or several at once."""
 
-import json
 import math
 import statistics
 from pathlib import Path
@@ -9,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.analysis.percentiles import PERCENTILES, fewest, percentiles, shown
-from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import printed_as, results_folder_if_any
+from deepbench_ops.commands.options import (
+    device_option,
+    precision_option,
+    printed_as,
+    results_folder_if_any,
+)
+from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import demand, keeper, ready
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -29,13 +32,7 @@ WARM_UP = 0.2
 @click.argument("name", metavar="MODEL")
 @click.option("--batch", metavar="B", default=1, show_default=True, help="Items at once.")
 @click.option("--threads", metavar="T", default=1, show_default=True, help="Batches at once.")
-@click.option(
-    "--precision",
-    type=click.Choice(PRECISIONS),
-    default="float32",
-    show_default=True,
-    help="The precision.",
-)
+@precision_option
 @click.option(
     "--by",
     "execution",
@@ -44,9 +41,7 @@ WARM_UP = 0.2
     show_default=True,
     help="What runs it.",
 )
-@click.option(
-    "--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where it runs."
-)
+@device_option
 @click.option(
     "--layout",
     type=click.Choice(LAYOUT.values),
@@ -138,7 +133,7 @@ def latency(
     if keep is not None:
         kept = {key: value for key, value in found.items() if key != "items_per_second"}
         keep([{"kind": "latency", "device": device, **kept}])
-    click.echo(json.dumps(shown(found), indent=1) if form == "json" else _as_text(shown(found)))
+    show(form, lambda: _as_text(shown(found)), lambda: shown(found))
 
 
 def _set_inter_op(backend: "TorchDevice", count: int) -> None:

@@ -1,6 +1,5 @@
 """`deepbench noise`: how small a change this machine can show, kernel by kernel, and why."""
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,6 +9,7 @@ import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import keeping, measure_alone, printed_as, say_settings
+from deepbench_ops.commands.output import as_json
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import precision as precision_named
@@ -86,7 +86,7 @@ def noise(
     blas = blas_cost.lines(launch.python) if _is_numpy(launch) else []
     if form == "json":
         figures = {id: asdict(verdict) for id, verdict in verdicts.items()}
-        click.echo(json.dumps({"kernels": figures, "advice": advised, "blas": blas}, indent=1))
+        click.echo(as_json({"kernels": figures, "advice": advised, "blas": blas}))
         return
     rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
     click.echo(tables.table(COLUMNS, rows))

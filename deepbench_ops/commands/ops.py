@@ -1,16 +1,13 @@
 """`deepbench ops`: the operations of a whole model, with their shapes and their share."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import quiet, tables
-from deepbench_ops.commands.as_csv import as_csv
-from deepbench_ops.commands.options import printed_as
+from deepbench_ops.commands.options import device_option, precision_option, printed_as
+from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import demand, ready
-from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import APART
 
@@ -32,16 +29,8 @@ PROFILER_MARK = b"USDT:"
     show_default=True,
     help="Inference or training.",
 )
-@click.option(
-    "--precision",
-    type=click.Choice(PRECISIONS),
-    default="float32",
-    show_default=True,
-    help="The precision.",
-)
-@click.option(
-    "--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where it runs."
-)
+@precision_option
+@device_option
 @click.option(
     "--top", metavar="N", type=click.IntRange(min=1), help="Only the N that take longest."
 )
@@ -79,12 +68,12 @@ def ops(
         "operations_alone_seconds": found.alone,
         "overhead": found.overhead,
     }
-    if form == "json":
-        click.echo(json.dumps(summary | {"operations": lines}, indent=1))
-    elif form == "csv":
-        click.echo(as_csv([line | summary for line in lines]), nl=False)
-    else:
-        click.echo(_as_table(found, lines))
+    show(
+        form,
+        lambda: _as_table(found, lines),
+        lambda: summary | {"operations": lines},
+        lambda: [line | summary for line in lines],
+    )
 
 
 COLUMNS = (

@@ -28,6 +28,32 @@ def several(option: str, name: str, names: Sequence[str]) -> Callable[..., Any]:
     )
 
 
+def precision_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option --precision, which picks one."""
+    from deepbench_ops.problems import PRECISIONS
+
+    return click.option(
+        "--precision",
+        type=click.Choice(PRECISIONS),
+        default="float32",
+        show_default=True,
+        help="The precision.",
+    )(command)
+
+
+def device_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option --device, which picks where a kernel runs."""
+    from deepbench_ops.backends import DEVICES
+
+    return click.option(
+        "--device",
+        type=click.Choice(DEVICES),
+        default="cpu",
+        show_default=True,
+        help="Where it runs.",
+    )(command)
+
+
 def _in_project(context: click.Context, option: click.Parameter, given: Path | None) -> Path:
     return project.results() if given is None else given
 
@@ -38,22 +64,20 @@ def _if_in_project(
     return given or (project.results() if project.find(Path.cwd()) else None)
 
 
-results_folder = click.option(
-    "--results",
-    metavar="DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
-    callback=_in_project,
-    help="The folder of results.  [default: results/ of the project folder]",
-)
+def _results(callback: Callable[..., Path | None], condition: str = "") -> Callable[..., Any]:
+    return click.option(
+        "--results",
+        metavar="DIRECTORY",
+        type=click.Path(path_type=Path, file_okay=False),
+        callback=callback,
+        help=f"The folder of results.  [default: results/ of the project folder{condition}]",
+    )
 
 
-results_folder_if_any = click.option(
-    "--results",
-    metavar="DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
-    callback=_if_in_project,
-    help="The folder of results.  [default: results/ of the project folder, if any]",
-)
+results_folder = _results(_in_project)
+
+
+results_folder_if_any = _results(_if_in_project, ", if any")
 """For commands that need no project folder; None outside of one."""
 
 

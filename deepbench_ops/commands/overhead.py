@@ -1,6 +1,5 @@
 """`deepbench overhead`: what whole models take beyond their operations, release by release."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
+from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model, network_size
@@ -70,12 +69,7 @@ def overhead(
             f"{whose} has no release with both times of {', '.join(kinds) or 'any model'}, of the"
             f" step and of its operations: measure them with {MEASURE}"
         )
-    if form == "json":
-        click.echo(json.dumps(lines, indent=1))
-    elif form == "csv":
-        click.echo(as_csv(lines), nl=False)
-    else:
-        click.echo(_as_table(lines, form == "markdown"))
+    show(form, lambda: _as_table(lines, form == "markdown"), lambda: lines, lambda: lines)
 
 
 def as_dict(found: "Overhead") -> dict[str, Any]:

@@ -1,14 +1,12 @@
 """`deepbench problems`: the published lists as a table, CSV or JSON."""
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 
 import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as
+from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.families import SEPARATOR
@@ -56,12 +54,12 @@ def problems(
     found = timed_only(ids, family) if unlisted else chosen(ids, family, listed, selection)
     if not found:
         raise DeepbenchError("no problem meets all of these conditions")
-    if form == "json":
-        click.echo(json.dumps([as_json(problem) for problem in found], indent=1))
-    elif form == "csv":
-        click.echo(as_csv(found), nl=False)
-    else:
-        click.echo(as_tables(found))
+    show(
+        form,
+        lambda: as_tables(found),
+        lambda: [as_json(problem) for problem in found],
+        lambda: csv_lines(found),
+    )
 
 
 def chosen(
@@ -134,27 +132,18 @@ def rows_by_set(problem: Problem) -> dict[str, int]:
     return dict(zip(problem.sets, problem.rows, strict=True))
 
 
-def as_csv(found: Sequence[Problem]) -> str:
-    """One line a problem. A size that a family does not have is empty in its lines."""
-    sizes = list(dict.fromkeys(name for problem in found for name in problem.sizes()))
-    out = io.StringIO()
-    columns = ["family", "id", *sizes, "flops", "items"]
-    columns += [f"bytes_{name}" for name in PRECISIONS]
-    columns += [f"intensity_{name}" for name in PRECISIONS]
-    columns += ["application", "sets", *(f"rows_{name}" for name in SETS)]
-    columns += ["source", "note", "aliases"]
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(csv_line(problem) for problem in found)
-    return out.getvalue()
+def csv_lines(found: Sequence[Problem]) -> list[dict[str, object]]:
+    """Return a line for each problem, cells by column; sizes that its family lacks are empty."""
+    sizes = dict.fromkeys(name for problem in found for name in problem.sizes())
+    return [_csv_line(problem, sizes) for problem in found]
 
 
-def csv_line(problem: Problem) -> dict[str, object]:
-    """A problem's cells by column."""
+def _csv_line(problem: Problem, sizes: dict[str, None]) -> dict[str, object]:
     rows = rows_by_set(problem)
     return {
         "family": problem.family,
         "id": problem.id,
+        **sizes,
         **plain_sizes(problem),
         "flops": problem.flops,
         "items": problem.items,

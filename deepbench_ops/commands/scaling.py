@@ -1,17 +1,21 @@
 """`deepbench scaling`: a network's training on more and more ranks of this machine."""
 
-import json
 import statistics
 from pathlib import Path
 
 import click
 
-from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import printed_as, results_folder_if_any, say_settings
+from deepbench_ops.commands.options import (
+    device_option,
+    precision_option,
+    printed_as,
+    results_folder_if_any,
+    say_settings,
+)
+from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import PRECISIONS
 
 
 @click.command()
@@ -20,16 +24,8 @@ from deepbench_ops.problems import PRECISIONS
     "--ranks", metavar="N,N", default="1,2", show_default=True, help="How many, fewest first."
 )
 @click.option("--batch", metavar="B", default=8, show_default=True, help="Items of each rank.")
-@click.option(
-    "--precision",
-    type=click.Choice(PRECISIONS),
-    default="float32",
-    show_default=True,
-    help="The precision.",
-)
-@click.option(
-    "--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where it runs."
-)
+@precision_option
+@device_option
 @click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
 @click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
@@ -111,7 +107,7 @@ def scaling(
             for line in lines
         ]
         keep(kept)
-    click.echo(json.dumps(lines, indent=1) if form == "json" else _as_table(lines))
+    show(form, lambda: _as_table(lines), lambda: lines)
 
 
 def _counts(text: str) -> list[int]:

@@ -1,6 +1,5 @@
 """`deepbench table`: published figures of whole models next to those of machines."""
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -8,8 +7,8 @@ import click
 
 from deepbench_ops.analysis.published_figures import load
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.as_csv import as_csv
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
+from deepbench_ops.commands.output import show
 
 
 @click.command()
@@ -75,12 +74,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         for machine in measured
     }
     rows = model_tables.rows(figures, measured, known)
-    if form == "json":
-        click.echo(json.dumps(rows, indent=1))
-    elif form == "csv":
-        click.echo(as_csv(_lines(rows)), nl=False)
-    else:
-        click.echo(_as_table(rows, form == "markdown"))
+    show(form, lambda: _as_table(rows, form == "markdown"), lambda: rows, lambda: _lines(rows))
 
 
 def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:

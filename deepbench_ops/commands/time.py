@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.backends import DEVICES, NAMES
+from deepbench_ops.backends import NAMES
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import measure_alone, results_folder_if_any, say_settings
+from deepbench_ops.commands.options import (
+    device_option,
+    measure_alone,
+    precision_option,
+    printed_as,
+    results_folder_if_any,
+    say_settings,
+)
+from deepbench_ops.commands.output import show
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import PRECISIONS, sizes
+from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.suggestions import unknown
@@ -35,13 +43,7 @@ LEFT_OUT = ("whole",)
 
 OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--framework", metavar="F", help=f"One of {', '.join(NAMES)} (default: numpy)."),
-    click.option(
-        "--precision",
-        type=click.Choice(PRECISIONS),
-        default="float32",
-        show_default=True,
-        help="Of operands and results.",
-    ),
+    precision_option,
     click.option(
         "--operation",
         metavar="O",
@@ -55,13 +57,7 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
         type=click.IntRange(min=1),
         help="Threads (default: the physical cores).",
     ),
-    click.option(
-        "--device",
-        type=click.Choice(DEVICES),
-        default="cpu",
-        show_default=True,
-        help="Where it runs.",
-    ),
+    device_option,
     click.option(
         "--processes",
         metavar="N",
@@ -71,14 +67,7 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
         help="Processes that time it, one after the other.",
     ),
     results_folder_if_any,
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["table", "json"]),
-        default="table",
-        show_default=True,
-        help="How it is printed.",
-    ),
+    printed_as("table", "json"),
 )
 
 
@@ -147,7 +136,8 @@ def _with_options(command: click.Command) -> click.Command:
 
 
 def _common() -> list[str]:
-    return [str(each.name) for each in _with_options(click.command("any")(lambda: None)).params]
+    options = _with_options(click.command("any")(lambda: None)).params
+    return [str(each.name) for each in options if each.expose_value]
 
 
 def _fields(kind: type[Problem]) -> list[dataclasses.Field[Any]]:
@@ -238,7 +228,7 @@ def _time(
     task = {"family": problem.family, "problem": problem.id, "precision": precision}
     records = [single.measured({**task, "operation": operation}, environ) for _ in range(processes)]
     timing = Timing(problem, operation, precision, device, records, known)
-    click.echo(json.dumps(timing.as_json(), indent=1) if form == "json" else _text(timing))
+    show(form, lambda: _text(timing), timing.as_json)
 
 
 def _profile(results: "Path | None") -> "Profile | None":

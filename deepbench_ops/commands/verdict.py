@@ -1,6 +1,5 @@
 """`deepbench verdict`: what became slower or faster, release by release, and whether it repeats."""
 
-import json
 import math
 import sys
 import xml.etree.ElementTree as xml
@@ -22,6 +21,7 @@ from deepbench_ops.commands.options import (
     say,
     say_settings,
 )
+from deepbench_ops.commands.output import as_json
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
@@ -317,14 +317,13 @@ def _json(
 ) -> str:
     gone = [cause for cause in suspects if cause not in found]
     dropped = {} if confirmed is None else {"did_not_repeat": _each_as_json(gone, confirmed, news)}
-    return json.dumps(
+    return as_json(
         {
             "lines": len(lines),
             "judged": sum(line.judgeable for line in lines),
             "changes": _each_as_json(found, confirmed, news),
             **dropped,
-        },
-        indent=1,
+        }
     )
 
 

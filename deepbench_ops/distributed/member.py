@@ -5,7 +5,6 @@ place, on vectors that all ranks hold already, from a rank's own leaving of the 
 own end of the last one. Outside are filling the vectors, the barrier, and the comparison.
 """
 
-import gc
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from deepbench_ops.distributed.pattern import Pattern
 from deepbench_ops.distributed.transport import Summing, Transport
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.garbage import no_collector
 from deepbench_ops.inputs import aligned_empty
 
 # What a rank is doing, for whoever asks why it does not answer.
@@ -128,16 +128,12 @@ class Member:
 
     def _timed(self, calls: int) -> float:
         run = self._summing.run
-        collecting = gc.isenabled()
-        gc.disable()
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        self._summing.synchronise()
-        seconds = time.perf_counter() - start
-        if collecting:
-            gc.enable()
-        return seconds
+        with no_collector():
+            start = time.perf_counter()
+            for _ in range(calls):
+                run()
+            self._summing.synchronise()
+            return time.perf_counter() - start
 
     def _batches(self, calls: int) -> Iterator[int]:
         most = self._pattern.most_calls

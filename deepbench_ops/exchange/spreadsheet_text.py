@@ -4,6 +4,10 @@ Names and facts come from other people's machines; a cell that begins with "=" w
 the program that opens the file.
 """
 
+from collections.abc import Iterable
+
+from deepbench_ops.storage.csv_text import csv_text
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters of a text that spreadsheet programs compute."""
 
@@ -16,6 +20,11 @@ def guarded(value: object) -> object:
     if not isinstance(value, str) or not value.lstrip(QUOTE).startswith(FORMULA) or _number(value):
         return value
     return QUOTE + value
+
+
+def guarded_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows of cells as comma-separated values, guarded."""
+    return csv_text([guarded(cell) for cell in row] for row in rows)
 
 
 def bare(text: str) -> str:

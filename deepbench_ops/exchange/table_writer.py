@@ -1,10 +1,8 @@
 """Results as one table with a row for each time: CSV, JSON, Parquet and a sheet of a workbook.
 
-`published.tidy` reads all of them back to the same rows.
+`table_reader` reads all of them back to the same rows.
 """
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.spreadsheet_text import guarded
+from deepbench_ops.exchange.spreadsheet_text import guarded_csv
 from deepbench_ops.measure import settings
 from deepbench_ops.storage import atomic
 
@@ -68,11 +66,7 @@ def row(point: Point) -> Row:
 
 def as_csv(rows: Sequence[Row]) -> str:
     """Return a header and the rows, with texts that no spreadsheet program computes."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([guarded(cell) for cell in cells(each)] for each in rows)
-    return out.getvalue()
+    return guarded_csv([COLUMNS, *map(cells, rows)])
 
 
 def cells(of: Mapping[str, Any]) -> list[Any]:

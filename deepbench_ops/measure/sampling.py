@@ -19,13 +19,13 @@ import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
+from deepbench_ops.garbage import no_collector
 from deepbench_ops.statistics.spread import scaled_mad
 
 # Bytes written between cold-cache calls: more than any last-level cache of today's machines.
@@ -184,7 +184,8 @@ def measure(
 
     ``warmed_up`` is called once in between, when the kernel's threads exist and have worked.
     """
-    with _no_collector():
+    gc.collect()
+    with no_collector():
         started = time.perf_counter()
         result = _warmed_up_and_sampled(kernel, yardstick, policy, warmed_up)
         result.spent_seconds = time.perf_counter() - started
@@ -364,16 +365,3 @@ def _calls_for(seconds: float, call_seconds: float) -> int:
 def _flusher() -> Callable[[], object]:
     buffer = np.zeros(FLUSH_BYTES // 8)
     return lambda: np.add(buffer, 1.0, out=buffer)
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Keep Python's garbage collector out of the timed region, as timeit does."""
-    was_on = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

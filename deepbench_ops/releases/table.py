@@ -27,6 +27,7 @@ from deepbench_ops.backends import NAMES, frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.storage import atomic, limited, locks
+from deepbench_ops.storage.csv_text import csv_text
 
 TABLE = Path(__file__).with_name("releases.csv")
 COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
@@ -94,14 +95,10 @@ def append(path: Path, releases: Iterable[Release]) -> int:
         new = {each.hash: each for each in releases if each.hash not in known}.values()
         if not new:
             return 0
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        if not path.exists():
-            rows.writerow(COLUMNS)
-        rows.writerows(map(_cells, new))
+        header = [] if path.exists() else [COLUMNS]
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         with atomic.replacing(path) as unfinished:
-            unfinished.write_text(old + text.getvalue(), encoding="utf-8")
+            unfinished.write_text(old + csv_text([*header, *map(_cells, new)]), encoding="utf-8")
             load(unfinished)
         return len(new)
 

@@ -1,0 +1,47 @@
+"""The answer of a command in the form that the user asked for."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import click
+
+from deepbench_ops.exchange.spreadsheet_text import guarded_csv
+
+Lines = Sequence[Mapping[str, object]]
+
+
+def show(
+    form: str,
+    text: Callable[[], str],
+    data: Callable[[], object],
+    lines: Callable[[], Lines] = list,
+) -> None:
+    """Print an answer: `data` as JSON, `lines` as CSV, else `text`, which is for a reader."""
+    if form == "json":
+        click.echo(as_json(data()))
+    elif form == "csv":
+        click.echo(as_csv(lines()), nl=False)
+    else:
+        click.echo(text())
+
+
+def as_json(value: object) -> str:
+    """Return strict JSON: numbers that are not finite, which it lacks, are null."""
+    return json.dumps(_finite(value), indent=1, allow_nan=False)
+
+
+def as_csv(lines: Lines) -> str:
+    """Return a header of all names, in the order in which they come up, and the lines."""
+    columns = list(dict.fromkeys(name for line in lines for name in line))
+    return guarded_csv([columns, *([line.get(name) for name in columns] for line in lines)])
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
