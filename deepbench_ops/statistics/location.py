@@ -37,7 +37,12 @@ CAUTION = 1.8
 docs/explanation/detection.md has the rates with it."""
 
 KEPT, LEAST = 32, 1e-7
-"""Windows that are kept: the most probable ones, of at least this part of the highest weight."""
+"""Windows that are kept: the most probable ones, of at least this part of the highest weight. Those
+that are as probable as the last of them are kept, too: the mirror image of rounds then gives the
+mirror image of the distribution."""
+
+TIED = 1e-6
+"""Relative difference below which two weights are the same: rounding alone makes as much."""
 
 HALVINGS = 30
 """Steps of the search for a quantile, between those of its parts."""
@@ -151,13 +156,16 @@ def _most_probable(
 ) -> Location:
     """Return those that count most, with weights of sum 1."""
     weights = weights / weights.max(axis=-1, keepdims=True)
-    order = np.argsort(-weights, axis=-1, kind="stable")[..., :KEPT]
+    order = np.argsort(-weights, axis=-1, kind="stable")
+    ordered = np.take_along_axis(weights, order, -1)
+    last = ordered[..., min(KEPT, ordered.shape[-1]) - 1, None]
+    kept = (ordered >= last * (1 - TIED)) & (ordered > LEAST)
+    count = int(kept.sum(axis=-1).max())
+    order, kept = order[..., :count], kept[..., :count]
     parts = (weights, centres, errors, freedoms)
-    weights, centres, errors, freedoms = (np.take_along_axis(p, order, -1) for p in parts)
-    weights = np.where(weights > LEAST, weights, 0.0)
-    weights = weights / weights.sum(axis=-1, keepdims=True)
-    count = int((weights > 0).sum(axis=-1).max())
-    return Location(*(part[..., :count] for part in (weights, centres, errors, freedoms)))
+    weights, *others = (np.take_along_axis(part, order, -1) for part in parts)
+    weights = np.where(kept, weights, 0.0)
+    return Location(weights / weights.sum(axis=-1, keepdims=True), *others)
 
 
 def _lgamma(values: np.ndarray) -> np.ndarray:
