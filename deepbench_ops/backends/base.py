@@ -46,7 +46,7 @@ class Backend(ABC):
     layout: str = LAYOUT.usual
     """How the tensors of later kernels lie in memory, in families that leave a choice."""
     execution: str = EXECUTION.usual
-    """What runs later kernels, of operations that leave a choice."""
+    """Name of the execution of later kernels, for operations that offer several."""
     compiles: ClassVar[bool] = False
     """Whether it compiles a kernel before it runs it, so that a first call is one of a kind."""
     takes_apart: ClassVar[bool] = False
@@ -128,11 +128,11 @@ class Backend(ABC):
 
     @abstractmethod
     def memory_available(self) -> float:
-        """Return the bytes that the device has left, infinity where it cannot be told."""
+        """Return the free bytes of the device, infinity where unknown."""
 
     @abstractmethod
     def threads(self) -> int | None:
-        """Return the number of CPU threads an operation may use, None where it cannot be told."""
+        """Return the number of CPU threads an operation may use, None where unknown."""
 
     @abstractmethod
     def set_threads(self, count: int) -> None:

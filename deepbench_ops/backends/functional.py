@@ -31,12 +31,11 @@ class Function:
     """One operation with its operands bound, as a framework's users would write it."""
 
     compile: Callable[[], Call]
-    """Make it anew, nothing remembered; a call of what comes back runs it and returns its output.
-    The first such call may compile."""
+    """Make the function again, with empty caches, and return it. Its first call may compile."""
     read: Callable[[Any], np.ndarray]
     """Return an output on the host, by the axes of the reference."""
     notes: Mapping[str, str]
-    """Layout and route, to stand beside those on the operands."""
+    """Notes on layout and route, in addition to those on the operands."""
     further: Mapping[str, Callable[[Any], np.ndarray]] = field(default_factory=dict)
     """Functions that return further outputs on the host, by the family's names for them."""
     intermediate: Mapping[str, Values] = field(default_factory=dict)

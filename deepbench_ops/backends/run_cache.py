@@ -17,14 +17,14 @@ FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
 
 
 class RunCache:
-    """Answers to one question about things told apart by a key; what JSON holds."""
+    """Answers to one question by key, in JSON."""
 
     def __init__(self, question: str) -> None:
         self.question = question
         self._held: dict[str, Any] = {}
 
     def get(self, key: object) -> Any:
-        """Return the answer for `key`, None where nobody has found one."""
+        """Return the answer for `key`, None where there is none yet."""
         path = self._path(key)
         if repr(key) not in self._held and path is not None and path.exists():
             self._held[repr(key)] = json.loads(path.read_text())

@@ -29,7 +29,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one operation at one precision, over all kinds of problem of the family.
+    """Result of one operation at one precision, over all kinds of problem of the family.
 
     error and tolerance: those of the entry, among all entries of all kinds, whose error is the
     largest part of what is allowed there; None where nothing was compared, or the error is no
@@ -63,9 +63,9 @@ def rows(
     """Yield a row for every combination, and one for all that a framework or device lacks.
 
     chosen: the families. threads: how many each operation may use, None to leave that as it is.
-    tell: is told what comes next. kinds: how many kinds of problem to look at, None for all.
-    layouts: of the tensors, none for those that each family has.
-    DeepbenchError for names that do not exist.
+    tell: called with the next step's name. kinds: how many kinds of problem to look at, None for
+    all. layouts: of the tensors, none for those that each family has. DeepbenchError for names that
+    do not exist.
     """
     for framework in frameworks:
         for device in devices:

@@ -7,7 +7,7 @@ An entry that adds up many products may err by
 where wander is how far the partial sums get from zero: for randomly signed products about the
 root of the sum of their squares. The bound that holds for any operands is hundreds of times
 larger at some thousands of terms, and would let a kernel pass that drops a product or rounds its
-operands to fewer bits. What is then stored errs by UNIT_ROUNDOFF of its value, and by SMALLEST
+operands to fewer bits. The stored value errs by UNIT_ROUNDOFF of itself, and by SMALLEST
 where the numbers run out below. Integers must be exact.
 """
 

@@ -2,10 +2,10 @@
 
 A recurrent step rounds a dozen times between its product and its state, and the next step starts
 from that. Each operation here adds what its own rounding may be off by to what its operands
-were off by already, so that the tolerance of a whole recurrence is computed beside it instead
-of being guessed.
+were off by already, so that the tolerance of a whole recurrence is computed along with it, not
+guessed.
 
-Along a chain of elementwise operations errors add up as they stand. In a product of many terms
+Along a chain of elementwise operations errors add up. In a product of many terms
 they add up like randomly signed numbers, as in `tolerance.allowed`. There the bound of a single
 rounding, about two of its standard deviations, would be too tight: it is counted twice.
 """
@@ -56,11 +56,13 @@ class Bounded:
         return self._stored(value, value * (1 - value) * self.error + self.error**2 + rounded)
 
     def tanh(self) -> "Bounded":
+        """Hyperbolic tangent of each number."""
         value = np.tanh(self.value)
         library = LIBRARY * np.abs(value)
         return self._stored(value, (1 - value**2) * self.error + self.error**2 + library)
 
     def relu(self) -> "Bounded":
+        """The larger of each number and 0."""
         return Bounded(np.maximum(self.value, 0), self.error, self.precision)
 
     def positive(self) -> "Bounded":
@@ -73,7 +75,8 @@ class Bounded:
         return self._stored(1 - squared.value, squared.error)
 
     def product(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
-        """Rows by exact `weights`, as a kernel does that adds the sum to `beside` or stores it."""
+        """Rows by exact `weights`, as in a kernel that adds the sum to another operand or stores
+        it."""
         value, squares = self.value @ weights, weights**2
         carried = self.multiplied**2 @ squares
         return self._summed(value, self.value**2 @ squares, carried, len(weights), beside)

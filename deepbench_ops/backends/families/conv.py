@@ -62,7 +62,7 @@ class ConvInputs:
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """What comes back from the layer above: n x k x p x q, shaped like the output."""
+        """Gradient of the output: n x k x p x q, shaped like the output."""
         p = self.problem
         return self._draw((p.n, p.k, p.p, p.q), 1.0, 2)
 
@@ -80,7 +80,7 @@ class ConvInputs:
 
     @property
     def _filter_half_width(self) -> float:
-        """What gives the output unit variance, whatever the size of the filters."""
+        """Half width of the filters' interval that gives the output unit variance."""
         p = self.problem
         return float(3 / np.sqrt(p.c * p.r * p.s))
 

@@ -107,7 +107,7 @@ def reference(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) 
 class GemmReference:
     """C + A·B, computed exactly enough from the operands the kernel was given.
 
-    The tolerance is that of `tolerance.allowed` for k products beside |C|; what is stored is C,
+    The tolerance is that of `tolerance.allowed` for k products and |C|; the stored values are C,
     and twice C + A·B, which covers both a kernel that adds C before it rounds and one that
     stores A·B first.
     """

@@ -37,7 +37,7 @@ the memory that networks really take."""
 
 
 class Judge(ABC):
-    """What an output must be, computed when it is first asked for."""
+    """The true output, computed when it is first asked for."""
 
     @cached_property
     @abstractmethod
@@ -69,7 +69,7 @@ def memory_needed(problem: Model, operation: str, execution: str = EXECUTION.usu
     """Return about how many bytes preparing, running and checking a model takes, with the margin.
 
     An inference has the weights, once more in float64 while it is judged, and the numbers that live
-    at once; compiled or exported, whoever runs it has weights of its own, and packs them. Where its
+    at once; compiled or exported, the runtime has weights of its own, and packs them. Where its
     operations are apart, their operands stay. A training step is `step_numbers`.
     """
     size = problem.network
@@ -85,9 +85,9 @@ def memory_needed(problem: Model, operation: str, execution: str = EXECUTION.usu
 def step_numbers(size: NetworkSize, items: int, parameters: int, trained: int) -> int:
     """Return how many numbers of four bytes are there in a training step of so many parameters.
 
-    Weights are there as they were at first too, beside gradients and what the optimiser remembers;
-    of every item what the backward pass needs, what lives at once on its way there, and of sparse
-    gradients the rows, which are put back as they were.
+    Weights are there twice, as they are and as they were at first, with gradients and the
+    optimiser's state; of every item what the backward pass needs, what lives at once on its way
+    there, and of sparse gradients the rows, which are put back as they were.
     """
     whole = 2 * parameters + (1 + size.states) * trained
     return whole + (size.kept + size.live + 2 * size.sparse) * items

@@ -1,7 +1,7 @@
 """The three cells in float64: one step forward, one step of its gradient.
 
-A cell's gates are arrays by name; each function is told the product with the last hidden state
-and, apart from it, what the input contributes, and works on whole states as on single entries.
+A cell's gates are arrays by name; each function takes the product with the last hidden state and,
+apart from it, the contribution of the input, and works on whole states as on single entries.
 
 vanilla   h = f(x + p), f being ReLU or, in a vendor's layer, tanh
 lstm      o, i, f = sigmoid(x + p), g = tanh(x + p); c' = f c + i g; h = o tanh(c'); no peepholes
@@ -29,7 +29,7 @@ FUSED_ORDER = {"vanilla": ("h",), "lstm": ("i", "f", "g", "o"), "gru": ("r", "z"
 
 @dataclass(frozen=True)
 class Kept:
-    """What a step leaves for its gradient: gates after their functions, and both states.
+    """Values of a step that its gradient needs: gates after their functions, and both states.
 
     `before` is the hidden state that it started from (of the LSTM the cell state), `cell` the
     LSTM's new cell state, `product` the GRU's recurrent product of its output gate.

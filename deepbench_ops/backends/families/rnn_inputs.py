@@ -131,7 +131,7 @@ class RnnInputs:
         )
 
     def notes(self, operation: str) -> dict[str, str]:
-        """What a record says about the operands of `operation`."""
+        """Return the notes of a record on the operands of `operation`."""
         drawn = {
             "forward": "R in +-sqrt(2/H), input products in +-sqrt(3), first states in +-1",
             "backward": "R in +-sqrt(2/H), gradients, states and g in +-1, gates in 0..1, half of"

@@ -17,7 +17,7 @@ from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 
 @dataclass(frozen=True)
 class Functions:
-    """What a framework calls them."""
+    """A framework's functions under common names."""
 
     matmul: Callable[[Any, Any], Any]
     sigmoid: Callable[[Any], Any]

@@ -120,7 +120,7 @@ class StepwiseForward:
         return self.inputs.recurrent
 
     def input_products(self, t: int) -> Bounded:
-        """What the input contributes to the gates of step `t`, (N, G·H)."""
+        """Return the input's contribution to the gates of step `t`, (N, G·H)."""
         return exact(self.inputs.products[t], self.inputs.precision)
 
     def input_products_at(
@@ -198,7 +198,8 @@ class ProductGradients:
         return found.value, found.error
 
     def _kept(self, where: tuple[Any, ...]) -> Kept:
-        """What the forward pass kept, at (step,) or at (steps, sequences, units)."""
+        """Return the values that the forward pass kept, at (step,) or at (steps, sequences,
+        units)."""
         drawn, kind = self.inputs, self.inputs.problem.cell
 
         def read(array: np.ndarray) -> Bounded:

@@ -70,11 +70,11 @@ class SparseInputs:
 def inputs(problem: SparseGemm, precision: str, seed: int = 0) -> SparseInputs:
     """Draw the operands of `problem` in `precision`.
 
-    A has exactly `problem.nonzeros` values at positions of which all sets of that many are
-    equally likely. Floating-point values are uniform in [-h, h) with h = (9/(k·density))^(1/4),
-    so that the entries of A·B have unit variance. int8 is uniform over -128..127. A value of A
-    that is drawn, or rounded, to zero becomes INSTEAD_OF_ZERO, or 1 for int8: zeros are what a
-    sparse matrix does not store.
+    A has exactly `problem.nonzeros` values; all sets of so many positions are equally likely.
+    Floating-point values are uniform in [-h, h) with h = (9/(k·density))^(1/4), so that the entries
+    of A·B have unit variance. int8 is uniform over -128..127. A value of A that is drawn, or
+    rounded, to zero becomes INSTEAD_OF_ZERO, or 1 for int8: zeros are what a sparse matrix does not
+    store.
     """
     m, n, k = problem.m, problem.n, problem.k
     shape = (k, m) if problem.a_transposed else (m, k)

@@ -34,7 +34,7 @@ class MindSporeDevice(CpuBackend):
     def _ready(self) -> bool:
         """Choose device and threads, before the first tensor.
 
-        MindSpore has a thread for each processor that it may run on, whatever else it is told. Its
+        MindSpore has a thread for each processor that it may run on, whatever its settings. Its
         runtime comes into being with the first operation, and the first time that it is asked to
         wait, it returns at once: the next call would be timed with the one before. So the first
         operation, and the first waiting, are for none of ours.

@@ -25,7 +25,7 @@ OFF = 2e-5
 """How far a loss may be off, as a part of it."""
 
 DROPPED = 0.1
-"""The same where what is left out is drawn anew each time."""
+"""The same with dropout, whose choice is drawn at each call."""
 
 
 def build(

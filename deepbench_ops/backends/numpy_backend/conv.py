@@ -38,7 +38,7 @@ from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
 
 WORK = np.dtype(np.float32)
-"""What products are made of, whatever the precision."""
+"""Type of the factors of products, for every precision."""
 
 # What they are added up in, and what is handed out.
 TYPES: dict[str, tuple[np.dtype, np.dtype]] = {
@@ -90,7 +90,7 @@ class Calls:
     layout: str
     """How operands and output lie."""
     sums: np.dtype
-    """What products are added up in."""
+    """Type of the sums of products."""
     order: str = ""
     """How columns, and what is made for them alone, lie: `layout` unless another is faster."""
     way: str = "gathered"
@@ -99,7 +99,7 @@ class Calls:
 
     @property
     def rearranged(self) -> str:
-        """What is to be said of columns that do not lie as the operands do."""
+        """Note on columns that do not lie as the operands do."""
         return f", {self.order.replace('_', ' ')}" if self.order != self.layout else ""
 
     def bound(self) -> Callable[[], object]:
@@ -113,9 +113,11 @@ class Calls:
         return run
 
     def copy(self, target: np.ndarray, source: np.ndarray) -> None:
+        """Add a step that copies `source` into `target`."""
         self.steps.append(partial(np.copyto, target, source))
 
     def multiply(self, left: np.ndarray, right: np.ndarray, product: np.ndarray) -> None:
+        """Add steps that write left·right into `product`, exactly where it holds integers."""
         if product.dtype == WORK:
             self.steps.append(partial(np.matmul, left, right, product))
             return
@@ -138,9 +140,11 @@ class Calls:
         return self._room[shape].T if columns_first else self._room[shape]
 
     def add(self, target: np.ndarray, more: np.ndarray) -> None:
+        """Add a step that adds `more` to `target`."""
         self.steps.append(partial(np.add, target, more, target))
 
     def clear(self, target: np.ndarray) -> None:
+        """Add a step that sets `target` to 0."""
         self.steps.append(partial(target.fill, 0))
 
     def filter_matrix(self, filters: np.ndarray) -> np.ndarray:
@@ -158,9 +162,11 @@ class Calls:
         window: Window,
         dtype: np.dtype = WORK,
     ) -> Columns:
+        """Return room for the columns of a block, in this order."""
         return Columns(depth, plan, window.q, dtype, self.order)
 
     def plan(self, images: int, window: Window, channels: int) -> list[Block]:
+        """Return the blocks of a pass, small enough for the cache."""
         depth = channels * window.r * window.s
         return blocks(images, window, depth, WORK.itemsize)
 
@@ -199,7 +205,7 @@ class Gatherer:
 
 
 class Pixels:
-    """Makes a matrix of a tensor that lies beside the columns: channels x positions."""
+    """Makes a matrix of a tensor that is multiplied with the columns: channels x positions."""
 
     def __init__(self, calls: Calls, tensor: np.ndarray, window: Window, plan: list[Block]) -> None:
         self._calls = calls
@@ -240,8 +246,8 @@ def _window(p: Conv) -> Window:
 def _order(layout: str, window: Window, channels: int, filters: int, images: int) -> str:
     """Return how columns are to lie: channels last where the rows of published ones are short.
 
-    What is copied at a time is a row of the output in one order and a row of the filter with all
-    its channels in the other. Rearranging the filters must cost little beside the products.
+    One copy moves a row of the output in one order, and a row of the filter with all its channels
+    in the other. Rearranging the filters must cost little compared with the products.
     """
     short = window.q < SHORT_ROW or window.stride_w > 1
     many = window.r * window.s > 1 and window.s * channels >= SHORT_ROW

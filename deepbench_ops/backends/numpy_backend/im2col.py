@@ -22,7 +22,7 @@ LEAST_COLUMNS = 1024
 
 @dataclass(frozen=True)
 class Window:
-    """What one pass slides over its images: filter size, steps, padding, positions."""
+    """The window of a pass over its images: filter size, steps, padding, positions."""
 
     r: int
     s: int
@@ -37,6 +37,7 @@ class Window:
 
     @property
     def padded(self) -> bool:
+        """Whether there is padding on any side."""
         return self.pad_h > 0 or self.pad_w > 0
 
     @property

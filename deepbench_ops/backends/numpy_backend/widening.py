@@ -1,8 +1,7 @@
 """Products of int8 and float16 matrices through float32's BLAS, the only fast one numpy has.
 
-numpy's own loops for these types reach a hundredth of BLAS's rate, and nobody who needs such a
-product takes them twice. What is measured is what numpy can do for one: widen the operands, take
-the product, and narrow the sums, all of it in every call.
+numpy's own loops for these types reach a hundredth of BLAS's rate, so users avoid them. Measured is
+the fast way: widen the operands, take the product, and narrow the sums, all of it in every call.
 
 Sums of int8 products come out exact. A float32 holds every integer up to 2^24, which is what
 EXACT_DEPTH products of -128 and -128 add up to; deeper products are taken in parts, and the

@@ -11,7 +11,7 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
 
 SHIFT = 128
-"""Images of int8 are fed as unsigned bytes, of which this is the zero point."""
+"""Zero point of int8 images, which are fed as unsigned bytes."""
 
 
 def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> Model:

@@ -23,7 +23,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Model:
-    """What a runtime is handed."""
+    """A model and its inputs, as a runtime takes them."""
 
     serialised: bytes
     feeds: Mapping[str, np.ndarray]

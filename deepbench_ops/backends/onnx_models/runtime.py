@@ -18,7 +18,7 @@ class Runtime(CpuBackend):
 
     nchw_alone = "ONNX describes convolutions of NCHW alone: a runtime lays out by itself"
     notes: ClassVar[Mapping[str, str]] = {}
-    """What a record says of its outputs, where they are not new in every call."""
+    """Note on the outputs, where they are not new in every call."""
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:

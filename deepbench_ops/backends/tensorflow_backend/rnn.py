@@ -1,6 +1,6 @@
 """Recurrent layers in TensorFlow: the published passes as a tf.while_loop, and its block LSTM.
 
-The loop is compiled by XLA, which fuses what a step does beside its product.
+The loop is compiled by XLA, which fuses the operations of a step other than its product.
 """
 
 from typing import Any

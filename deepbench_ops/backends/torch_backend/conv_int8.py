@@ -3,8 +3,8 @@
 torch.conv2d takes int8 tensors and adds up in 8 bits, which is no int8 convolution as meant
 here. `onednn::qconv2d_pointwise` adds up in 32-bit integers. With all scales 1 and an output of
 float32 it hands out these sums themselves, each exact up to 2^24 in magnitude, which random
-operands do not come near. It takes images in unsigned bytes only: signed ones are shifted by
-128, which the operation is told and takes off again.
+operands do not come near. It takes images in unsigned bytes only: signed ones are shifted by 128,
+which the operation gets as zero point and takes off again.
 """
 
 import numpy as np

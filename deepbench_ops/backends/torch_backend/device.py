@@ -78,11 +78,11 @@ class TorchDevice(Backend):
         torch.set_num_threads(count)
 
     def inter_op(self) -> int:
-        """Return the number of threads that torch has for operations beside each other."""
+        """Return the number of threads that torch has for running operations at once."""
         return int(torch.get_num_interop_threads())
 
     def set_inter_op(self, count: int) -> None:
-        """Set it, which torch allows once, before anything has run beside anything else.
+        """Set it, which torch allows once, before operations have run at once.
 
         Raises DeepbenchError afterwards.
         """

@@ -21,7 +21,7 @@ ONNX_INTER_OP = 1
 
 
 class Served(NamedTuple):
-    """What is called with each of the batches at once, and what that runs, in words."""
+    """The function that is called with each of the batches at once, and its description."""
 
     calls: Sequence[Callable[..., Any]]
     route: str
@@ -35,11 +35,11 @@ def prepared(
     at_once: int = 1,
     calibrating: Batches | None = None,
 ) -> Served:
-    """Return what is called with inputs like these, compiled and run once, for so many at once.
+    """Return the function for inputs like these, compiled and run once, for so many at once.
 
-    execution: one of conditions.EXECUTION's. threads: of each call. at_once: calls beside each
-    other. calibrating: for int8, batches that show how large numbers become on the way. Raises
-    Unsupported where the execution asks for what is not there.
+    execution: one of conditions.EXECUTION's. threads: of each call. at_once: simultaneous calls.
+    calibrating: for int8, batches that show how large numbers become on the way. Raises Unsupported
+    where the execution asks for what is not there.
     """
     known_warnings.silence()
     if execution == "compiled":

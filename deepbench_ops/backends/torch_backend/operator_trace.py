@@ -30,11 +30,11 @@ KINDS = {
 class Operation:
     """One operation with operands of these shapes, however often a step calls it.
 
-    flops: floating-point operations of a call, 0 where nobody counts any; bytes: what a call reads
+    flops: floating-point operations of a call, 0 where none are counted; bytes: what a call reads
     and writes at least; see `work` for both. key: what tells it from others. places: which of the
     step's calls of this name they are. again: returns what does it once more, each time with new
-    copies of the operands that it changes. What it changes without saying so, a normalisation's
-    running statistics, is the step's own.
+    copies of the operands that it changes. An undeclared change, of a normalisation's running
+    statistics, is the step's own.
     """
 
     key: object

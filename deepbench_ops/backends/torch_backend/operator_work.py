@@ -21,7 +21,7 @@ except ImportError:  # before torch 2.1, which counts none itself
 
 def flops(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: object) -> float:
     """Return the floating-point operations of a call: by our own count where torch has none or a
-    wrong one, else by torch's, 0 where nobody counts."""
+    wrong one, else by torch's, 0 where neither counts."""
     own = OWN.get(_name(func))
     if own is not None:
         return float(own(*args))
@@ -32,10 +32,9 @@ def flops(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: objec
 def moved(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: object) -> float:
     """Return the bytes that a call reads and writes at least.
 
-    What it changes is read and written, but for what it overwrites. Of a table it reads the rows
-    that are looked up, or all of it where they would be more. Numbers that are repeated without
-    lying in memory again count once. What looks at its operand in another way, or makes room for
-    something, moves nothing.
+    Changed operands are read and written, overwritten ones only written. Of a table it reads the
+    rows that are looked up, or all of it where they would be more. Numbers that are repeated
+    without lying in memory again count once. Views and operations that only make room move nothing.
     """
     if _moves_nothing(func):
         return 0.0
@@ -114,7 +113,7 @@ PICKING = ("embedding", "index", "index_select", "gather")
 """Lookups that return every number which they read."""
 OVERWRITING = ("copy_", "fill_", "zero_", "bernoulli_", "normal_", "uniform_")
 SHAPED = ("empty_like", "ones_like", "zeros_like", "full_like", "rand_like", "randn_like")
-"""What asks its operand for its shape alone; so does all whose name begins with new_."""
+"""Operations that need only the shape of their operand, as do all whose names begin with new_."""
 ROOM = ("empty", "new_empty", "_unsafe_view")
 """Beginnings of the names of what makes room and of what torch does not call a view but is one."""
 

@@ -1,7 +1,7 @@
-"""Which code of which library computes: torch does not say, so oneDNN's own log is read.
+"""The library code that computes: torch does not name it, so oneDNN's own log is read.
 
-A release that is faster than the last one has often only chosen another primitive. oneDNN prints
-what it runs on C's standard output, when told to: that is diverted for a single call.
+A release that is faster than the last one has often only chosen another primitive. With a setting,
+oneDNN prints its primitives on C's standard output: that is diverted for a single call.
 """
 
 import ctypes

@@ -2,10 +2,10 @@
 
 torch: quantised where it is exported, for compiling (PT2E of torchao, its quantiser for x86);
 convolutions and linear layers take int8, and what lies between them that can. ONNX Runtime: its own
-quantisation, static for pictures and dynamic for all else, as its documentation recommends. What is
-static is calibrated on inputs of the same kind, which are not those that are timed. Both tools
-recommend 7 bits instead of 8, of activations here and of weights there, for processors that would
-otherwise cut sums off (`vnni`), and are told so on these.
+quantisation, static for pictures and dynamic for all else, as its documentation recommends. Static
+quantisation is calibrated on inputs of the same kind, which are not those that are timed. Both
+tools recommend 7 bits instead of 8, of activations here and of weights there, for processors that
+would otherwise cut sums off (`vnni`), and are set so there.
 """
 
 import logging
@@ -70,7 +70,8 @@ def packed() -> Any:
 
 
 def of_file(network: Path, batches: Batches) -> Path:
-    """Return the file of the quantised network, calibrated on batches, beside that of an ONNX one.
+    """Return the file of the quantised network, calibrated on batches, in the folder of the ONNX
+    file.
 
     Raises Unsupported for one that the tool cannot take in one piece.
     """
@@ -105,15 +106,16 @@ def kind(inputs: Sequence[Tensor]) -> str:
 
 
 def bits() -> str:
-    """Return in how many bits either tool is told to hold what it quantises, in words."""
+    """Return the number of bits that either tool quantises to, in words."""
     return "8 bits" if vnni.adds_in_32_bits() else "7 of 8 bits, for want of VNNI"
 
 
 class Feeds:
-    """What ONNX Runtime calibrates with: one batch after the other, and then None."""
+    """Reader of calibration data for ONNX Runtime: one batch after the other, and then None."""
 
     def __init__(self, feeds: Sequence[dict[str, Any]]) -> None:
         self._left = iter(feeds)
 
     def get_next(self) -> dict[str, Any] | None:
+        """Return the next batch, None after the last."""
         return next(self._left, None)

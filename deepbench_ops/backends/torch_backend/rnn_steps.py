@@ -6,7 +6,7 @@ for an LSTM, six for a GRU. `bench/rnn_steps.py` holds them against other ways t
 
 On the way back all that does not depend on the arriving gradient is computed for a block of
 steps at once, as a factor per gate, in the buffer that is to hold the gradients of the products:
-a step then multiplies it by the gradient. What a block touches fits into a core's cache.
+a step then multiplies it by the gradient. The data of a block fit into a core's cache.
 
 Gates lie one after the other in rows of G·H columns, in the order of `rnn_cells.ORDER`.
 """

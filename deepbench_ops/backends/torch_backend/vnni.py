@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 FLAG = re.compile(r"\bavx(512)?_vnni\b")
-"""What processors call the instruction."""
+"""Names of the instruction among a processor's flags."""
 
 
 @cache
