@@ -7,6 +7,7 @@ import pytest
 
 from deepbench_ops.exchange import plausible
 from deepbench_ops.machine import roofs, steadiness
+from deepbench_ops.problems import conv
 
 ROOT = Path(__file__).parent.parent
 FRONT = [
@@ -83,7 +84,7 @@ LIMITS = {
     "not within {:.0%} of": (steadiness.CONFIRMED - 1,),
     "a factor of {:g}, or {:g} robust": (steadiness.LEAST_APART, steadiness.DEVIATIONS),
     "than {:g} times the peak": (roofs.BEYOND,),
-    "1 x 1 {:g} times that": (roofs.FAST_ALGORITHM,),
+    "1 x 1 {:g} times that": (conv.FAST_ALGORITHM,),
     "more than {:g} times the memory": (roofs.BEYOND_CACHES,),
     "{:g} times where the operands are {:g} times": (roofs.BEYOND_MEMORY, roofs.LARGER),
     "more than {:g} times off the median of its own samples": (plausible.ANOTHER_UNIT,),

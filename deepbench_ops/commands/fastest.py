@@ -11,6 +11,7 @@ from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def _nothing(
 
 
 def _row(record: "Record") -> list[str]:
-    scale = 1e9 if record.family == "all_reduce" else 1e12
+    # A rate is bytes per second where a family counts no FLOPs.
+    scale = 1e12 if problem_of(record.family, record.problem_id).flops else 1e9
     ranks = f", {record.ranks} ranks" if record.ranks else ""
     return [
         record.set,

@@ -65,7 +65,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
     Unsupported with the reason where there is nothing to carry the messages, or one call
     would take longer than the limit; DeepbenchError where a sum is wrong or a rank fails.
     """
-    problem = problems.find("all_reduce", problem_id)
+    problem = problems.find(AllReduce.family, problem_id)
     assert isinstance(problem, AllReduce)
     name, device = kernel_run.framework(), kernel_run.device()
     operation.demand_precision(precision)

@@ -32,10 +32,10 @@ def request(
     ids: Sequence[str], elements: Sequence[str], repeats: str | None, timeout: str
 ) -> Request:
     """Read the options that all ways of running share; all seven problems when none is named."""
-    found = [problems.find("all_reduce", id) for id in ids]
+    found = [problems.find(AllReduce.family, id) for id in ids]
     found += [AllReduce(elements=whole("--elements", text)) for text in elements]
     return Request(
-        problems=tuple(found or problems.load("all_reduce")),  # type: ignore[arg-type]
+        problems=tuple(found or problems.load(AllReduce.family)),  # type: ignore[arg-type]
         repeats=None if repeats is None else whole("--repeats", repeats),
         timeout=above_zero("--timeout", timeout),
     )

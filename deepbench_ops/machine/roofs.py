@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
 from deepbench_ops.problems.problem import Problem
@@ -15,11 +14,6 @@ BEYOND = 1.3
 """Factor over its peak that a machine may seem to reach: cards clock above their data sheets, and a
 peak was measured on a machine that was not quite free. Without fast algorithms the highest of
 results/ is 1.25 times (products on epyc-9005-2core)."""
-
-FAST_ALGORITHM = 4.0
-"""Products of the direct method over those of a fast convolution, at most: Winograd
-with tiles of 4 x 4 outputs and filters of 3 x 3. The highest of results/ is 2.5 times the peak
-(3 x 3 on the V100); 1 x 1 filters, which have no fast algorithm, stay below 1.25."""
 
 BEYOND_CACHES = 50.0
 """Factor over the memory's bandwidth that is impossible for operands that fit in a cache. The
@@ -113,24 +107,9 @@ def asked(key: ResultKey) -> tuple[str, float]:
 
 @cache
 def fast_factor(key: ResultKey) -> float:
-    """Return how many times fewer operations than are counted a library may need.
-
-    Filters larger than 1 x 1 have fast algorithms; of others the products with the zeros of a
-    padding can be left out. Whole networks hold convolutions of both kinds.
-    """
+    """Return the FLOPs that are counted over the fewest that an algorithm needs."""
     problem, _, _ = _named(key)
-    if not isinstance(problem, Conv):
-        return FAST_ALGORITHM if problem.family == "model" else 1.0
-    if problem.r * problem.s > 1:
-        return FAST_ALGORITHM
-    inside = _inside(problem.w, problem.pad_w, problem.stride_w, problem.q)
-    inside *= _inside(problem.h, problem.pad_h, problem.stride_h, problem.p)
-    return problem.p * problem.q / max(inside, 1)
-
-
-def _inside(size: int, pad: int, stride: int, outputs: int) -> int:
-    """Return how many outputs along one axis see the image through a filter of 1, not padding."""
-    return sum(0 <= stride * place - pad < size for place in range(outputs))
+    return problem.fast_factor
 
 
 @cache

@@ -10,6 +10,11 @@ from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
 WRITTEN = {"forward": "output", "backward_data": "images", "backward_weights": "filters"}
 """The tensor that each pass writes, itself or its gradient; it reads the other two."""
 
+FAST_ALGORITHM = 4.0
+"""Products of the direct method over those of a fast convolution, at most: Winograd
+with tiles of 4 x 4 outputs and filters of 3 x 3. The highest of results/ is 2.5 times the peak
+(3 x 3 on the V100); 1 x 1 filters, which have no fast algorithm, stay below 1.25."""
+
 
 @dataclass(frozen=True)
 class Conv(Problem):
@@ -133,6 +138,19 @@ class Conv(Problem):
         """n, the images of the batch."""
         return self.n
 
+    @property
+    def fast_factor(self) -> float:
+        """FAST_ALGORITHM for filters larger than 1 x 1.
+
+        For 1 x 1 filters all outputs over those that see the image: products with the zeros of the
+        padding can be left out.
+        """
+        if self.r * self.s > 1:
+            return FAST_ALGORITHM
+        rows = _inside(self.h, self.pad_h, self.stride_h, self.p)
+        columns = _inside(self.w, self.pad_w, self.stride_w, self.q)
+        return self.p * self.q / max(rows * columns, 1)
+
     def traffic(self) -> tuple[int, int]:
         """Images and filters read once, the output written once: the forward pass.
 
@@ -159,3 +177,8 @@ class Conv(Problem):
             "filters": self.k * self.c * self.r * self.s,
             "output": self.n * self.k * self.p * self.q,
         }
+
+
+def _inside(size: int, pad: int, stride: int, outputs: int) -> int:
+    """Return how many outputs along one axis see the image through a filter of 1, not padding."""
+    return sum(0 <= stride * place - pad < size for place in range(outputs))

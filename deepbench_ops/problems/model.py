@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import ClassVar
 
+from deepbench_ops.problems.conv import FAST_ALGORITHM
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import APART, Problem, computed
 from deepbench_ops.problems.suggestions import unknown
@@ -106,6 +107,11 @@ class Model(Problem):
         if not _trains(operation):
             return super().flops_of(operation)
         return float(self.network.step_once * self.threads + self.network.step * self.items)
+
+    @property
+    def fast_factor(self) -> float:
+        """That of convolutions with filters larger than 1 x 1, which networks hold."""
+        return FAST_ALGORITHM
 
     def traffic(self) -> tuple[int, int]:
         """Weights once, what is given and looked up once; what comes out once."""

@@ -159,6 +159,11 @@ class Problem(ABC):
         """Bytes that one of the `operations` cannot avoid moving at the precision `name`."""
         return self.bytes(name)
 
+    @property
+    def fast_factor(self) -> float:
+        """`flops` over the fewest operations that a known algorithm needs; 1 where it needs all."""
+        return 1.0
+
     def intensity(self, name: str) -> float:
         """FLOP per byte at the precision of that name, the x-axis of a roofline."""
         return self.flops / self.bytes(name)
