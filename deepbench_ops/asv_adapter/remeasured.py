@@ -133,7 +133,7 @@ class _Judge:
             try:
                 self._judge = Judge.of(self.path.parent)
             except DeepbenchError:  # of another release, whose damage keeps no result from the disk
-                beside = measurements.beside(self.path)
+                beside = measurements.file_of(self.path)
                 self._judge = Judge({beside.name: File.read(beside)} if beside.exists() else {})
         return self._judge
 

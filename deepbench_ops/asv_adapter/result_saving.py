@@ -128,7 +128,7 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
                 one["fingerprint"]["asv"] = asv.__version__
         with atomic.together() as ready:
             result_files.write(ready(path), results, save)
-            measurements.add(measurements.beside(path), records, run.appending, ready)
+            measurements.add(measurements.file_of(path), records, run.appending, ready)
         written.append(path)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
@@ -145,7 +145,9 @@ def _reason(error: Exception) -> str:
 def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         rm(self, result_dir)
-        measurements.beside(Path(result_dir) / results_fields.path_of(self)).unlink(missing_ok=True)
+        measurements.file_of(Path(result_dir) / results_fields.path_of(self)).unlink(
+            missing_ok=True
+        )
 
     return wrapped
 

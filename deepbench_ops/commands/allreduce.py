@@ -27,7 +27,7 @@ ALGORITHMS = "; ".join(
     metavar="T",
     default=transport.NAMES[0],
     show_default=True,
-    help=f"What carries the messages: {', '.join(transport.NAMES)}.",
+    help=f"The library that carries the messages: {', '.join(transport.NAMES)}.",
 )
 @click.option(
     "--algorithm",

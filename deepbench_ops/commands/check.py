@@ -91,9 +91,11 @@ def check(
 
     def rows() -> Iterator["Row"]:
         if in_one := [family for family in chosen if family != AllReduce.family]:
-            yield from sweep.rows(*places, in_one, kinds, threads=count, tell=tell, layouts=lying)
+            yield from sweep.rows(
+                *places, in_one, kinds, threads=count, tell=show_step, layouts=lying
+            )
         if AllReduce.family in chosen:
-            yield from between_processes.rows(*places, kinds, tell=tell, layouts=lying)
+            yield from between_processes.rows(*places, kinds, tell=show_step, layouts=lying)
 
     writers: dict[str, Callable[[Iterable[Row]], Iterable[Row]]] = {
         "table": partial(print_table, *wanted),
@@ -121,7 +123,7 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def tell(step: str) -> None:
+def show_step(step: str) -> None:
     """Show the step of the check on a terminal."""
     progress.show(f"checking: {step} ...")
 

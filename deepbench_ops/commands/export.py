@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--format",
     "form",
     type=click.Choice(["xlsx", "csv", "json", "parquet"]),
-    help="What is written (default: by the ending of FILE).",
+    help="The form of the file (default: by the ending of FILE).",
 )
 @results_folder
 def export(
@@ -93,7 +93,7 @@ def export(
 
 
 def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
-    """Write what workbooks have sheets for: to `output`, or each set to a file of its own."""
+    """Write workbooks: all to `output`, or each set to a file of its own."""
     from deepbench_ops.analysis import settings
     from deepbench_ops.asv_adapter import published_results
     from deepbench_ops.exchange import workbook_writer

@@ -181,7 +181,7 @@ def _cells(one: Publication, results: Path) -> Iterator[str]:
     for timing in one.disagreeing:
         yield (
             f"{one.source}: {timing.place} gives {timing.seconds:g} s, which does not fit the FLOPS"
-            " printed beside it; the time counts"
+            " printed next to it; the time counts"
         )
     beyond = corrections.impossible(one.values, one.machine.peaks)
     path = filing.path_of(results, one)

@@ -39,7 +39,7 @@ WARM_UP = 0.2
     type=click.Choice(EXECUTION.values),
     default=EXECUTION.usual,
     show_default=True,
-    help="What runs it.",
+    help="The way it is run.",
 )
 @device_option
 @click.option(

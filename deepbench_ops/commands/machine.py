@@ -84,7 +84,7 @@ def machine(
     if no_measure:
         return
     say_settings()
-    tell("what a setting of OpenBLAS costs numpy here")
+    show_step("cost of a setting of OpenBLAS for numpy")
     from deepbench_ops.measure import blas_cost
 
     costs = blas_cost.lines()  # first: frameworks do not like the forks
@@ -92,7 +92,7 @@ def machine(
     from deepbench_ops.machine.survey import Renewed, survey
 
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
-    found = survey(identity["machine"], count, old, renewed, tell, note)
+    found = survey(identity["machine"], count, old, renewed, show_step, note)
     show_profile(found)
     with locks.results(results, doing="deepbench machine"):
         if profile.read(results, found.machine) != old:
@@ -121,8 +121,8 @@ def confirm(yes: bool) -> None:
         raise DeepbenchError("nothing written")
 
 
-def tell(step: str) -> None:
-    """Say what is being measured, apart from the output proper."""
+def show_step(step: str) -> None:
+    """Print the step that is being measured to standard error."""
     click.echo(f"measuring: {step} ...", err=True)
 
 

@@ -27,7 +27,7 @@ SHORT = {"training": "train", "inference_server": "server", "inference_device": 
     "--published-only",
     "unlisted",
     is_flag=True,
-    help="What result workbooks time and no list has, instead of the lists.",
+    help="Problems that result workbooks time and no list has, instead of the lists.",
 )
 @printed_as("table", "csv", "json")
 def problems(

@@ -308,4 +308,8 @@ def _disturbed(found: dict[str, Any]) -> str:
         )
     if found["processes_apart"] > RESTLESS:
         return f"the processes lie {found['processes_apart']:.0%} apart; time it again"
-    return "no" if found["calibrated"] else "cannot be told without a nominal reading"
+    return (
+        "no"
+        if found["calibrated"]
+        else "unknown without a nominal reading: deepbench machine takes one"
+    )

@@ -268,7 +268,7 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
     """Merge a submitted result with what is there, `empty` where nothing is; return whether that
     changed anything."""
     path = results / results_fields.path_of(empty)
-    records_path = measurements.beside(path)
+    records_path = measurements.file_of(path)
     filed = result_files.whole(path) if path.exists() else empty
     before = _points(filed)
     had = raw.by_point(raw.load(records_path)[1])
@@ -312,7 +312,7 @@ def _packed(
     if filed.commit_hash not in releases:
         raise DeepbenchError(f"{path}: its release is not in the release table")
     release = releases[filed.commit_hash]
-    facts, records = raw.load(measurements.beside(path))
+    facts, records = raw.load(measurements.file_of(path))
     slips = corrections.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
     for key, point in _points(filed).items():

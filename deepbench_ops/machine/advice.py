@@ -12,7 +12,7 @@ def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[
 
     facts: the fingerprint's. load: processes that wanted a processor before anything was
     measured. stolen: share of processor time that went to other tenants meanwhile, None where
-    nothing tells.
+    the system does not report it.
     """
     found = []
     governor = facts.get("governor", "")
@@ -47,7 +47,7 @@ def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[
 
 
 def processor_time(path: Path = Path("/proc/stat")) -> tuple[float, float] | None:
-    """Return (stolen, all) processor time since the start, None where nothing tells."""
+    """Return (stolen, all) processor time since the start, None where it is not known."""
     try:
         name, *ticks = path.read_text().splitlines()[0].split()
     except (OSError, IndexError, ValueError):

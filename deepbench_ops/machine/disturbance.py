@@ -22,7 +22,7 @@ class Usage:
 
 
 def usage(path: Path = Path("/proc/stat"), cores: Iterable[int] | None = None) -> Usage | None:
-    """Return the usage so far; None where the system does not tell."""
+    """Return the usage so far; None where the system does not report it."""
     try:
         own = os.sched_getaffinity(0) if cores is None else set(cores)
         lines = [line.split() for line in path.read_text().splitlines() if line.startswith("cpu")]

@@ -75,7 +75,7 @@ class Judge:
 
     def file(self, result: Path) -> File:
         """Return the measurements of an asv result file; nothing where it has none."""
-        return self.files.get(measurements.beside(result).name, NOTHING)
+        return self.files.get(measurements.file_of(result).name, NOTHING)
 
     def reason(self, records: Sequence[Record], key: ResultKey, seconds: float, device: str) -> str:
         """Return why a point of this machine is unsteady; see the function."""

@@ -24,7 +24,7 @@ MORE_SECONDS = 10.0
 TRIAD_SECONDS = 1.0
 
 DISAGREE = 1.1
-"""Two passes whose best differ by more tell of a disturbance: on a quiet machine they differ by a
+"""Two passes whose best differ by more were disturbed: on a quiet machine they differ by a
 few percent."""
 
 NOMINAL_SECONDS = 1.0
@@ -40,7 +40,7 @@ MUCH = 1.1
 MEASURED = "measured:"
 KEPT = ", kept from "
 
-Tell = Callable[[str], None]
+Say = Callable[[str], None]
 
 
 def ignore(_: str) -> None:
@@ -60,8 +60,8 @@ def survey(
     threads: int,
     old: Profile | None,
     renewed: Renewed = Renewed(),
-    tell: Tell = print,
-    warn: Tell = ignore,
+    say: Say = print,
+    warn: Say = ignore,
 ) -> Profile:
     """Measure this machine on `threads` threads, and its accelerators where it has some.
 
@@ -73,22 +73,22 @@ def survey(
     profile stays where it is the higher measured one, since the machine has reached it and may be
     disturbed, or lack a framework, today; one of a data sheet stays where nothing could be
     measured. `renewed` names exceptions.
-    tell: called with a line before each long step. warn: called with a line for each doubt.
+    say: called with a line before each long step. warn: called with a line for each doubt.
     """
     facts = detect.facts()
-    tell("nothing yet: frameworks are being loaded")
+    say("nothing yet: frameworks are being loaded")
     devices = [device for device in backends.DEVICES if _here(device, facts, threads)]
     started, watch = time.perf_counter(), Watch()
     passes: list[dict[str, dict[str, Figure]]] = []
     for place, which in enumerate(("first", "second")):
         measured = {}
         for number, device in enumerate(devices):
-            tell(f"large GEMMs and bandwidth on {device}, {which} pass")
+            say(f"large GEMMs and bandwidth on {device}, {which} pass")
             latest = started + LATEST_GEMM[place] + number * MORE_SECONDS
             gemms = peaks.gemm_peaks(device, threads, latest)
             measured[device] = {**gemms, peaks.BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
-    tell("yardsticks")
+    say("yardsticks")
     nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     standing = None if renewed.peaks else old
@@ -112,7 +112,7 @@ def survey(
 AGAIN = "Run this command again when the machine is quiet: the higher peaks stay"
 
 
-def best_of(passes: list[dict[str, Figure]], warn: Tell) -> dict[str, Figure]:
+def best_of(passes: list[dict[str, Figure]], warn: Say) -> dict[str, Figure]:
     """Return the best of each figure's passes; `warn` of those that disagree."""
     found = {}
     for name in passes[0]:
@@ -160,7 +160,7 @@ def yardsticks(
     threads: int,
     old: Profile | None,
     renew: bool,
-    warn: Tell = ignore,
+    warn: Say = ignore,
     devices: Iterable[str] = (yardstick.PROCESSOR,),
 ) -> dict[str, dict[str, Figure]]:
     """Return seconds per unit by thread count and kind; those of `devices` that are not yet known
@@ -178,7 +178,7 @@ def yardsticks(
     return kept
 
 
-def _kinds(device: str, warn: Tell) -> tuple[str, ...]:
+def _kinds(device: str, warn: Say) -> tuple[str, ...]:
     """Return the kinds of a device's yardstick, none of one that cannot be used, with a warning."""
     try:
         return yardstick.kinds(device)
@@ -187,7 +187,7 @@ def _kinds(device: str, warn: Tell) -> tuple[str, ...]:
         return ()
 
 
-def _nominal(kind: str, threads: int, warn: Tell) -> Figure:
+def _nominal(kind: str, threads: int, warn: Say) -> Figure:
     try:
         seconds, agree = agreed(lambda: yardstick.nominal(kind, threads, NOMINAL_SECONDS))
         work = yardstick.description(kind, threads)
@@ -214,7 +214,7 @@ def agreed(
 
 
 def _kept(
-    measured: Mapping[str, Figure], old: Profile | None, device: str, warn: Tell
+    measured: Mapping[str, Figure], old: Profile | None, device: str, warn: Say
 ) -> dict[str, Figure]:
     """Return the measured figures of a device, or those of the old profile where they stay."""
     former = kept_figures(old, device)

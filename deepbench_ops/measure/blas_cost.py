@@ -88,7 +88,7 @@ def lines(python: str = sys.executable) -> list[str]:
     try:
         found = cost(python)
     except DeepbenchError as reason:
-        return [f"what a setting of OpenBLAS costs is not measured: {reason}"]
+        return [f"the cost of a setting of OpenBLAS is not measured: {reason}"]
     return found.lines if found else ["numpy has no OpenBLAS of its own here that could be set"]
 
 

@@ -94,7 +94,7 @@ def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
 
 
 def _best_of_some(kernel: Kernel) -> float:
-    """Return the seconds of the fastest of a few calls; the slow ones tell of other processes."""
+    """Return the seconds of the fastest of a few calls; other processes slow some down."""
     best, spent, calls = float("inf"), 0.0, 0
     least = ((2, PATIENCE_SECONDS), (3, LONG_SECONDS), (PROBE_CALLS, PROBE_SECONDS))
     while any(calls < count and spent < limit for count, limit in least):

@@ -66,7 +66,7 @@ def readings() -> dict[str, float]:
 
 
 def silicon() -> str:
-    """Return family, model and stepping of the processor as "25/17/1", "" where nothing tells.
+    """Return family, model and stepping of the processor as "25/17/1", "" where it is not known.
 
     Clouds hide which model is behind a name, and lend different ones under the same.
     """

@@ -54,12 +54,12 @@ class LiveWorker:
 
         Raises DeepbenchError with the worker's own reason when it answers with an error.
         """
-        self.tell(**command)
+        self.send(**command)
         answer = self.go_on()
         assert answer is not None
         return answer
 
-    def tell(self, **command: object) -> None:
+    def send(self, **command: object) -> None:
         """Give the worker a command, which it reads when it goes on."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended: the missing answer will show that

@@ -10,7 +10,7 @@ where the nominal reading belongs to the machine's profile. Raw seconds and yard
 are kept next to it, so that a reader can undo the calibration.
 
 While the yardstick reads far above nominal the machine is *disturbed*: a core has gone to
-somebody else, say. Kernels lose more or less by that than the yardstick does, according to how
+another process, say. Kernels lose more or less by that than the yardstick does, according to how
 they share their work, so such slices are put aside and taken again, for as long as patience
 lasts, the kernel's and the run's (see `patience`).
 """

@@ -37,7 +37,7 @@ class WorkerFailed(DeepbenchError):
 
 def ask(worker: LiveWorker, **command: object) -> dict[str, float]:
     """Return a worker's answer to a command. Raises WorkerFailed."""
-    worker.tell(**command)
+    worker.send(**command)
     answer = _answer(worker, LIMIT_SECONDS)
     if answer is None:
         raise WorkerFailed.silent(worker)
@@ -64,7 +64,7 @@ def in_turns(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]
     found: dict[int, float] = {}
     failed: dict[int, WorkerFailed] = {}
     for worker, number in zip(workers, calls, strict=True):
-        worker.tell(do="slice", calls=number)
+        worker.send(do="slice", calls=number)
     while missing := [index for index in range(len(workers)) if index not in {*found, *failed}]:
         for index in missing:
             woken = time.monotonic()

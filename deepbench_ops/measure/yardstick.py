@@ -242,7 +242,7 @@ def _wheel_version() -> str:
         return importlib.metadata.version(WHEEL)
     except importlib.metadata.PackageNotFoundError:
         raise DeepbenchError(
-            f"the yardstick needs {WHEEL}=={WHEEL_VERSION}: pip install it beside the framework"
+            f"the yardstick needs {WHEEL}=={WHEEL_VERSION}: pip install it next to the framework"
         ) from None
 
 

@@ -20,7 +20,7 @@ class Rule:
     oldest: str
     companions: tuple[str, ...] = ()
     on_request: bool = True
-    """Whether it is a large install, made only when somebody asks for it."""
+    """Whether it is a large install, made only on request."""
     same: str = ""
     """A companion of the same minor version, not above the framework's and hardly below."""
     nightly: str = ""

@@ -273,7 +273,7 @@ def alone(folder: Path, name: str) -> Iterator[None]:
 
 
 def index_options(release: Release) -> tuple[str, ...]:
-    """Return what tells pip of the release's own index: of one on disk, a folder of wheels."""
+    """Return pip's options for a release's own index, which may be a folder of wheels."""
     if not release.index:
         return ()
     option = "--find-links" if release.index.startswith("file:") else "--extra-index-url"
@@ -281,11 +281,11 @@ def index_options(release: Release) -> tuple[str, ...]:
 
 
 def last_word(output: str) -> str:
-    """Pick the line that tells a person what went wrong from the output of pip or Python."""
+    """Return the line with the reason of a failure from the output of pip or Python."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    told = [line for line in errors if not line.startswith("ResolutionImpossible")]
-    word = (told or errors or lines or ["it said nothing"])[-1]
+    reasons = [line for line in errors if not line.startswith("ResolutionImpossible")]
+    word = (reasons or errors or lines or ["it said nothing"])[-1]
     if any(line.startswith("WARNING: Retrying") for line in lines):
         word = f"the package index could not be reached; {word}"
     return word

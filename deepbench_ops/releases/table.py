@@ -46,7 +46,7 @@ class Release:
     date: datetime.date
     pins: tuple[str, ...] = ()
     on_request: bool = False
-    """A large install: measured only when somebody asks for it."""
+    """A large install: measured only on request."""
     index: str = ""
     """A further package index that holds this release; empty for pip's own configuration."""
 

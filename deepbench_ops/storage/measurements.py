@@ -24,7 +24,7 @@ SUFFIX = ".measurements.jsonl"
 Record = dict[str, Any]
 
 Identity = tuple[str, tuple[str, ...], float]
-"""Tells records apart: benchmark, parameters and when the measurement began, to the millisecond."""
+"""The identity of a record: benchmark, parameters, and its start to the millisecond."""
 
 _filed: set[tuple[Path, Identity]] = set()
 """Records that this process has filed, and where: those of its later rounds join them."""
@@ -34,7 +34,7 @@ _whole: dict[Path, tuple[int, int]] = {}
 again."""
 
 
-def beside(result: Path) -> Path:
+def file_of(result: Path) -> Path:
     """Return the measurements' file of an asv result file."""
     return result.with_name(result.name.removesuffix(".json") + SUFFIX)
 
@@ -109,10 +109,10 @@ def conditions(path: Path) -> dict[str, str]:
     return agreed([each for each in found if "ranks" not in each] or found)
 
 
-def agreed(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return what all of several conditions say."""
-    first = told[0] if told else {}
-    return {name: text for name, text in first.items() if all(o.get(name) == text for o in told)}
+def agreed(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the facts that are the same in several fingerprints."""
+    first = several[0] if several else {}
+    return {name: text for name, text in first.items() if all(o.get(name) == text for o in several)}
 
 
 def level(entry: Record) -> float:
@@ -161,7 +161,7 @@ def add(
 
 def is_of_this_run(result: Path, entry: Record) -> bool:
     """Whether this process has filed a record of an asv result file."""
-    return (beside(result), _identity(entry)) in _filed
+    return (file_of(result), _identity(entry)) in _filed
 
 
 def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Record]) -> None:

@@ -39,7 +39,7 @@ class Run:
             stored = Results.load(str(self.path))
             records = self.remeasured.settle(self.path, results, stored, records, last)
         results.save(str(self.path.parents[1]))
-        measurements.add(measurements.beside(self.path), records)
+        measurements.add(measurements.file_of(self.path), records)
 
     def record(self, number, seconds, reading):
         """The raw record of one round."""
@@ -61,7 +61,7 @@ class Run:
     @property
     def starts(self):
         """When the records that are stored began."""
-        _, found = measurements.load(measurements.beside(self.path))
+        _, found = measurements.load(measurements.file_of(self.path))
         return [entry["started_at"] for entry in found]
 
 

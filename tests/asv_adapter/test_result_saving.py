@@ -259,7 +259,7 @@ def test_records_are_filed_beside_their_result(tmp_path):
     """Raw seconds and the fingerprint land beside the result that was saved with them."""
     record.write(a_record("a", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
-    facts, found = measurements.load(measurements.beside(path))
+    facts, found = measurements.load(measurements.file_of(path))
     assert [entry["seconds"] for entry in found] == [[0.5]]
     assert facts[found[0]["fingerprint"]] == {"cpu": "abacus", "threads": "2", "asv": "0.6.6"}
 
@@ -314,13 +314,13 @@ def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
     save(tmp_path, [float("nan")] * 3)
     record.write(a_record("b", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
-    _, found = measurements.load(measurements.beside(path))
+    _, found = measurements.load(measurements.file_of(path))
     assert [entry["params"][0] for entry in found] == ["b"]
 
 
 def with_a_record(folder):
     """The records beside a saved result, one of them, and what the next run begins with."""
-    beside = measurements.beside(save(folder, [1.0, 2.0, 3.0]))
+    beside = measurements.file_of(save(folder, [1.0, 2.0, 3.0]))
     measurements.add(beside, [a_record("a", [9.0], 1.0)])
     end_process()
     return beside, loaded(folder)

@@ -121,7 +121,7 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
 
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
-    """Disk use is told by release, and gone after a clean; the table stays."""
+    """Disk use is listed by release, and gone after a clean; the table stays."""
     (tmp_path / "inside").mkdir()
     monkeypatch.chdir(tmp_path / "inside")
     folder = tmp_path / ".asv" / "env" / "numpy-1.0.0"

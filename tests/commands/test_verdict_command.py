@@ -105,7 +105,7 @@ def judged(given, each=False):
 
 
 def test_most_of_a_framework_is_one_cause():
-    """Ten of twelve kernels that change together are told in one line."""
+    """Ten of twelve kernels that change together are one line."""
     (cause,) = judged(several(STEP, 10) + several(FLAT, 12)[10 * 8 :])
     assert ("framework", 10, 12, True) == (
         cause.scope,
@@ -117,7 +117,7 @@ def test_most_of_a_framework_is_one_cause():
 
 
 def test_most_of_a_family_and_single_kernels():
-    """All of one precision is a family; two of another are told one by one."""
+    """All of one precision is a family; two of another are listed one by one."""
     (family, *single) = judged(
         several(STEP, 6)
         + several(FLAT, 20, precision="int8")[2 * 8 :]
@@ -393,7 +393,7 @@ def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
 
 
 def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypatch):
-    """One that two sets list is one of them, and is told of once."""
+    """One that two sets list is one of them, and is listed once."""
     listed = [("m35_n8457_k1760_NN", "training"), ("m35_n8457_k1760_NN", "inference_server")]
     listed += [(f"m{m}_n8457_k1760_NN", "training") for m in (64, 128, 256)]
     (cause,) = judged([one for name, set in listed for one in line(STEP, problem=name, set=set)])
@@ -405,7 +405,7 @@ def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypat
 
 
 def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
-    """What was measured is not measured again; once all is told, nothing is kept."""
+    """What was measured is not measured again; once all is printed, nothing is kept."""
     (cause,) = judged(line(STEP))
     rounds = [[(1.0, 1.2 + noise)] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
     numbers = []
@@ -458,7 +458,7 @@ def test_rounds_on_other_threads_are_measured_anew(same_release, monkeypatch):
 
 
 def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
-    """An install that fails, or an all-reduce: the reason is told, and nothing is dropped."""
+    """An install that fails, or an all-reduce: the reason is printed, and nothing is dropped."""
     (cause,) = judged(line(STEP))
     (ranks,) = judged(line(STEP, ranks=2))
 

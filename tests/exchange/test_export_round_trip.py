@@ -270,7 +270,7 @@ def measured_under(results: Path, *texts: str | None) -> None:
         entries.append({"benchmark": "gemm.Training.kernel_forward", "params": params})
         entries[-1] |= {"seconds": [1.2], "yardstick": [], "started_at": 1.0 + place}
         entries[-1] |= {"fingerprint": str(place)}
-    measurements.write(measurements.beside(result), facts, entries)
+    measurements.write(measurements.file_of(result), facts, entries)
 
 
 UNDER = ["OPENBLAS_CORETYPE=Haswell", "'XLA_FLAGS=-a -b'", "", None]

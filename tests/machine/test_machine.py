@@ -155,7 +155,7 @@ def test_a_broken_profile_is_one_line(tmp_path, content):
     ("described", "found"), [("26/2/1", "26/2/1"), ("", "26/2/1"), ("26/2/1", "")]
 )
 def test_the_same_or_an_unknown_processor_goes_on(described, found):
-    """Where either side does not tell its processor there is nothing to refuse."""
+    """Where the processor of either side is unknown there is nothing to refuse."""
     known = Profile("box", facts={"processor": described})
     assert profile.refuse_another(known, found) is None
     assert profile.refuse_another(None, found) is None
@@ -372,7 +372,7 @@ def test_nominal_readings_are_kept(read_yardsticks):
 
 @pytest.mark.parametrize(("version", "renew"), [("older", False), (None, True)])
 def test_nominal_readings_are_renewed_on_request_or_new_workloads(read_yardsticks, version, renew):
-    """Asked to renew, or when the workloads changed, every reading is taken anew."""
+    """Asked to renew, or when the workloads changed, every reading is taken again."""
     old = old_profile(version or survey.yardstick.VERSION)
     found = survey.yardsticks(2, old, renew)
     assert [1.0, 1.0] == [found["2"][kind].value for kind in ("compute", "memory")]
@@ -530,7 +530,7 @@ def test_usage_is_of_the_processors_that_may_be_used(tmp_path):
 def test_a_real_neighbour_is_seen():
     """A process that keeps a core busy for a second."""
     if disturbance.usage() is None:
-        pytest.skip("this system does not tell who uses its processors")
+        pytest.skip("this system does not report the use of its processors")
     watch = disturbance.Watch()
     spinning = "import time\nend = time.time() + 8\nwhile time.time() < end: pass"
     with subprocess.Popen([sys.executable, "-c", spinning]) as neighbour:
@@ -574,7 +574,7 @@ def test_the_command_warns_of_a_changed_identity(home):
 
 @pytest.mark.parametrize("arguments", [["--name", "box"], ["--name", "a/b", "--yes"]])
 def test_the_command_fails_in_one_line(home, arguments):
-    """Nobody to ask, or a bad name: one line, exit 2, nothing written."""
+    """No one to ask, or a bad name: one line, exit 2, nothing written."""
     status, _, err = deepbench("machine", *arguments)
     assert 2 == status
     assert err.startswith("deepbench: error: ")
@@ -593,12 +593,12 @@ def test_a_broken_profile_is_not_replaced(home):
 
 
 def test_the_profile_of_another_processor_is_not_replaced(home):
-    """A machine lent under an earlier one's name is told to take its own."""
+    """A machine lent under an earlier one's name is asked to take its own."""
     path = profile.write(home / "results", Profile("box", facts={"processor": "1/2/3"}))
     before = path.read_text()
     status, _, err = deepbench("machine", "--name", "box", "--yes")
     if not fingerprint.silicon():
-        pytest.skip("this system does not tell family, model and stepping of its processor")
+        pytest.skip("this system does not report family, model and stepping of its processor")
     assert (2, 1, before) == (status, len(err.splitlines()), path.read_text())
     assert "--name NAME" in err
     assert not (home / ".asv-machine.json").exists()

@@ -1,4 +1,4 @@
-"""Run conditions on request: what an axis changes, and that nothing changes where nobody asked."""
+"""Run conditions on request: what an axis changes, and that nothing changes without a request."""
 
 from pathlib import Path
 

@@ -73,7 +73,7 @@ def test_a_worker_that_dies_is_reported(worker):
 
 
 def test_a_worker_that_died_long_ago_is_reported(worker):
-    """Nobody at the other end of the pipe is told in the same words."""
+    """A closed pipe is reported in the same words."""
     worker._process.kill()
     worker._process.wait()
     with pytest.raises(DeepbenchError, match="ended early"):
@@ -166,22 +166,22 @@ def test_the_ratio_is_the_median_of_the_pairs():
 
 
 def test_the_sides_take_turns_in_being_first(monkeypatch):
-    """Whoever prepares last can be faster for as long as it lives: from round to round that is the
-    other one."""
+    """The worker that prepares last can be faster for as long as it lives, so the other one does in
+    the next round."""
     asked = []
 
     class Side:
         def __init__(self, name):
             self.name = name
 
-        def tell(self, do, **about):
+        def send(self, do, **about):
             asked.append((do, self.name))
 
         def go_on(self, seconds=None):
             return {"seconds": 0.01, "stoppable": False}
 
         def ask(self, **command):
-            self.tell(**command)
+            self.send(**command)
             return self.go_on()
 
     @contextmanager

@@ -91,5 +91,5 @@ def test_unknown_kind_is_refused():
     [(1e9, 1e6, "compute"), (9e8, 1e9, "memory"), (1e6, 1e6, "compute"), (0, 1, "compute")],
 )
 def test_kind_follows_what_a_neighbour_can_slow(flops, bytes_moved, kind):
-    """A copy stands beside kernels held up by memory alone, the sgemm beside all others."""
+    """Kernels bound by memory alone have a copy as yardstick, all others the sgemm."""
     assert yardstick.kind_for(flops, bytes_moved) == kind

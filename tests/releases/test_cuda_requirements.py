@@ -114,7 +114,7 @@ def test_a_build_that_does_not_import_so_is_installed_whole(installed):
 
 @pytest.mark.slow
 def test_a_gpu_that_arrives_makes_such_an_environment_incomplete(installed):
-    """An environment without a GPU's parts is made anew where there is one, and then kept."""
+    """An environment without a GPU's parts is made again where there is one, and then kept."""
     made = installed("1.0.0", {})
     assert made.is_complete()
     whole = installed("1.0.0", {"accelerator": "NVIDIA T4"})

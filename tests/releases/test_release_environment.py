@@ -39,7 +39,7 @@ def released(version: str, *pins: str) -> Release:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A project to install beside releases, standing for this one."""
+    """A project to install next to releases, in place of this one."""
     root = tmp_path_factory.mktemp("project")
     (root / "beside.py").write_text("there = True\n")
     (root / "pyproject.toml").write_text(
@@ -198,7 +198,7 @@ def test_a_package_that_pip_did_not_install_is_refused(monkeypatch, tmp_path):
 
 
 def test_an_interrupted_install_is_done_again(complete):
-    """An environment without its marker counted for nothing and was made anew."""
+    """An environment without its marker counted for nothing and was made again."""
     assert complete.is_complete()
     assert python(complete, "import numpy; print(numpy.__version__)") == "1.0.0"
 
@@ -350,8 +350,8 @@ def test_a_measured_process_is_told_what_it_measures(conf, monkeypatch):
         "print(json.dumps([numpy.__version__, *(os.environ['DEEPBENCH_' + k] for k in keys)]))"
     )
     path = str(Path(conf.env_dir, "numpy-2.0.0").resolve() / "spool")
-    told = json.loads(env.run(["-c", code], env={**os.environ, **env.env_vars}))
-    assert ["2.0.0", "numpy", "numpy-2.0.0", path, "warm"] == told
+    found = json.loads(env.run(["-c", code], env={**os.environ, **env.env_vars}))
+    assert ["2.0.0", "numpy", "numpy-2.0.0", path, "warm"] == found
     assert env.env_vars == {"DEEPBENCH_CACHE": "warm"}
     monkeypatch.setenv("DEEPBENCH_SPOOL", "elsewhere")
     assert json.loads(env.run(["-c", code], env={**os.environ, **env.env_vars}))[3] == "elsewhere"

@@ -134,7 +134,7 @@ def test_frameworks_mix_by_date():
     ],
 )
 def test_a_wrong_row_names_its_line_its_value_and_the_mend(tmp_path, row, expected):
-    """A mistake in a row is told in one line that begins with file and line."""
+    """A mistake in a row is reported in one line that begins with file and line."""
     good = "numpy,0.1.0,2020-01-01,,no,"
     assert f", line 3: {expected}" == refusal(tmp_path, good, row)
 
@@ -155,7 +155,7 @@ def test_an_empty_table_is_refused(tmp_path):
 
 
 def test_a_wrong_header_is_refused(tmp_path):
-    """Columns that are missing or differently named are told before any row is read."""
+    """Columns that are missing or differently named are reported before any row is read."""
     path = tmp_path / "t.csv"
     path.write_text("framework,version\nnumpy,1.0\n", encoding="utf-8")
     with pytest.raises(DeepbenchError, match="line 1: the columns are 'framework,version'"):

@@ -178,7 +178,7 @@ def write_results(folder: Path) -> None:
 
 
 def write_more(folder: Path) -> None:
-    """MORE beside what write_results has written."""
+    """Write MORE next to the files of write_results."""
     names = (BENCHMARK, UNMEASURED, *OTHERS)
     listed = {**{name: benchmark(name) for name in names}, "version": 2}
     (folder / "benchmarks.json").write_text(json.dumps(listed), "utf-8")
@@ -259,7 +259,7 @@ def write_measurements(folder: Path, results: Results, seconds: float, version: 
         *({**raw, "seconds": [off * seconds]} for off in (0.99, 1.01)),
     )
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    measurements.beside(path).write_text(text, "utf-8")
+    measurements.file_of(path).write_text(text, "utf-8")
 
 
 def outcome(seconds: float, off: Sequence[float]) -> BenchmarkResult:
