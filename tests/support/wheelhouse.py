@@ -30,6 +30,24 @@ def repack(folder: Path, name: str) -> Path:
     return _write(folder, name, found.version, files, metadata)
 
 
+def repack_whole(folder: Path, name: str) -> Path:
+    """Write a wheel of a distribution that is installed here, with all its files.
+
+    Its tag fits any Python, and its compiled files this one alone.
+    """
+    found = importlib.metadata.distribution(name)
+    left = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json")
+    files = {
+        str(path): Path(str(found.locate_file(path))).read_bytes()
+        for path in found.files or []
+        if ".." not in path.parts and "__pycache__" not in path.parts and path.name not in left
+    }
+    (metadata,) = (path for path in files if path.endswith(".dist-info/METADATA"))
+    folder.mkdir(parents=True, exist_ok=True)
+    text = files.pop(metadata).decode()
+    return _write(folder, name.replace("-", "_"), found.version, files, text)
+
+
 def stock(folder: Path) -> None:
     """Add what every release's environment holds; the yardstick is a stand-in."""
     folder.mkdir(parents=True, exist_ok=True)
