@@ -80,7 +80,9 @@ def _write(folder: Path, workflow: bool) -> None:
     if workflow:
         text = (FILES / WORKFLOW.name).read_text(encoding="utf-8")
         (folder / WORKFLOW).parent.mkdir(parents=True)
-        (folder / WORKFLOW).write_text(text.replace("VERSION", __version__), encoding="utf-8")
+        (folder / WORKFLOW).write_text(
+            text.replace("==VERSION", f"=={__version__}"), encoding="utf-8"
+        )
 
 
 def _add_history(folder: Path, history: str) -> None:

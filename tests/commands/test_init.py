@@ -1,5 +1,6 @@
 """`deepbench init`: a project folder made whole or not at all, with results on request."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,20 @@ def test_a_repository_may_be_there_already(tmp_path):
     assert tmp_path == project.find(tmp_path)
     text = (tmp_path / new_project.WORKFLOW).read_text()
     assert f"asv_bench_deepbench[track]=={__version__}'" in text
+
+
+def test_the_workflow_calls_commands_that_exist():
+    """It is sound YAML, and its shell lines name commands and options of deepbench."""
+    yaml = pytest.importorskip("yaml", reason="the workflow is YAML")
+    workflow = yaml.safe_load((new_project.FILES / "measure.yml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    text = " ".join(step.get("run", "") for step in steps)
+    called = re.findall(r"deepbench (release [a-z]+|[a-z]+)([^)\n]*)", text)
+    assert {"release update", "select"} == {name for name, _ in called}
+    for name, rest in called:
+        status, out, _ = deepbench(*name.split(), "--help")
+        assert 0 == status
+        assert {*re.findall(r"--[a-z]+", rest)} <= {*re.findall(r"--[a-z]+", out)}
 
 
 @pytest.mark.parametrize(
