@@ -4,6 +4,7 @@ They lie at the top of the repository, which is a project folder itself. A wheel
 deepbench_ops/project_files, for `deepbench init`.
 """
 
+import shutil
 from pathlib import Path
 
 from setuptools import setup
@@ -30,9 +31,14 @@ def project_files() -> list[str]:
 
 
 class BuildWithProjectFiles(build_py):
-    """Copies the project files into a wheel, and lists them for a source archive."""
+    """Copies the project files into a wheel, and lists them for a source archive.
+
+    What an earlier build left behind goes first: a file that is gone must not be in the wheel.
+    """
 
     def run(self) -> None:
+        if not self.editable_mode:
+            shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
         if not self.editable_mode:
             for name in project_files():

@@ -28,7 +28,7 @@ KERNEL = "m35_n700_k2048_NN"
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """A copy of what a build reads, which no earlier build has written to."""
+    """A copy of what a build reads, with a file that an earlier build left behind."""
     folder = tmp_path_factory.mktemp("source")
     for name in (*PACKAGES, "benchmarks"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -42,6 +42,9 @@ def source(tmp_path_factory):
     measured.mkdir()
     (measured / "machine.json").write_text("{}")
     (measured / "one.measurements.jsonl").touch()
+    gone = folder / "build" / "lib" / "deepbench_ops" / "gone.py"
+    gone.parent.mkdir(parents=True)
+    gone.touch()
     return folder
 
 
@@ -73,7 +76,7 @@ def test_the_wheel_holds_every_file_of_the_packages(source, wheel):
     with zipfile.ZipFile(wheel) as archive:
         found = {*archive.namelist()}
     assert set() == files - found
-    assert not [name for name in found if "their-machine" in name]
+    assert not [name for name in found if "their-machine" in name or "gone.py" in name]
     assert wheel.stat().st_size < 5 << 20
 
 
