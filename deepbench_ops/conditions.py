@@ -5,10 +5,14 @@ results distinguish lines by all of them, and take the usual value for one that 
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deepbench_ops.errors import DeepbenchError
+
+VALUE = re.compile("[a-z][a-z0-9_]*")
+"""Of any condition: it becomes part of the names of result files."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Measured and published results alike. Only seconds are stored; rates are derived
 the problem's FLOPs and bytes.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import UTC, date, datetime
@@ -16,7 +15,7 @@ from deepbench_ops import left_out
 from deepbench_ops.analysis import corrections
 from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.results_fields import Results
-from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.garbage import no_collector
 from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.measure import settings
@@ -32,9 +31,6 @@ from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
-
-CONDITION = re.compile("[a-z_]+")
-"""A value of any; what else stands there would come into commands that pages offer."""
 
 USUAL = tuple(condition.usual for condition in CONDITIONS)
 
@@ -254,7 +250,9 @@ def _points(
     variables = result.env_vars
     conditions = {condition.name: condition.of(variables) for condition in CONDITIONS}
     odd = next(
-        (f"{v!r} is no condition" for v in conditions.values() if not CONDITION.fullmatch(v)), ""
+        # Anything else would come into the commands that pages offer.
+        (f"{v!r} is no condition" for v in conditions.values() if not VALUE.fullmatch(v)),
+        "",
     )
     file = judge.file(results_fields.path_of(result))
     for name, key, value, stat, several in results_fields.each(result):

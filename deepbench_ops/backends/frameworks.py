@@ -12,14 +12,13 @@ always there; a framework that runs on a device of another one need not declare 
 """
 
 import pkgutil
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-from deepbench_ops.conditions import DEVICE
+from deepbench_ops.conditions import DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
 
 GROUP = "deepbench.frameworks"
@@ -29,9 +28,6 @@ LAST = 100
 
 OWN = "deepbench"
 """Stands for the distribution of this project."""
-
-DEVICE_NAME = re.compile("[a-z][a-z0-9_]*")
-"""Of a device: it becomes part of the names of result files."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def devices() -> Mapping[str, Device]:
 
 def _devices(framework: str, package: str, origin: str, declared: object) -> tuple[Device, ...]:
     """Return the devices that a package declares; DeepbenchError for a faulty declaration."""
-    if not isinstance(declared, Mapping) or not all(map(DEVICE_NAME.fullmatch, declared)):
+    if not isinstance(declared, Mapping) or not all(map(VALUE.fullmatch, declared)):
         raise DeepbenchError(
             f'DEVICES is {declared!r}: write a mapping such as {{"toy0": "toy0_yardstick"}}, with'
             " names of lower-case letters, digits and underscores"

@@ -9,10 +9,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from deepbench_ops.problems.problem import Problem, Sheets, Table
 from deepbench_ops.problems.tables import TYPES, size_names
 
-SHEETS = {name: kind.sheets for name, kind in TYPES.items() if kind.sheets is not None}
-"""Tables in workbooks by family, of the families that have some."""
+
+def _sheets(kind: type[Problem]) -> Sheets:
+    """Return the tables of a family: its own, or one whose headers are the names of its sizes."""
+    if kind.sheets is not None:
+        return kind.sheets
+    words = {name: name.replace("_", " ") for name in (*size_names(kind.family), *kind.operations)}
+    title = kind.family.replace("_", " ")
+    return Sheets(
+        tables=(Table(title.title(), title),),
+        sizes={words[name]: name for name in size_names(kind.family)},
+        times={f"{words[name]} time": name for name in kind.operations},
+    )
+
+
+SHEETS = {name: _sheets(kind) for name, kind in TYPES.items() if not kind.whole_models}
+"""Tables in workbooks by family; whole models have none."""
 
 SIZES = {name: sheets.sizes for name, sheets in SHEETS.items()}
 TIMES = {name: sheets.times for name, sheets in SHEETS.items()}
@@ -64,11 +79,13 @@ class Columns:
 def section(title: object) -> Section | None:
     """Return what the section with that title is about, None for any other text."""
     words = _plain(title)
-    for family, sheets in SHEETS.items():
-        for table in sheets.tables:
-            if words.startswith(table.start):
-                return Section(family, dict(table.fixed))
-    return None
+    found = [
+        (len(table.start), Section(family, dict(table.fixed)))
+        for family, sheets in SHEETS.items()
+        for table in sheets.tables
+        if words.startswith(table.start)
+    ]
+    return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def columns(of: Section, cells: Sequence[object]) -> Columns:

@@ -26,12 +26,13 @@ def is_listed(problem: Problem) -> bool:
 def set_of(timings: Iterable[Timing]) -> str:
     """Return the published set whose problems these are.
 
-    That is the one with most of them; backward passes and all-reduces are found in training alone.
+    That is the one with most of them; backward passes and operations between processes are
+    found in training alone.
     Raises DeepbenchError where no set has any.
     """
     found = dict.fromkeys(SETS, 0)
     for timing in timings:
-        if "backward" in timing.operation or timing.problem.family == "all_reduce":
+        if "backward" in timing.operation or timing.problem.ranks:
             return SETS[0]
         for name in join(timing.problem).sets:
             found[name] += 1

@@ -1,13 +1,12 @@
 """Checks of submitted times: of a known kernel, in seconds, in agreement with their raw seconds,
 and no faster than their machine."""
 
-import re
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import raw
 from deepbench_ops.exchange.headings import TIMES
@@ -87,7 +86,7 @@ def check_conditions(variables: Mapping[str, str]) -> None:
         if name not in known:
             raise unknown("condition", name, sorted(known))
         if name == DEVICE.variable:  # others than are measured here may be sent
-            fits = re.fullmatch(r"[a-z][a-z0-9_]*", value) is not None
+            fits = VALUE.fullmatch(value) is not None
         else:
             fits = value in known[name].values
         if not fits:

@@ -17,7 +17,7 @@ from deepbench_ops.exchange import headings
 from deepbench_ops.exchange.headings import Columns, Section
 from deepbench_ops.exchange.sheets import Place, Sheet
 from deepbench_ops.problems import sizes
-from deepbench_ops.problems.precision import MIXED
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.storage import times
@@ -247,10 +247,11 @@ def precision_of(sheet: Sheet, family: str) -> str:
     called FP16 that says Float was made from the other's template. Our own exports name bfloat16
     and tf32 as well.
     """
-    words = " ".join(_text(cell) for row in sheet.rows[:2] for cell in row[:8]).lower()
+    words = " ".join(_text(cell) for row in sheet.rows[:2] for cell in row[:8]).lower().strip()
     stated = words if words.startswith("precision") else ""
-    for name in ("bfloat16", "tf32"):
-        if name in stated:
+    for name in PRECISIONS:
+        named = name in stated and name in ("bfloat16", "tf32")
+        if named or stated == f"precision {name}":
             return name
     if "int8" in stated:
         return "int8" if _in_int8(stated, family) else "float32"
@@ -287,8 +288,11 @@ def _problem(
     kind = TYPES[section.family]
     for name, cell in given.items():
         place = sheet.place(row, columns.sizes[name])
-        truth = kind.__dataclass_fields__[name].type is bool
-        values[name] = _truth(place, cell) if truth else _size(place, name, cell, kind)
+        wanted = kind.__dataclass_fields__[name].type
+        if wanted is str:
+            values[name] = _text(cell)
+        else:
+            values[name] = _truth(place, cell) if wanted is bool else _size(place, name, cell, kind)
     try:
         return sizes.problem(section.family, values)
     except DeepbenchError as wrong:

@@ -51,7 +51,7 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
     book.remove(book.active)
     for precision in dict.fromkeys(point.precision for point in points):
         sheet = book.create_sheet(f"Results - {precision}")
-        sheet.append(["Precision", PRECISIONS[precision]])
+        sheet.append(["Precision", PRECISIONS.get(precision, precision)])
         for rows in _sections([point for point in points if point.precision == precision]):
             sheet.append([])
             for row in rows:

@@ -10,7 +10,7 @@ from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
 
 SETS = {kind: name for name, kind in CLASSES.items()}
-BENCHMARK = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z_]+)")
+BENCHMARK = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z][a-z0-9_]*)")
 """Family, class and operation."""
 
 

@@ -11,7 +11,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import Found, Line, is_row, made, timed
 from deepbench_ops.exchange.timings import Unread
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import size_names
+from deepbench_ops.problems.tables import TYPES, size_names
 
 SIGN = r"time \([um]sec\)"
 SIGN_SEPARATED = r"GEMMOP,TA,TB,M,N,K,USEC"
@@ -96,7 +96,8 @@ def _kernel(place: Line, row: Mapping[str, str]) -> Iterator[Found]:
 
 def _problem(place: Line, given: Mapping[str, str]) -> Problem:
     """Return the problem that a row names; the family is the one whose sizes are all there."""
-    for family in ("conv", "sparse_gemm", "gemm", "rnn"):
+    published = [name for name, kind in TYPES.items() if kind.sheets is not None and not kind.ranks]
+    for family in sorted(published, key=lambda name: -len(size_names(name))):
         names = size_names(family)
         if all(name in given for name in names):
             return made(place, family, {name: given[name] for name in names})
