@@ -1,1 +1,1 @@
-"""Everything that knows asv's insides: repository, environments, saving, runs, publishing."""
+"""The connection to asv: repository, environments, runs, results, pages and patches."""

@@ -1,8 +1,8 @@
 """Corrections of asv's commands other than `asv run`, each a function of its own.
 
 asv reads its configuration before it loads plugins, and catches errors of its own kind alone. So a
-configuration that is no JSON ends in its traceback before any plugin acts (`deepbench config` names
-the line), and everything after that is caught here.
+configuration that is no JSON ends in asv's traceback before any plugin acts (`deepbench config`
+names the line). Every later error ends in one line.
 """
 
 import os
@@ -48,7 +48,7 @@ Method = Callable[..., Any]
 
 
 def in_one_line(run: Method) -> Method:
-    """Check the arguments of the command, and end it with one line where it fails."""
+    """Wrap a command: its arguments are checked first, and a failure is one line."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any, **more: Any) -> Any:
         with _errors_as_lines(cls.__name__.lower()):
@@ -133,7 +133,7 @@ def _check_environments(conf: Config, specifications: Iterable[str]) -> None:
 
 
 def keeping_lines(run: Method) -> Method:
-    """Have `asv machine` describe a machine as `deepbench machine` does, and split no line.
+    """Wrap `asv machine`: it describes a machine as `deepbench machine` does, and splits no line.
 
     asv's own values of os and ram change with every kernel. Stored values stay, unless the command
     gives others, and an entry that differs from its results is refused.
@@ -144,7 +144,7 @@ def keeping_lines(run: Method) -> Method:
         given = {key: getattr(args, key) for key in asvs_own}
         given = {key: value for key, value in given.items() if value != asvs_own[key]}
         name = machine_entry.check_name(given.get("machine") or machine_entry.default_name())
-        known = machine_entry.stored().get(name)
+        known = machine_entry.entries().get(name)
         new = {**(known or detect.identity(name)), **given}
         if not given and not args.yes:
             new |= _asked(new)
@@ -188,7 +188,7 @@ def demand_same_machine(conf: Config, name: str | None) -> None:
 
     asv would file results under the new values, which start new lines. Raises UserError.
     """
-    now = machine_entry.stored().get(name or machine_entry.default_name())
+    now = machine_entry.entries().get(name or machine_entry.default_name())
     if now and (split := machine_entry.differences(Path(conf.results_dir), now)):
         raise UserError(
             f"machine {now['machine']!r} has results under {_listed(split)}, and this run's would "
@@ -198,7 +198,7 @@ def demand_same_machine(conf: Config, name: str | None) -> None:
 
 
 def asking_before_push(run: Method) -> Method:
-    """Have `asv gh-pages` push to origin only where it is asked to."""
+    """Wrap `asv gh-pages`: it pushes to origin only where the user asked for that."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any) -> Any:
         if not args.no_push and os.environ.get(PUSH) != "1":
@@ -212,7 +212,7 @@ def asking_before_push(run: Method) -> Method:
 
 
 def on_this_machine(run: Method) -> Method:
-    """Have `asv compare` take this machine, or the only one that has both releases."""
+    """Wrap `asv compare`: it takes this machine, or the only one that has both releases."""
 
     def wrapped(
         cls: type[Command], conf: Config, hash_1: str, hash_2: str, machine: Any = None, **more: Any
@@ -248,7 +248,7 @@ def _with_both(conf: Config, names: list[str]) -> str:
 
 
 def without_result(run: Method) -> Method:
-    """Keep asv from printing the environments that `asv setup` returns, as objects."""
+    """Wrap `asv setup`, which returns its environments: asv would print them as objects."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any) -> None:
         run(cls, conf, args)
@@ -257,7 +257,7 @@ def without_result(run: Method) -> Method:
 
 
 def deaf_pool(pool: Method) -> Method:
-    """Leave Ctrl-C to asv, which ends its pool, instead of a traceback from each process there."""
+    """Wrap asv's pool of processes: they ignore Ctrl-C, on which asv ends the pool itself."""
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         with lifetime.deaf_children():

@@ -1,7 +1,7 @@
-"""results/benchmarks.json, asv's list of the suite: whether it is whole, and fit for asv's pages.
+"""Check of results/benchmarks.json, asv's list of the suite.
 
-asv's scripts write names from it into HTML as they stand, and its Python takes its structure on
-trust.
+asv's scripts write names from it into HTML without escaping, and its Python code does not check
+its structure.
 """
 
 import re
@@ -27,7 +27,7 @@ AS_TEXT = ("code", "name")
 
 
 def demand_whole(path: Path) -> None:
-    """Raise DeepbenchError for a list that asv cannot take apart."""
+    """Raise DeepbenchError for a list that asv cannot read."""
     try:
         limited.demand_smaller(path, limited.RESULT)
         found = load_json(str(path), Benchmarks.api_version)
@@ -56,8 +56,10 @@ def _check(name: str, benchmark: Any) -> None:
 
 
 def without_markup(benchmark: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a benchmark with a question mark for each character of HTML's markup, in all texts
-    but its code and the values of its parameters, which pages show as text."""
+    """Return a benchmark with a question mark for each character of HTML's markup.
+
+    Its code and the values of its parameters keep theirs: pages show them as text.
+    """
     return {
         field: MARKUP.sub("?", value)
         if isinstance(value, str) and field not in AS_TEXT

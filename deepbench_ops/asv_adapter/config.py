@@ -1,8 +1,8 @@
 """Check of asv's configuration, by a JSON schema.
 
-asv takes unknown keys in silence, so a misspelt ``launch_method`` measures something else, and
-it takes a plugin entry without its leading dot for the name of one of its own, finds none and
-says nothing. Both are one line here.
+asv ignores unknown keys, so a misspelt ``launch_method`` measures under other conditions. It takes
+a plugin entry without its leading dot for the name of one of its own, and ignores it where there is
+none. Both are errors of one line here.
 """
 
 import difflib
@@ -52,7 +52,7 @@ def check(values: dict[str, Any], where: str = "asv.conf.json") -> None:
 
 
 def _order(error: "ValidationError") -> tuple[bool, str]:
-    """Unknown keys first: a misspelt key is often the reason why another one is missing."""
+    """Return the place of an error: unknown keys first, which often explain missing ones."""
     return error.validator != "additionalProperties", str(list(error.path))
 
 

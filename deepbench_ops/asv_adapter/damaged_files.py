@@ -1,4 +1,4 @@
-"""Finds the files below results/ that are damaged, and the values that cannot be right.
+"""Damaged files below results/, and values that cannot be right.
 
 asv leaves such files out with a warning and exit status 0, or ends in a traceback.
 """
@@ -13,8 +13,8 @@ from deepbench_ops.machine import profile
 from deepbench_ops.storage import measurements, model_runs
 
 
-def broken(results: Path) -> list[str]:
-    """Return a line for every damaged file below ``results``, naming the mend."""
+def find(results: Path) -> list[str]:
+    """Return a line for each damaged file below ``results``, with its mend."""
     return [line for reading in _readings(results) if (line := _reason(reading))]
 
 

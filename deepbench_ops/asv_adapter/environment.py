@@ -1,8 +1,8 @@
-"""Environments of asv in which the release, not a build of this project, is what changes.
+"""Environments of asv, one for each release.
 
-asv reinstalls its project into one environment per configuration. Here every release keeps an
-environment of its own, and "installing" one that exists only switches to it. Rounds of old and
-new releases can therefore alternate, which is what cancels a drifting machine.
+asv installs its project again for each commit, into one environment per configuration. Here every
+release has an environment of its own, and "installing" one that exists only switches to it. Rounds
+of old and new releases can therefore alternate, which cancels the drift of a machine.
 """
 
 import os
@@ -43,7 +43,7 @@ class NotInstalled(ProcessError, UserError):
 
 
 class ReleaseEnvironment(Environment):
-    """Runs benchmarks in the environment of whichever release was installed last."""
+    """Environment of the release that was installed last."""
 
     tool_name = "release"
     matches_python_fallback = False
@@ -83,18 +83,19 @@ class ReleaseEnvironment(Environment):
         return self._release
 
     def create(self) -> None:
-        """Nothing yet: an environment is made when its release's turn comes."""
+        """Do nothing: an environment is made when its release is installed."""
 
     def check_presence(self) -> bool:
         return True
 
     def install_project(self, conf: Config, repo: Repo, commit_hash: str) -> None:
-        """Switch to a release, making its environment first where there is none.
+        """Switch to a release; its environment is made first where there is none.
 
         Raises
         ------
         NotInstalled
-            The release cannot be installed. It is logged once, and known from then on.
+            The release cannot be installed. It is logged once, and the same error is raised again
+            later, without another try.
         """
         if not isinstance(repo, ReleaseRepo):
             raise UserError(
@@ -122,7 +123,7 @@ class ReleaseEnvironment(Environment):
         self._enter(installation)
 
     def run(self, args: list[str], **kwargs: Any) -> Any:
-        """Run the release's Python; what asv does not pass on itself is in its environment."""
+        """Run the release's Python, with variables that asv does not pass on itself."""
         if self._release is None:
             raise UserError("no release is installed: name one, such as `asv run numpy-2.2.6`")
         env = dict(kwargs.pop("env", os.environ))
@@ -150,8 +151,10 @@ class ReleaseEnvironment(Environment):
 
 
 def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
-    """Refuse what the shell sets and the configuration leaves out: results would be filed as if it
-    were not set."""
+    """Refuse a condition that the environment sets and the configuration leaves out.
+
+    Its results would be filed under the usual condition.
+    """
     axes = {name for _, name in tagged_env_vars}
     for condition in CONDITIONS:
         name = condition.variable

@@ -18,14 +18,14 @@ LONGEST_NAME = 100
 
 
 def default_name() -> str:
-    """The name under which asv would look this machine up: the only entry's, or the host's."""
+    """Return the name under which asv looks up this machine: the only entry's, or the host's."""
     host: str = Machine.get_unique_machine_name()
-    entries = stored()
-    return next(iter(entries)) if len(entries) == 1 else host
+    known = entries()
+    return next(iter(known)) if len(known) == 1 else host
 
 
 def check_name(name: str) -> str:
-    """The name, when it can be a folder of results; DeepbenchError otherwise."""
+    """Return the name. Raises DeepbenchError where it cannot name a folder of results."""
     if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|') or name != name.strip():
         raise DeepbenchError(f"machine name {name!r}: give one that can name a folder")
     if len(name) > LONGEST_NAME:
@@ -36,13 +36,13 @@ def check_name(name: str) -> str:
     return name
 
 
-def stored() -> dict[str, dict[str, str]]:
-    """Every entry by name, {} when there is no file; DeepbenchError when it is broken."""
+def entries() -> dict[str, dict[str, str]]:
+    """Return every entry by name, {} without a file. Raises DeepbenchError for a broken file."""
     path = MachineCollection.get_machine_file_path()
     try:
         limited.demand_smaller(Path(path), limited.SMALL)
-        entries: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
-        for name, entry in entries.items():
+        found: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
+        for name, entry in found.items():
             if not all(isinstance(text, str | int) for text in entry.values()):
                 raise ValueError(f"{name} is described by what is no text")
     except FileNotFoundError:
@@ -51,16 +51,16 @@ def stored() -> dict[str, dict[str, str]]:
         raise DeepbenchError(
             f"cannot read {path} ({' '.join(str(problem).split())}); mend it or move it away"
         ) from None
-    return entries
+    return found
 
 
 def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """The keys that an entry had with another value: (old, new) by key."""
+    """Return the keys that an entry had with another value: (old, new) by key."""
     return {key: (old[key], new[key]) for key in new if key in old and old[key] != new[key]}
 
 
 def of_results(results: Path, name: str) -> dict[str, str]:
-    """The entry that a machine's results were filed under; {} where there is none to be read."""
+    """Return the entry that a machine's results were filed under; {} where none can be read."""
     try:
         values = json.loads((results / name / "machine.json").read_text("utf-8"))
     except (OSError, ValueError):
@@ -71,9 +71,10 @@ def of_results(results: Path, name: str) -> dict[str, str]:
 
 
 def differences(results: Path, values: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Differences of an entry from its machine's results: (theirs, its) by key, "" for none.
+    """Return the differences of an entry from its machine's results: (theirs, its) by key.
 
-    {} where there are no results. Each key distinguishes lines, one that is missing as well.
+    "" stands for a missing value. {} where there are no results. Each key distinguishes lines, and
+    so does a missing one.
     """
     theirs = of_results(results, values["machine"])
     if not theirs:
@@ -83,7 +84,7 @@ def differences(results: Path, values: dict[str, str]) -> dict[str, tuple[str, s
 
 
 def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
-    """Wrap asv's writing of an entry, which every run does: only changes, one writer at a time."""
+    """Wrap asv's writing of an entry: only changes are written, by one writer at a time."""
 
     def wrapped(cls: type, name: str, values: dict[str, Any], _path: str | None = None) -> None:
         path = Path(_path or MachineCollection.get_machine_file_path())
@@ -105,7 +106,7 @@ def save(identity: dict[str, str]) -> str:
         applied(atomic_json.PATCHES),
         locks.writing(Path(path).parent, doing="deepbench machine"),
     ):
-        MachineCollection.save(name, {**stored().get(name, {}), **identity})
+        MachineCollection.save(name, {**entries().get(name, {}), **identity})
     return path
 
 
@@ -114,7 +115,7 @@ def take_over(results: Path, name: str) -> None:
     path = results / name / "machine.json"
     if path.exists():
         with locks.results(results, doing="deepbench machine"):
-            result_files.write_machine(path, stored()[name])
+            result_files.write_machine(path, entries()[name])
 
 
 PATCHES = (

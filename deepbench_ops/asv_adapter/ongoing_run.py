@@ -1,5 +1,8 @@
-"""The run that is going on: its progress, its journal and its records, around asv's own loops over
-benchmarks and over points."""
+"""The run of this process: its progress, its journal and its records.
+
+Two loops of asv are wrapped: over the benchmarks of a release, and over the points of a
+benchmark.
+"""
 
 import hashlib
 import itertools
@@ -59,7 +62,7 @@ class OngoingRun:
         return self._records
 
     def forget(self) -> None:
-        """Forget the run: its results and records are on the disk. Raises OSError.
+        """Forget the run's records and its journal, when they are in the results. Raises OSError.
 
         Where rounds alternate between releases, asv saves each; the journal keeps all rounds of a
         release until the last is saved, since a run that starts again starts with the first.
@@ -70,7 +73,7 @@ class OngoingRun:
 
     @property
     def journal_path(self) -> Path | None:
-        """The journal, from which the run goes on where it cannot be saved; None without one."""
+        """Path of the journal, from which the same command goes on; None without one."""
         return self._journal.path if self._journal else None
 
     def around_run(self, run_benchmarks: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,7 +157,7 @@ class OngoingRun:
         return answer
 
     def _keep(self, journal: RunJournal, point: ResultKey, entry: MeasuredPoint) -> None:
-        """Write a point into the journal; UserError, which ends the run, where that fails."""
+        """Write a point into the journal. Raises UserError, which ends the run, if that fails."""
         try:
             journal.add(point, entry)
         except OSError as error:
@@ -173,14 +176,14 @@ class OngoingRun:
 
 
 def _variables() -> dict[str, str]:
-    """Return the environment's variables that steer measuring, without those of this run alone."""
+    """Return the environment variables that steer measuring, without those of this run alone."""
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
     names -= {record.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
     return {name: os.environ[name] for name in sorted(names)}
 
 
 def _point(benchmark: dict[str, Any], index: int) -> ResultKey:
-    """Return name and parameters of one point."""
+    """Return the key of one point; index: its place among all combinations of parameters."""
     params: tuple[str, ...] = ()
     if benchmark["params"]:
         combinations = itertools.product(*benchmark["params"])
@@ -189,7 +192,7 @@ def _point(benchmark: dict[str, Any], index: int) -> ResultKey:
 
 
 def _samples(results: Results) -> dict[ResultKey, list[float]]:
-    """Samples of every point that results hold, as far as they have any."""
+    """Return the samples of every point that results hold."""
     found = {}
     for name in results.get_all_result_keys():
         params = results.get_result_params(name)
@@ -203,9 +206,9 @@ def _samples(results: Results) -> dict[ResultKey, list[float]]:
 def _contains(
     saved: Mapping[ResultKey, list[float]], point: ResultKey, entry: MeasuredPoint
 ) -> bool:
-    """Whether the saved samples of a point contain those of an entry, number by number.
+    """Whether the saved samples of a point contain those of a measured point.
 
-    False for an entry without samples, a skip: it may be saved any number of times.
+    False for one without samples, a skip: it may be saved any number of times.
     """
     samples = (entry.answer["samples"] or [None])[0]
     held = saved.get(point)
@@ -223,7 +226,7 @@ def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[
 
 
 def _spent(records: list[Record]) -> float:
-    """Return the seconds that measuring took, as far as the records tell."""
+    """Return the seconds that measuring took, according to the records."""
     return sum(record["spent"]["measuring"] for record in records if "spent" in record)
 
 
@@ -250,12 +253,12 @@ _current = OngoingRun(Path(".asv", "spool", "none"))
 
 
 def current() -> OngoingRun:
-    """Return the run of this process; before `begin` one without records."""
+    """Return the run of this process; before `begin` an empty one."""
     return _current
 
 
 def begin(spool: Path) -> OngoingRun:
-    """Let a run with a spool of its own be the current one, and return it."""
+    """Make a run with this spool the current one, and return it."""
     global _current
     _current = OngoingRun(spool)
     return _current

@@ -1,4 +1,4 @@
-"""Tables of a benchmark in `asv run` and `asv show`: the points there are, not the gaps.
+"""Tables of a benchmark in `asv run` and `asv show`, without rows that hold no time.
 
 A run of twelve points out of eight hundred would print eight hundred lines of "n/a".
 """
@@ -15,7 +15,7 @@ A_TIME = re.compile(r"\d(\.\d+)?(±\S*)?\s?(ns|μs|us|ms|s|m|h)\b")
 
 
 def without_gaps(table: Callable[..., list[str]]) -> Callable[..., list[str]]:
-    """Return a table that leaves out rows without a time, and says how many it left out."""
+    """Wrap asv's table: rows without a time are left out and counted below it."""
 
     def wrapped(*args: Any, **kwargs: Any) -> list[str]:
         lines = table(*args, **kwargs)

@@ -1,8 +1,7 @@
-"""Published results next to the suite: benchmarks and parameters that it does not measure.
+"""Benchmarks and parameters of published results that the suite does not measure.
 
-`asv run` writes down what it finds in benchmarks/. A published pass that nothing here measures, or
-a size that no program list has, would then be in no page: whatever published results hold is
-added when asv reads its benchmarks.
+`asv run` lists the benchmarks of the suite, and asv's pages show those alone. A published pass or
+size that the suite lacks is therefore added when asv reads the list.
 """
 
 from collections.abc import Callable
@@ -20,7 +19,7 @@ _AXES = ("problem", "precision", "ranks")
 
 
 def _extending(load: Callable[..., Benchmarks]) -> Callable[..., Benchmarks]:
-    """Wrap asv's reading of the benchmarks: a damaged list is one line, and published ones join."""
+    """Wrap asv's reading of the list: a damaged one is an error of one line."""
 
     def wrapped(cls: type[Benchmarks], conf: Any, regex: Any = None) -> Benchmarks:
         path = Path(cls.get_benchmark_file_path(conf.results_dir))
@@ -35,7 +34,7 @@ def _extending(load: Callable[..., Benchmarks]) -> Callable[..., Benchmarks]:
 
 
 def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
-    """Return the benchmarks with all that published results hold, those that `regex` picks."""
+    """Return the benchmarks with those of published results, as far as `regex` matches them."""
     found = {name: benchmark_list.without_markup(each) for name, each in benchmarks.items()}
     folders = sorted(path for path in Path(conf.results_dir).glob("*") if path.is_dir())
     for path in [path for folder in folders for path in published_results.paths(folder)]:

@@ -124,7 +124,7 @@ class _Judge:
         return (bool(earlier) or not known) and not self.reason(known, key, value)
 
     def reason(self, records: Sequence[Record], key: ResultKey, seconds: float) -> str:
-        """Return why a point is unsteady, "" where it is steady."""
+        """Return why a point is unsteady; "" where it is steady."""
         device = DEVICE.of(self.stored.env_vars)
         return self._of_machine().reason(records, key, seconds, device)
 

@@ -43,7 +43,7 @@ class UnknownRelease(NoSuchNameError, UserError):
 
 
 class ReleaseRepo(Repo):
-    """asv's view of a release table; ``repo`` in asv.conf.json is the path of the table."""
+    """Release table in the form of a repository; ``repo`` in asv.conf.json is its path."""
 
     dvcs = "releases"
 
@@ -62,10 +62,10 @@ class ReleaseRepo(Repo):
         return False
 
     def pull(self) -> None:
-        """The table is a local file: there is nothing to fetch."""
+        """Do nothing: the table is a local file."""
 
     def checkout(self, path: str, commit_hash: str) -> None:
-        """A release has no working tree: its environment holds it."""
+        """Do nothing: a release lies in its environment, not in a working tree."""
 
     @property
     def timeline(self) -> tuple[Release, ...]:
@@ -91,7 +91,7 @@ class ReleaseRepo(Repo):
         return release
 
     def measurable(self) -> list[str]:
-        """Hashes of the releases that are measured without being named, newest first."""
+        """Return the hashes of releases that need not be named to be measured, newest first."""
         return [release.hash for release in self._timeline[::-1] if _wanted(release)]
 
     def get_hash_from_name(self, name: str) -> str:
@@ -117,7 +117,7 @@ class ReleaseRepo(Repo):
         return {release.name: release.hash for release in self._timeline}
 
     def get_date(self, hash: str) -> int:
-        """Midnight UTC of the release's day, in the milliseconds of a JavaScript date."""
+        """Return midnight UTC of the release's day, in milliseconds since 1970."""
         return self.release(hash).milliseconds
 
     def get_date_from_name(self, name: str) -> int:
@@ -131,9 +131,9 @@ class ReleaseRepo(Repo):
         return [commit for commit in new if _wanted(self._by_hash[commit])]
 
     def newest_of(self, branches: Iterable[str]) -> list[str]:
-        """Return each framework's newest release that needs no asking for, as hashes.
+        """Return each framework's newest release that is not on request, as hashes.
 
-        A framework that has none is left out with a warning; UserError where that leaves nothing.
+        A framework without one is left out and reported. Raises UserError where none is left.
         """
         found, asking = [], []
         for branch in branches:
@@ -147,7 +147,7 @@ class ReleaseRepo(Repo):
         return found
 
     def get_revisions(self, commits: Iterable[str]) -> dict[str, int]:
-        """Number commits along the timeline; the numbers serve one published page only."""
+        """Return numbers of commits along the timeline, for one publishing."""
         for commit in commits:
             if commit not in self._by_hash:
                 raise UserError(
@@ -169,7 +169,7 @@ class ReleaseRepo(Repo):
         return f"{latest_result}..{self._branch(framework)[0].name}"
 
     def get_hashes_from_range(self, range: str) -> list[str]:
-        """Hashes of a range, newest first; the module docstring says what a range may be."""
+        """Return the hashes of a range, newest first; see the top of the module for its form."""
         chosen = {release for term in range.split() for release in self._term(term)}
         return [release.hash for release in self._timeline[::-1] if release in chosen]
 
@@ -217,8 +217,8 @@ class ReleaseRepo(Repo):
     def _named(self, name: str) -> Release:
         if name in self.frameworks():
             return self._newest(name)
-        if name in self._spelt:
-            return self._spelt[name]
+        if name in self._by_spelling:
+            return self._by_spelling[name]
         if HASH_PREFIX.fullmatch(name):
             found = [r for r in self._timeline if r.hash.startswith(name)]
             if len(found) > 1:
@@ -229,7 +229,7 @@ class ReleaseRepo(Repo):
         raise UnknownRelease(self._unknown(name))
 
     @cached_property
-    def _spelt(self) -> dict[str, Release]:
+    def _by_spelling(self) -> dict[str, Release]:
         """Releases by what they are called, lastly as the published pages print them."""
         return {
             name: one

@@ -25,12 +25,11 @@ _sound: list[tuple[str, str, str]] = []
 
 
 @contextmanager
-def once(results: Path) -> Iterator[None]:
-    """Read the files in `results`; within the block they are not read again, unless they change
-    meanwhile.
+def read_once(results: Path) -> Iterator[None]:
+    """Read the files in `results`, and let asv find and read these alone in the block.
 
-    Results are shared: a change is made to a copy. asv finds the files of results alone that can be
-    read, so that it does not warn of the others: the publishing names them (`intact`).
+    A file is read again if it changes meanwhile. Results are shared: change a copy. Damaged files
+    are left out without asv's warnings; `damaged_files` names them.
     """
     for folder in sorted(path for path in results.glob("*") if path.is_dir()):
         for path in result_files.paths(folder):
@@ -60,7 +59,7 @@ def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
 
 
 def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
-    """Wrap asv's reading of a file: one that `once` has read is not read again."""
+    """Wrap asv's reading of a file: one that `read_once` has read is not read again."""
 
     def wrapped(cls: type[Results], path: str, machine_name: str | None = None) -> Results:
         before, found = _known.get(Path(path).resolve(), (None, None))

@@ -31,8 +31,8 @@ DAMAGE = (UserError, ValueError, TypeError, AttributeError, LookupError, Recursi
 def read(path: Path) -> Results:
     """Return a result file without the values that cannot be right; its `refused` names those.
 
-    Raises DeepbenchError, with the reason, for a file that asv cannot take apart or that is of
-    another machine than its folder.
+    Raises DeepbenchError, with the reason, for a file that asv cannot read or that is of another
+    machine than its folder.
     """
     try:
         limited.demand_smaller(path, limited.RESULT)
@@ -45,7 +45,7 @@ def read(path: Path) -> Results:
 
 
 def whole(path: Path) -> Results:
-    """Return a result file; DeepbenchError where `read` would leave anything out."""
+    """Return a result file. Raises DeepbenchError where `read` would leave anything out."""
     stored = read(path)
     if stored.refused:
         raise DeepbenchError(stored.refused)
@@ -53,8 +53,10 @@ def whole(path: Path) -> Results:
 
 
 def of_machine(folder: Path, report: Callable[[str], None]) -> Iterator[Results]:
-    """Yield the results in a machine's folder; `report` gets a line for each file that is left out,
-    or holds values that are."""
+    """Yield the results in a machine's folder.
+
+    report: gets a line for each file that is left out, or holds values that are.
+    """
     for path in paths(folder):
         try:
             stored = read(path)

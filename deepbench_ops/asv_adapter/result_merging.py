@@ -1,4 +1,4 @@
-"""Results of a run, merged with the stored result."""
+"""Merge of a run's results with the stored ones."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -43,7 +43,7 @@ def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> No
 
 
 def _quick_looks(records: Iterable[Record]) -> dict[ResultKey, bool]:
-    """Return of each kernel that was measured whether that was a quick look."""
+    """Return for each measured kernel whether it was a quick look."""
     return {
         (entry["benchmark"], tuple(map(repr, entry["params"]))): "quick" in entry
         for entry in records

@@ -52,10 +52,10 @@ remeasured = Remeasured()
 
 
 def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
-    """Keep samples, and note in ``added`` whether those of a benchmark join the stored ones.
+    """Wrap asv's taking in of a benchmark's answers: samples are kept.
 
-    From the second round on asv appends to its own samples, so that only its first call for a
-    benchmark shows that.
+    ``added`` notes whether samples of a benchmark join the stored ones: from the second round on
+    asv appends to its own samples, so that only its first call for a benchmark shows that.
     """
 
     def wrapped(self: Results, benchmark: dict[str, Any], *args: Any, **kwargs: Any) -> None:
@@ -70,7 +70,7 @@ def _keeping_samples(add_result: Callable[..., None]) -> Callable[..., None]:
 
 
 def _noting_removal(remove: Callable[..., None]) -> Callable[..., None]:
-    """Count points whose samples a run removes, to begin afresh, among those it changes."""
+    """Wrap the removal of samples: their points count among those that the run changes."""
 
     def wrapped(self: Results, name: str, selected: Collection[int] | None = None) -> None:
         _note(self, name, self.get_result_params(name), selected)
@@ -82,7 +82,7 @@ def _noting_removal(remove: Callable[..., None]) -> Callable[..., None]:
 def _note(
     results: Results, name: str, params: list[list[str]], selected: Collection[int] | None
 ) -> None:
-    """Note in ``changed`` which points of a benchmark a run changes; None stands for all."""
+    """Add the points of a benchmark to ``changed``; selected: None stands for all."""
     keys = list(product(*params))
     chosen = range(len(keys)) if selected is None else selected
     changed = results.__dict__.setdefault("changed", set())
@@ -153,7 +153,7 @@ def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results,
 
 
 def _alone(remove: Callable[..., Any]) -> Callable[..., Any]:
-    """Let `asv rm` be the only writer from its reading to its writing."""
+    """Wrap `asv rm`: it is the only writer from its reading to its writing."""
 
     def wrapped(cls: type, conf: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -166,10 +166,10 @@ def _alone(remove: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, str], None]:
-    """Hand the machine's nominal yardstick readings down to the processes that measure.
+    """Wrap asv's saving of the machine: nominal yardstick readings go to the measuring processes.
 
-    asv saves the machine once, as a run begins: the one moment at which its name is known and
-    nothing has been measured. Readings that the profile lacks are taken then, and kept.
+    asv saves the machine once, when a run begins, before anything is measured. Readings that the
+    profile lacks are taken then, and stored.
     """
 
     def wrapped(self: Machine, result_dir: str) -> None:

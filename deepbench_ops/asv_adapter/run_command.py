@@ -35,13 +35,13 @@ _after_run: list[AfterRun] = []
 
 
 def use(after_run: AfterRun) -> None:
-    """Call a function with the results folder when releases have been measured."""
+    """Call a function with the results folder whenever releases have been measured."""
     if after_run not in _after_run:
         _after_run.append(after_run)
 
 
 def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `asv run`; see the top of the module."""
+    """Wrap `asv run`."""
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
         if notice := settings.notice(settings.foreign()):

@@ -20,7 +20,7 @@ from asv.util import UserError
 from deepbench_ops.asv_adapter import machine_entry, ongoing_run
 from deepbench_ops.asv_adapter.ongoing_run import YES_VARIABLE
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.run_progress import spoken
+from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.storage.result_key import ResultKey
 
 LONG_SECONDS = 3600.0
@@ -96,10 +96,10 @@ PATCHES = (
 
 
 def demand_consent(points: int, releases: int, seconds: float) -> None:
-    """Ask whether to measure so much; UserError where the answer is no, or there is none."""
+    """Ask whether to measure so much. Raises UserError for the answer no, or none."""
     of = "1 release" if releases == 1 else f"{releases} releases"
     line = (
-        f"{points} points of {of} take about {spoken(seconds)}. A selection takes less: "
+        f"{points} points of {of} take about {duration_text(seconds)}. A selection takes less: "
         '--bench "$(deepbench select headline --precision float32)"'
     )
     if os.environ.get(YES_VARIABLE) == "1":
@@ -118,14 +118,14 @@ def demand_consent(points: int, releases: int, seconds: float) -> None:
 
 
 def forecast(points: Counter[ResultKey], framework: str, costs: Mapping[Kind, float]) -> float:
-    """Return about how many seconds the points of a release take, by how often each is measured."""
+    """Return the expected seconds of a release's points, given how often each is measured."""
     return sum(times * _cost(point, framework, costs) for point, times in points.items())
 
 
 def costs(records: Iterable[Mapping[str, Any]], quick: bool = False) -> dict[Kind, float]:
-    """Return the mean seconds of a point of each kind, those that were skipped among them.
+    """Return the mean seconds of a point of each kind, skipped points included.
 
-    quick: without the seconds of measuring, which a quick run spends on a single call.
+    quick: without the seconds of measuring, since a quick run times a single call.
     """
     parts = ("preparing", "checking") if quick else ("preparing", "measuring", "checking")
     found: dict[Kind, list[float]] = defaultdict(list)

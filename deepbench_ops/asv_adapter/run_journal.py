@@ -1,13 +1,13 @@
 """Journals of runs: every point is on the disk as soon as it is measured.
 
-asv saves a release when all of its points are done; a run that is interrupted before would lose
-them. A journal holds each point's answer and records until they are safely in the results, so that
-the same command started again goes on where it stopped. Its points belong to one release under one
-set of conditions, and to the code that measured: after a change to it, or a day later, points are
-measured again.
+asv saves a release when all of its points are measured; an interrupted run would lose them. A
+journal holds each point's answer and records until they are in the results, so that the same
+command started again goes on where it stopped. Its points belong to one release, one set of
+conditions and one state of the measuring code: after a change, or a day later, points are measured
+again.
 
-Every run writes a file of its own, and reads those of earlier runs, which have ended: only one run
-measures in a clone at a time.
+Every run writes a file of its own, and reads those of ended runs: only one run measures in a
+project at a time.
 """
 
 import json
@@ -36,16 +36,16 @@ JournalLine = dict[str, Any]
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """Asv's answer to measuring one point once, and the records of it."""
+    """asv's answer to measuring one point once, and the records of it."""
 
     answer: dict[str, Any]
     records: list[Record]
 
 
 class RunJournal:
-    """The points of one unfinished run, and of earlier ones that it goes on from.
+    """Points of one unfinished run, and of earlier ones whose points it takes up.
 
-    folder: where the journals of all runs are.
+    folder: of the journals of all runs.
     conditions: equal for points that may be taken up: release, environment, code, attributes.
     """
 
@@ -62,18 +62,21 @@ class RunJournal:
         return sum(len(lines) for lines in self._waiting.values())
 
     def take(self, point: ResultKey) -> MeasuredPoint | None:
-        """Return the next entry of `point` from interrupted runs, in the order of measuring."""
+        """Return the next measurement of `point` by interrupted runs, in the order of measuring."""
         lines = self._waiting.get(point)
         return _entry(lines.pop(0)) if lines else None
 
     def drop(self, is_saved: Callable[[ResultKey, MeasuredPoint], bool]) -> None:
-        """Forget waiting entries that the results hold, where samples are to be appended: their run
-        saved them, and was killed before it could remove its journal."""
+        """Forget waiting points that the results hold already.
+
+        That is for samples that are to be appended: a run may have saved them and been killed
+        before it removed its journal.
+        """
         for point, lines in self._waiting.items():
             lines[:] = [line for line in lines if not is_saved(point, _entry(line))]
 
     def add(self, point: ResultKey, entry: MeasuredPoint) -> None:
-        """Keep a point that was just measured; it is on the disk on return. Raises OSError."""
+        """Write a measured point; it is on the disk on return. Raises OSError."""
         flat = [point[0], *point[1]]
         line = {"at": time.time(), "point": flat, **asdict(entry), "conditions": self._conditions}
         text = json.dumps(line) + "\n"  # composed before the file is there

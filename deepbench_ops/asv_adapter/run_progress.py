@@ -19,9 +19,9 @@ Clock = Callable[[], float]
 
 @dataclass
 class RunProgress:
-    """Counts the points of a run; each counts once for every process that measures it.
+    """Count of a run's points, one for every process that measures a point.
 
-    left: how often each has still to be measured.
+    left: by point, how often it is still to be measured.
     """
 
     left: Counter[ResultKey]
@@ -39,32 +39,32 @@ class RunProgress:
         self.points = self.left.total()
 
     def begin(self, point: ResultKey) -> None:
-        """Say what is measured now, unless something was said a moment ago."""
+        """Report the point that is measured now, unless a line was printed a moment ago."""
         now = self.clock()
         if now - self._said < BETWEEN_LINES:
             return
         self._said = now
         name, parameters = point
-        left = f", about {spoken(self.remaining())} left" if self._took else ""
+        left = f", about {duration_text(self.remaining())} left" if self._took else ""
         self.say(f"{self.done} of {self.points} points{left}: now {name} {' '.join(parameters)}")
 
     def end(
         self, point: ResultKey, seconds: float, records: Iterable[Mapping[str, Any]] = ()
     ) -> None:
-        """Count a point that took so long and left these records."""
+        """Count a measured point, its seconds and its records."""
         self._count(point, seconds)
         self.measured += 1
         self.records.extend(records)
 
     def skip(self, point: ResultKey, seconds: float) -> None:
-        """Count a point taken up from an interrupted run, which it had cost so long."""
+        """Count a point taken up from an interrupted run; seconds: that it took there."""
         self._count(point, seconds)
 
     def remaining(self) -> float:
-        """Return about how many seconds the rest takes.
+        """Return an estimate of the seconds that the rest takes.
 
-        A point that another process has measured takes as long again; of the others, the mean
-        of their benchmark's points is expected, or of all while it has none.
+        A point that another process has measured takes as long again; others take the mean of their
+        benchmark's points, or of all points while it has none.
         """
         by_benchmark: dict[str, list[float]] = {}
         for point, seconds in self._took.items():
@@ -82,13 +82,12 @@ class RunProgress:
         self._took[point] = seconds
 
     def summary(self) -> str:
-        """Return how far it came, what a point cost, and where the time went."""
+        """Return one line: points measured, seconds per point, and where the time went."""
         elapsed = self.elapsed()
         where = shares(self.records, elapsed)
         cost = f", {elapsed / self.measured:.1f} s each" if self.measured else ""
-        return (
-            f"{self.done} of {self.points} points in {spoken(elapsed)}{cost}{where and ': '}{where}"
-        )
+        done = f"{self.done} of {self.points} points in {duration_text(elapsed)}"
+        return f"{done}{cost}{where and ': '}{where}"
 
     def elapsed(self) -> float:
         """Return seconds since the run began."""
@@ -96,12 +95,12 @@ class RunProgress:
 
 
 def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
-    """Return what part of `elapsed` seconds was spent in timed kernels, next to them and outside.
+    """Return one line: the shares of `elapsed` seconds in kernels, next to them and outside.
 
-    From the ``spent`` of each record: ``measuring`` seconds in all, with ``kernel`` seconds in the
-    kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a
+    From the ``spent`` of each record: ``measuring`` seconds in all, including ``kernel`` seconds in
+    the kernel itself, warm-up included; the rest of measuring is the yardstick and waiting for a
     disturbed machine. ``preparing`` is the inputs and the first check, ``checking`` the last one.
-    What no record accounts for goes to starting processes, imports and kernels that were skipped.
+    All else goes to starting processes, imports and skipped kernels.
     """
     spent = [record["spent"] for record in records if "spent" in record]
     if not spent or elapsed <= 0:
@@ -123,8 +122,8 @@ def shares(records: Iterable[Mapping[str, Any]], elapsed: float) -> str:
     )
 
 
-def spoken(seconds: float) -> str:
-    """Return a duration in the one or two units a person would use."""
+def duration_text(seconds: float) -> str:
+    """Return a duration in words, in one or two units."""
     whole = max(1, round(seconds))
     if whole < 90:
         return f"{whole} s"

@@ -33,7 +33,7 @@ def _machine(results: Path) -> str:
     from deepbench_ops.asv_adapter import machine_entry
 
     name = machine_entry.default_name()
-    now = machine_entry.stored().get(name)
+    now = machine_entry.entries().get(name)
     found = machine_entry.differences(results, now) if now else {}
     if not found:
         return ""

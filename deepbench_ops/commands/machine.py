@@ -76,7 +76,7 @@ def machine(
     if not no_measure:
         measure_alone()
     filed = machine_entry.of_results(results, identity["machine"])
-    earlier = filed or machine_entry.stored().get(identity["machine"], {})
+    earlier = filed or machine_entry.entries().get(identity["machine"], {})
     show_identity(identity, machine_entry.changes(earlier, identity))
     confirm(yes)
     click.echo(f"written: {machine_entry.save(identity)}")

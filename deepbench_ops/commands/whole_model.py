@@ -76,7 +76,7 @@ def keeper(
 
     results = project.results() if results is None else results
     machine = machine_entry.default_name()
-    if machine not in machine_entry.stored():
+    if machine not in machine_entry.entries():
         raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
     profile.refuse_another(profile.read(results, machine), fingerprint.silicon())
     known = {

@@ -44,7 +44,7 @@ def build(
     """
     cache = MachineCache(cache_folder, repr(timeline), line_storage.encode, line_storage.decode)
     lines, machines, problems = machine_lines.read(results, timeline, cache)
-    broken = damaged_files.broken(results)
+    broken = damaged_files.find(results)
     strange = [
         problem
         for problem in problems

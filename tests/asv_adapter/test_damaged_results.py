@@ -273,4 +273,4 @@ def test_a_run_of_a_model_with_a_field_that_cannot_be_right_is_named(
 
 
 def test_the_committed_results_are_whole() -> None:
-    assert [] == damaged_files.broken(Path(__file__).resolve().parents[2] / "results")
+    assert [] == damaged_files.find(Path(__file__).resolve().parents[2] / "results")

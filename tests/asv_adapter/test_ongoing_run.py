@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import ongoing_run, run_command, run_journal
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
-from deepbench_ops.asv_adapter.run_progress import RunProgress, shares, spoken
+from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
 from deepbench_ops.backends.run_cache import RunCache
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
@@ -263,7 +263,7 @@ def test_a_run_of_skips_has_no_shares():
 )
 def test_durations_are_spoken(seconds, expected):
     """One or two units, never more."""
-    assert expected == spoken(seconds)
+    assert expected == duration_text(seconds)
 
 
 def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):

@@ -42,7 +42,7 @@ def test_torn_files_are_found(tmp_path):
     torn.write_text('{"results": {')
     records = tmp_path / "m" / f"torn{measurements.SUFFIX}"
     records.write_text('{"benchmark": "gem')
-    lines = damaged_files.broken(tmp_path)
+    lines = damaged_files.find(tmp_path)
     assert len(lines) == 2
     assert str(torn) in lines[0]
     assert str(records) in lines[1]
@@ -54,12 +54,12 @@ def test_records_that_were_torn_after_they_were_read_are_found(tmp_path):
     records = tmp_path / "m" / f"m{measurements.SUFFIX}"
     records.write_text('{"benchmark": "gemm", "params": [], "skipped": "too large"}\n')
     measurements.load(records)
-    assert [] == damaged_files.broken(tmp_path)
+    assert [] == damaged_files.find(tmp_path)
     records.write_text('{"benchmark": "gemm", "skipped": "too large"}\n')
-    (line,) = damaged_files.broken(tmp_path)
+    (line,) = damaged_files.find(tmp_path)
     assert "line 1 is not a measurement" in line
 
 
 def test_no_results_are_no_fault(tmp_path):
     """A folder that does not exist yet has nothing broken in it."""
-    assert damaged_files.broken(tmp_path / "none") == []
+    assert damaged_files.find(tmp_path / "none") == []

@@ -81,7 +81,7 @@ def test_saving_keeps_other_machines_and_foreign_keys(home):
     MachineCollection.save("other", {"machine": "other"})
     MachineCollection.save("box", {"machine": "box", "room": "cellar", "os": "old"})
     machine_entry.save(detect.identity("box"))
-    stored = machine_entry.stored()
+    stored = machine_entry.entries()
     assert {"box", "other"} == set(stored)
     assert ("cellar", detect.identity("box")["os"]) == (stored["box"]["room"], stored["box"]["os"])
 
@@ -112,7 +112,7 @@ def test_a_broken_list_of_machines_is_one_line(home, content):
     path = home / ".asv-machine.json"
     path.write_text(content)
     with pytest.raises(DeepbenchError) as caught:
-        machine_entry.stored()
+        machine_entry.entries()
     assert str(path) in str(caught.value)
     assert 1 == len(str(caught.value).splitlines())
     assert content == path.read_text()
@@ -559,7 +559,7 @@ def test_the_command_writes_the_entry(home):
     arguments = ["--name", "box", "--yes", "--no-measure"]
     status, out, err = deepbench("machine", *arguments)
     assert (0, "") == (status, err)
-    assert detect.identity("box") == machine_entry.stored()["box"]
+    assert detect.identity("box") == machine_entry.entries()["box"]
     assert detect.identity("box")["cpu"] in out
     assert not (home / "results").exists()
 

@@ -125,7 +125,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) -> None:
     """A changed file is read again, and so is every file after the block."""
     path = next((site / "results").glob("*/*-*.json"))
-    with result_cache.once(site / "results"):
+    with result_cache.read_once(site / "results"):
         first, second = Results.load(str(path)), Results.load(str(path))
         path.write_text(path.read_text())  # a measurement is stored meanwhile
         third = Results.load(str(path))
@@ -137,7 +137,7 @@ def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) ->
 def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
     """asv's own check of the machine's name holds within the block."""
     path = next((site / "results").glob("*/*-*.json"))
-    with result_cache.once(site / "results"):
+    with result_cache.read_once(site / "results"):
         Results.load(str(path), json.loads(path.read_text())["params"]["machine"])
         with pytest.raises(UserError, match="machine name is not"):
             Results.load(str(path), "another")
@@ -148,7 +148,7 @@ def test_a_broken_result_is_reported_within_the_block_too(tmp_path: Path) -> Non
     (tmp_path / "here").mkdir()
     path = tmp_path / "here" / "a-b.json"
     path.write_text("{")
-    with result_cache.once(tmp_path), pytest.raises(UserError, match=r"a-b\.json"):
+    with result_cache.read_once(tmp_path), pytest.raises(UserError, match=r"a-b\.json"):
         Results.load(str(path))
 
 

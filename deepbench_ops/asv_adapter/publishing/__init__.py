@@ -1,1 +1,1 @@
-"""Changes of `asv publish`: faster, self-contained, escaped."""
+"""Changes of `asv publish`: our own pages, sound values, and speed-ups."""

@@ -1,10 +1,9 @@
 """asv's graphs, with the same results in a fraction of the time.
 
-asv averages, fits and asks for each line of a graph several times over, those without a single
-point included, which are most lines of a suite with many parameters. Here everything is computed
-once, empty lines cost nothing, and a fit that an earlier publishing has made is not made again. The
-fitting is asv's but for what `step_fit` does only once. tests/asv_adapter/test_graphs.py compares
-every file with plain asv's.
+asv averages and fits each line of a graph several times, lines without a point included; a suite
+with many parameters consists mostly of these. Here everything is computed once, empty lines cost
+nothing, and fits of an earlier publishing are read from a file. The fit is asv's (`step_fit`).
+tests/asv_adapter/test_graphs.py compares every file with plain asv's.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ Piece = tuple[int, int, float, float, float]
 
 
 def get_data(self: Graph) -> list[Any]:
-    """Stand in for Graph.get_data: the averaged values and weights by revision, sorted.
+    """Stand in for Graph.get_data: averaged values and weights by revision, sorted.
 
-    They are remembered until another point is added.
+    They are kept until another point is added.
     """
     counted = sum(map(len, self.data_points.values())), len(self.data_points)
     kept = getattr(self, "_deepbench_data", None)
@@ -76,7 +75,7 @@ def _means(graph: Graph, several: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _lines(graph: Graph) -> dict[int, Line]:
-    """Each line that has points, missing ones too, by its place among the parameters."""
+    """Return each line that has a point, by its place among the parameters."""
     data = get_data(graph)
     if graph.scalar_series:
         return {0: data}
@@ -87,20 +86,20 @@ def _lines(graph: Graph) -> dict[int, Line]:
 
 
 def _filled(rows: Sequence[Sequence[Any]]) -> list[int]:
-    """Which columns hold a number."""
+    """Return the columns that hold a number."""
     if not rows:
         return []
     return np.flatnonzero(~np.isnan(np.array(rows, dtype=float)).all(axis=0)).tolist()
 
 
 def detect_steps(self: Graph, pool: Any = None) -> None:
-    """Stand in for Graph.detect_steps, for a graph by itself."""
+    """Stand in for Graph.detect_steps, of one graph."""
     if self._steps is None:
         _steps(self, {place: steps_of(line) for place, line in _lines(self).items()})
 
 
 def get_steps(self: Graph) -> Any:
-    """Stand in for Graph.get_steps: fitted pieces of the line, or of each line."""
+    """Stand in for Graph.get_steps: the fitted pieces of the line, or of each line."""
     if self._steps is None:
         self.detect_steps()
     return self._steps[0] if self.scalar_series else self._steps
@@ -112,9 +111,9 @@ def _steps(graph: Graph, found: dict[int, list[Piece]]) -> None:
 
 
 def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
-    """Stand in for GraphSet.detect_steps: fit all graphs' lines, in chunks to the pool.
+    """Stand in for GraphSet.detect_steps: fit all graphs' lines, in chunks, in the pool.
 
-    What another publishing has found for the same values is taken from there.
+    Fits of the same values by an earlier publishing are read from its file.
     """
     graphs = [graph for _, graph in self if graph._steps is None]
     lines = [{place: _present(line) for place, line in _lines(g).items()} for g in graphs]
@@ -126,13 +125,13 @@ def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
         for of_graph, each in zip(digests, lines, strict=True)
         for place, digest in of_graph.items()
     }
-    known = fitted.read()
+    known = fit_cache.read()
     new = [(digest, line) for digest, line in wanted.items() if digest not in known]
     chunks = [[line for _, line in new[at : at + CHUNK]] for at in range(0, len(new), CHUNK)]
     found = (pool.map if pool is not None else map)(_fit, chunks)
     pieces = [each for chunk in found for each in chunk]
     known |= {digest: each for (digest, _), each in zip(new, pieces, strict=True)}
-    fitted.write({digest: known[digest] for digest in wanted})
+    fit_cache.write({digest: known[digest] for digest in wanted})
     for graph, of_graph, each in zip(graphs, digests, lines, strict=True):
         _steps(
             graph,
@@ -148,7 +147,7 @@ def detect_all(self: GraphSet, pool: Any = None, dots: Any = None) -> None:
 
 
 def get_graph_data(self: Any, graph: Graph, benchmark: dict[str, Any]) -> Iterator[Any]:
-    """Stand in for the filter of asv's regressions: of lines without steps it asks nothing."""
+    """Stand in for the filter of asv's regressions, without work for lines without steps."""
     several = benchmark.get("params")
     lines = graph.get_steps() if several else [graph.get_steps()]
     for place, (param, steps) in enumerate(zip(product(*several or ()), lines, strict=True)):
@@ -163,7 +162,7 @@ def get_graph_data(self: Any, graph: Graph, benchmark: dict[str, Any]) -> Iterat
 
 
 def steps_of(line: Line) -> list[Piece]:
-    """The pieces of a line, a single point without asking anybody."""
+    """Return the pieces of a line; a single point is its own piece."""
     line = _present(line)
     if len(line) > 1:
         return _placed(_fit([line])[0], line)
@@ -171,7 +170,7 @@ def steps_of(line: Line) -> list[Piece]:
 
 
 def _present(line: Line) -> Line:
-    """The points that a fit counts; asv leaves the missing out itself."""
+    """Return the points that a fit counts; asv leaves out missing ones itself."""
     return [point for point in line if point[1] is not None]
 
 
@@ -180,7 +179,7 @@ def _fit(lines: Iterable[Line]) -> list[list[Piece]]:
 
 
 def _placed(pieces: Iterable[Piece], line: Line) -> list[Piece]:
-    """Pieces that count points as pieces that count revisions."""
+    """Return pieces by revision, given pieces by point."""
     return [
         (line[left][0], line[right - 1][0] + 1, level, least, error)
         for left, right, level, least, error in pieces
@@ -192,8 +191,8 @@ def _digest(line: Line) -> str:
     return hashlib.blake2b(values.encode(), digest_size=12).hexdigest()
 
 
-class Fitted:
-    """The file that remembers pieces by what they were fitted to, for the next publishing."""
+class FitCache:
+    """File of fitted pieces by a digest of the values, for the next publishing."""
 
     def __init__(self) -> None:
         self.path: Path | None = None
@@ -219,11 +218,11 @@ def _piece(left: int, right: int, level: float, least: float, error: float) -> P
     return int(left), int(right), float(level), float(least), float(error)
 
 
-fitted = Fitted()
+fit_cache = FitCache()
 
 
 def remembered(original: Any) -> Any:
-    """Wrap Graph.get_file_path, which is asked for the same few hundred graphs at every point."""
+    """Wrap Graph.get_file_path: each graph's path is composed once."""
     known: dict[Any, str] = {}
 
     @functools.wraps(original)
@@ -237,8 +236,10 @@ def remembered(original: Any) -> Any:
 
 
 def compatible(original: Any) -> Any:
-    """Wrap what finds the values of a benchmark's parameters among those of a result: where they
-    are the same, these are they; else each is looked for once for all results."""
+    """Wrap the look-up of a benchmark's parameters among those of a result.
+
+    The same parameters need no look-up; others are looked up once for all results.
+    """
 
     @functools.cache
     def places(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> list[int | None]:
@@ -258,7 +259,7 @@ def compatible(original: Any) -> Any:
 
 
 def summary_of_filled(original: Any) -> Any:
-    """Wrap what averages lines: one without a point adds nothing but work."""
+    """Wrap the average of lines: lines without a point are left out."""
 
     @functools.wraps(original)
     def wrapped(*ys: Sequence[Any]) -> Any:
@@ -269,7 +270,7 @@ def summary_of_filled(original: Any) -> Any:
 
 
 def written_at_once(original: Any) -> Any:
-    """Wrap asv's writing of JSON: encoded in one piece by orjson, to which NaN is null."""
+    """Wrap asv's writing of JSON: orjson encodes it in one piece, with null for NaN."""
 
     @functools.wraps(original)
     def wrapped(path: Any, data: Any, api_version: Any = None, compact: bool = False) -> None:

@@ -88,13 +88,13 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         conf.own_pages = pages = _makers[0](conf, _releases(conf))
         gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
-        graphs.fitted.path = Path(conf.env_dir).parent / "fitted.json"
+        graphs.fit_cache.path = Path(conf.env_dir).parent / "fitted.json"
         results = Path(conf.results_dir)
         try:
-            with result_cache.once(results), applied(WHILE_PUBLISHING), pages.being_made():
+            with result_cache.read_once(results), applied(WHILE_PUBLISHING), pages.being_made():
                 outcome = publish(cls, conf, *args, **kwargs)
                 named = pages.finish()
-                broken = damaged_files.broken(results) if named is None else named
+                broken = damaged_files.find(results) if named is None else named
         except DeepbenchError as error:
             raise UserError(str(error)) from None
         for line in broken if named is None else ():  # our own pages have named the others

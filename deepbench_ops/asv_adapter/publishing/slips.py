@@ -1,6 +1,8 @@
-"""Results that stay out of the pages: published times that are slips (`analysis/corrections.py`),
-since no line should lead through them, and results of commits that are no releases, which have no
-place in time."""
+"""Results that the pages leave out, while the files keep them.
+
+Published times that are slips (`analysis/corrections.py`) would bend a line; results of commits
+that are no releases have no place in time.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ Reading = Callable[..., Iterator[Results]]
 
 
 def left_out(iter_results: Reading) -> Reading:
-    """Wrap what `asv publish` reads results with; the files keep everything."""
+    """Wrap the reading of results by `asv publish`."""
 
     def wrapped(conf: Any, repo: Any, range_spec: Any = None) -> Iterator[Results]:
         timeline = getattr(repo, "timeline", None)

@@ -1,10 +1,9 @@
-"""asv's fit of steps to a line, to the last bit, without asking the same thing twice.
+"""asv's fit of steps to a line, equal to the last bit, without repeated work.
 
 asv tries some ten penalties. For each it cuts the line, tries to merge and to move the cuts, and
-searches the correlation of the noise that is left over. Most penalties cut alike, most of all in
-short lines: here what depends on the cuts alone is done once for each way of cutting.
-tests/asv_adapter/test_graphs.py compares it with asv's on drawn series, and all files with plain
-asv's.
+searches the correlation of the remaining noise. Most penalties cut alike, most of all in short
+lines: here the work that depends on the cuts alone is done once for each way of cutting.
+tests/asv_adapter/test_graphs.py compares the fit with asv's on drawn series.
 """
 
 import math
@@ -25,7 +24,7 @@ Segments = tuple[list[int], list[float], list[float]]
 
 
 def segments(y: Sequence[float], w: Sequence[float]) -> tuple[Any, ...]:
-    """Stand in for step_detect.solve_potts_autogamma: the best penalty's segments, and that."""
+    """Stand in for step_detect.solve_potts_autogamma: the best segments and their penalty."""
     n = len(y)
     if n == 0:
         return [], [], [], None
@@ -54,7 +53,7 @@ def segments(y: Sequence[float], w: Sequence[float]) -> tuple[Any, ...]:
 
 
 class _Cuts:
-    """The ways of cutting a line that penalties have led to."""
+    """The ways of cutting a line that penalties lead to."""
 
     def __init__(self, y: Sequence[float], w: Sequence[float]) -> None:
         self.y, self.w = y, w
@@ -80,7 +79,7 @@ class _Cuts:
         return self.moved[key]
 
     def _joints(self, right: Sequence[int]) -> list[tuple[float, float]]:
-        """The deviation of each two neighbours as one segment, and as two."""
+        """Return the deviation of each two neighbours: as one segment, and as two."""
         dist = self.dist
         return [
             (dist(left, end - 1), dist(left, middle - 1) + dist(middle, end - 1))
@@ -95,7 +94,7 @@ class _Cuts:
 def _left_over(
     y: Sequence[float], w: Sequence[float], right: Sequence[int], levels: Sequence[float]
 ) -> float:
-    """The noise around the levels, less the part of each point that the one before it predicts."""
+    """Return the noise around the levels, less the part that the previous point predicts."""
     errors: list[float] = []
     for end, level in zip(right, levels, strict=True):
         errors += [value - level for value in y[len(errors) : end]]
@@ -112,7 +111,7 @@ def _left_over(
 
 
 def _floor(levels: Sequence[float]) -> float:
-    """Less noise than so much is none."""
+    """Return the least noise that counts."""
     if len(levels) > 2:
         return max(1e-300, 0.1 * min(abs(after - before) for before, after in pairwise(levels)))
     return max(1e-300, 0.001 * min(map(abs, levels)))

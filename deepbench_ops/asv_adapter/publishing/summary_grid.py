@@ -1,9 +1,9 @@
-"""The grid's small graphs, each of one framework, and none of benchmarks without results.
+"""The small graphs of asv's grid: each of one framework, and of measured benchmarks alone.
 
 asv averages over all branches. Frameworks share no release, so its line would jump between them
-from point to point; here it is of the first branch that has results, which is also the one that
-the graph page opens with. A run lists benchmarks that it then does not measure (first calls, in a
-selection without them); asv would show each as an empty box and ask for a file that is not there.
+from point to point; here it is of the first branch that has results, which the graph page opens
+with too. A run lists benchmarks that it does not measure (first calls, in a selection without
+them); asv would show each as an empty box and ask for a file that is not there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def of_one_framework(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _write(html_dir: str, group: list[Any], branches: list[str]) -> None:
-    """Write a benchmark's graph; one that nothing was measured of has an empty one."""
+    """Write a benchmark's graph: of the first branch with values, else an empty one."""
     for branch in branches:
         own = [graph for graph in group if graph.params.get("branch") == branch]
         if any(graph.get_data() for graph in own):

@@ -1,5 +1,7 @@
-"""asv's list of all lines: each graph is asked once instead of once for each of its lines, and
-lines that no release has a time of are left out."""
+"""asv's list of all lines, without those that no release has a time of.
+
+Each graph is asked once, and not once for each of its lines.
+"""
 
 from typing import Any
 
@@ -13,8 +15,10 @@ from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
 def publish(
     cls: Any, conf: Any, repo: Any, benchmarks: Any, graphs: Any, revisions: dict[str, int]
 ) -> None:
-    """Stand in for SummaryList.publish: by machine, branch and environment the last level of each
-    line, and the one before it."""
+    """Stand in for SummaryList.publish: the last two levels of each line.
+
+    Files are by machine, branch and environment.
+    """
     files: dict[str, list[dict[str, Any]]] = {}
     for name, benchmark in sorted(benchmarks.items()):
         pretty = benchmark.get("pretty_name") or name
@@ -39,14 +43,14 @@ _NOTHING = dict.fromkeys(("last_rev", "last_value", "last_err", "prev_value", "c
 
 
 def _level(steps: list[Any]) -> dict[str, Any]:
-    """asv's summary of a line: the revisions of a change leave out the first."""
+    """Return the fields of asv's list for a line; the revisions of a change leave out the first."""
     begin, end, value, _, error = steps[-1]
-    told = {"last_rev": end - 1, "last_value": value, "last_err": error}
+    last = {"last_rev": end - 1, "last_value": value, "last_err": error}
     if len(steps) == 1:
-        return _NOTHING | told
+        return _NOTHING | last
     before = steps[-2]
     change = [None if before[1] == begin else before[1] - 1, begin]
-    return told | {"prev_value": before[2], "change_rev": change}
+    return last | {"prev_value": before[2], "change_rev": change}
 
 
 PATCHES = (
