@@ -41,6 +41,7 @@ SECTIONS = {
         "latency": "a whole model in inference: median, percentiles, throughput",
         "scaling": "the training of a whole model on more and more ranks",
         "noise": "how small a change this machine can show",
+        "history": "all releases of a framework, in the same seconds",
     },
     "Ask the results": {
         "verdict": "what became slower or faster, release by release",

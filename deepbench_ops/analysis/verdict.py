@@ -89,6 +89,20 @@ def compare_pairs(rounds: Iterable[Iterable[tuple[float, float]]], share: float 
     return _judged(_location(usable), len(usable), share) if usable else NOTHING_KNOWN
 
 
+def compare_levels(levels: Iterable[tuple[float, float]], share: float = 1.0) -> Verdict:
+    """Compare two releases by the level of each round, and the variance that its samples leave it.
+
+    A level is the logarithm of after / before; those that are not finite are left out. With fewer
+    than three rounds the answer is ambiguous. `share` is that of the look, where there are several
+    (see `statistics.stopping`).
+    """
+    usable = [(level, variance) for level, variance in levels if math.isfinite(level)]
+    if not usable:
+        return NOTHING_KNOWN
+    kept, noise = np.array(usable, dtype=float).T
+    return _judged(locate(kept, noise), len(usable), share)
+
+
 def settled(verdict: Verdict) -> bool:
     """Whether no more rounds are needed: it claims a change, or leaves no room for one."""
     within = verdict.low >= 1 / (1 + NEGLIGIBLE) and verdict.high <= 1 + NEGLIGIBLE

@@ -8,10 +8,12 @@ with fresh processes, is the unit of noise, as in `measure.pairs`, which are the
 memory does not hold all releases, blocks of them share one, the anchor.
 """
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from random import Random
 
 import numpy as np
@@ -21,6 +23,11 @@ from deepbench_ops.measure import core_latency, threads, turns
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
 from deepbench_ops.measure.turns import WorkerFailed
+from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics.two_way import TwoWay
+
+VERSION = "1"
+"""Raised where the way of measuring changes: rounds of different versions are not combined."""
 
 SWEEPS, FEWEST_SWEEPS = 20, 4
 SECONDS_EACH = 1.0
@@ -45,6 +52,18 @@ class Round:
         """The releases that have values, in the order of their first."""
         return list(dict.fromkeys(name for sweep in self.sweeps for name in sweep))
 
+    @cached_property
+    def fitted(self) -> TwoWay:
+        """Effects of the releases, in the order of `names`; of a round that is complete."""
+        return two_way.fit(self.logs(self.names))
+
+    def difference(self, before: str, after: str) -> tuple[float, float]:
+        """Return the logarithm of after / before and its variance; NaN where either is missing."""
+        names = self.names
+        if before not in names or after not in names:
+            return math.nan, math.nan
+        return self.fitted.difference(names.index(before), names.index(after))
+
     def logs(self, names: Sequence[str]) -> np.ndarray:
         """Return logarithms of the seconds, of shape (sweeps, names); NaN where there are none."""
         rows = [[sweep.get(name, np.nan) for name in names] for sweep in self.sweeps]
@@ -58,23 +77,25 @@ def run_round(
     anchor: str | None = None,
     together: int | None = None,
     sweeps: int = SWEEPS,
-) -> dict[Task, Round]:
-    """Return the `number`-th round of every task; random orders depend on the number alone.
+) -> Iterator[tuple[Task, Round]]:
+    """Yield the `number`-th round of every task; random orders depend on the number alone.
 
     launches: how to start each release's worker. anchor: the release that all blocks share.
-    together: most releases in a block, all unless given; two at least.
+    together: most releases in a block, all unless given; two at least. A task is yielded as soon as
+    the last block has measured it.
     """
     random, found = Random(number), {task: Round() for task in tasks}
-    for block in blocks(list(launches), anchor, together, random):
+    cut = list(blocks(list(launches), anchor, together, random))
+    for block in cut:
         with ExitStack() as stack:
             workers = _started({name: launches[name] for name in block}, found, random, stack)
             for task, taken in found.items():
                 if len(workers) > 1:
                     _measure(task, workers, taken, random, sweeps)
-    for taken in found.values():
-        for name in taken.names:
-            taken.reasons.pop(name, None)  # the anchor may have failed in one block of several
-    return found
+                if block is cut[-1]:
+                    for name in taken.names:
+                        taken.reasons.pop(name, None)  # the anchor of one block that failed
+                    yield task, taken
 
 
 def blocks(

@@ -22,6 +22,8 @@ MODELS = {"models-training": "training", "models-inference": "inference_server"}
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *MODELS)
 CLASSES = {name: name.title().replace("_", "") for name in SETS}
 """The class of benchmarks of each set: Training, InferenceServer, InferenceDevice."""
+FUSED = "fused"
+"""How the names of operations begin that are a framework's own layers."""
 NOTHING = "(?!)"
 """The regular expression that picks no benchmark."""
 
@@ -73,6 +75,15 @@ def _one_batch_each(listed: str) -> tuple[Selected, ...]:
     return tuple(Selected(listed, problem) for problem in found.values())
 
 
+def operations(problem: Problem, fused: bool = False) -> tuple[str, ...]:
+    """Return the operations of a problem that are compared, frameworks' own layers if `fused`."""
+    return tuple(
+        operation
+        for operation in problem.operations
+        if operation not in problem.uncompared and (fused or not operation.startswith(FUSED))
+    )
+
+
 def selection_name(name: str) -> str:
     """The selection's name as spelt in SELECTIONS; DeepbenchError when there is none."""
     spelt = name.replace("_", "-")
@@ -96,7 +107,7 @@ def bench_regex(
     take alone where `apart`, and every precision when none is named. It never picks the same id in
     another set. Where no member has a benchmark at these precisions, it is NOTHING.
     """
-    asked = (("fused", fused), (FIRST_CALL, first_call), (rf"\w+{APART}", apart))
+    asked = ((FUSED, fused), (FIRST_CALL, first_call), (rf"\w+{APART}", apart))
     out = [word for word, kept in asked if not kept]
     passes = rf"kernel_(?!{'|'.join(out)})\w+" if out else r"kernel_\w+"
     precisions = [precision(name).name for name in precisions]

@@ -64,7 +64,7 @@ def no_latency(monkeypatch):
 def test_ratios_of_all_releases_come_out_of_one_round():
     """Three workers whose calls differ by known factors: their effects are those factors."""
     launches = {"a": burning(0.001), "b": burning(0.0015), "c": burning(0.003)}
-    (found,) = ensemble.run_round(launches, [TASK], 0, sweeps=8).values()
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=8)
     assert {"a", "b", "c"} == set(found.names)
     fitted = two_way.fit(found.logs(["a", "b", "c"]))
     assert pytest.approx(1.5, rel=0.1) == math.exp(fitted.difference(0, 1)[0])
@@ -74,7 +74,7 @@ def test_ratios_of_all_releases_come_out_of_one_round():
 def test_real_kernels_are_measured():
     """numpy against itself, by the workers that releases run."""
     launches = dict.fromkeys(("a", "b"), Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"}))
-    (found,) = ensemble.run_round(launches, [TASK], 1, sweeps=4).values()
+    ((_, found),) = ensemble.run_round(launches, [TASK], 1, sweeps=4)
     assert 4 == len(found.sweeps)
     assert np.isfinite(found.logs(["a", "b"])).all()
 
@@ -83,7 +83,7 @@ def test_long_calls_go_on_in_turns():
     """Calls longer than a turn: each is charged for its own turns alone."""
     launches = {name: burning(0.06, STOPPABLE="1") for name in ("a", "b", "c")}
     begun = time.monotonic()
-    (found,) = ensemble.run_round(launches, [TASK], 0, sweeps=4).values()
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4)
     elapsed = time.monotonic() - begun
     seconds = [each for sweep in found.sweeps for each in sweep.values()]
     assert 12 == len(seconds)
@@ -107,7 +107,7 @@ def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch)
     monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
     launches = {name: burning(0.005, STOPPABLE=stoppable) for name in ("a", "b")}
     launches["bad"] = burning(0.005, FAILS=fails, STOPPABLE=stoppable)
-    (found,) = ensemble.run_round(launches, [TASK], 0, sweeps=6).values()
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=6)
     assert {"bad"} == set(found.reasons)
     assert reason in found.reasons["bad"]
     assert {"a", "b"} == set(found.names)
@@ -118,7 +118,7 @@ def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch)
 def test_a_release_alone_has_no_times():
     """Where only one release has a kernel there is nothing to compare: no sweeps, one reason."""
     launches = {"a": burning(0.001), "bad": burning(0.001, FAILS="prepare")}
-    (found,) = ensemble.run_round(launches, [TASK], 0).values()
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0)
     assert [] == found.sweeps
     assert ["bad"] == list(found.reasons)
 
@@ -126,7 +126,7 @@ def test_a_release_alone_has_no_times():
 def test_blocks_share_the_anchor():
     """Four releases, two at a time: each is measured with the anchor, and with nothing else."""
     launches = {name: burning(0.001) for name in "abcd"}
-    (found,) = ensemble.run_round(launches, [TASK], 0, anchor="a", together=2, sweeps=4).values()
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, anchor="a", together=2, sweeps=4)
     assert 12 == len(found.sweeps)
     assert {frozenset("ab"), frozenset("ac"), frozenset("ad")} == set(map(frozenset, found.sweeps))
     fitted = two_way.fit(found.logs(list("abcd")))

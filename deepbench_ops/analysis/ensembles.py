@@ -1,0 +1,148 @@
+"""Verdicts on the releases of an ensemble, and measuring until they are certain enough.
+
+A round gives one level for every two releases, the difference of their effects in its sweeps
+(`statistics.two_way`); rounds are combined as those of pairs are (`analysis.verdict`).
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import ensemble
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_store import EnsembleStore
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.statistics.stopping import looks
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When a kernel has been measured well enough.
+
+    within: relative half-width of the 99 % interval of every release against the anchor. most:
+    rounds. seconds: for all kernels together, from the beginning on; infinite for no limit.
+    """
+
+    within: float = 0.01
+    most: int = 40
+    seconds: float = math.inf
+
+
+@dataclass
+class Ensemble:
+    """Releases of a history in the order of their dates, the rounds measured, and the looks.
+
+    anchor: the release that all others are compared with. shares: of each kernel the share of the
+    error probability that its last look may spend.
+    """
+
+    launches: Mapping[str, Launch]
+    anchor: str
+    store: EnsembleStore
+    together: int | None = None
+    shares: dict[Task, float] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The releases, oldest first."""
+        return list(self.launches)
+
+    def measured(self, task: Task) -> list[str]:
+        """Return the releases that have times of a kernel, oldest first."""
+        found = {name for each in self.store.of(task) for name in each.names}
+        return [name for name in self.names if name in found]
+
+    def compare(self, task: Task, before: str, after: str) -> Verdict:
+        """Return the verdict on one release's time of a kernel over another's."""
+        return compare(self.store.of(task), before, after, self.shares.get(task, 1.0))
+
+    def against_anchor(self, task: Task) -> dict[str, Verdict]:
+        """Return the verdict on each release's time over the anchor's, of those that have one."""
+        others = [name for name in self.measured(task) if name != self.anchor]
+        return {name: self.compare(task, self.anchor, name) for name in others}
+
+    def steps(self, task: Task) -> dict[tuple[str, str], Verdict]:
+        """Return the verdict on each release and the one before it that has the kernel."""
+        return {two: self.compare(task, *two) for two in pairwise(self.measured(task))}
+
+    def all_steps(self, tasks: Sequence[Task]) -> dict[tuple[Task, str, str], Verdict]:
+        """The same of all kernels, corrected for their number."""
+        found = {(task, *two): each for task in tasks for two, each in self.steps(task).items()}
+        return dict(zip(found, corrected(list(found.values())), strict=True))
+
+    def reasons(self, task: Task) -> dict[str, str]:
+        """Return why releases have no time of a kernel."""
+        measured = self.measured(task)
+        found = {name: text for each in self.store.of(task) for name, text in each.reasons.items()}
+        return {name: text for name, text in found.items() if name not in measured}
+
+    def half_width(self, task: Task) -> float:
+        """Return the largest relative half-width of a kernel; infinite without any verdict."""
+        return max(map(half_width, self.against_anchor(task).values()), default=math.inf)
+
+    def measure(
+        self,
+        tasks: Sequence[Task],
+        goal: Goal,
+        note: Callable[[int, Task, list[Task]], object] = lambda number, task, open: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Measure rounds until every kernel is within the goal, or rounds or seconds are spent.
+
+        note: is called after each kernel of a round with the round's number and the kernels still
+        open. Looks are planned beforehand and share one error probability, so that stopping at the
+        goal does not make intervals too narrow.
+        """
+        began, still_open = clock(), list(tasks)
+        for look in looks(goal.most):
+            for number in range(look.rounds):
+                missing = [task for task in still_open if self.store.missing(task, number)]
+                for task, taken in self._round(missing, number):
+                    self.store.add(task, number, taken)
+                    note(number, task, still_open)
+                if clock() - began > goal.seconds:
+                    self.shares |= dict.fromkeys(still_open, look.share)
+                    return
+            self.shares |= dict.fromkeys(still_open, look.share)
+            still_open = [task for task in still_open if not self._is_settled(task, goal)]
+
+    def _round(self, missing: Sequence[Task], number: int) -> Iterator[tuple[Task, Round]]:
+        if not missing:
+            return iter(())
+        return ensemble.run_round(self.launches, missing, number, self.anchor, self.together)
+
+    def _is_settled(self, task: Task, goal: Goal) -> bool:
+        """Whether a kernel needs no more rounds: it is within the goal, or cannot be measured."""
+        rounds = self.store.of(task)
+        return not any(each.sweeps for each in rounds) or self.half_width(task) <= goal.within
+
+
+def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
+    """Return the verdict on after / before from the rounds of an ensemble that have both."""
+    return compare_levels([each.difference(before, after) for each in rounds], share)
+
+
+def half_width(verdict: Verdict) -> float:
+    """Return half the width of a verdict's interval as a share of its ratio.
+
+    Infinite where there is no interval, as of fewer than three rounds.
+    """
+    if not (verdict.low > 0 and math.isfinite(verdict.high)):
+        return math.inf
+    return max(verdict.high / verdict.ratio - 1, 1 - verdict.low / verdict.ratio)
+
+
+def demand_two(launches: Mapping[str, Launch], reasons: Mapping[str, str]) -> None:
+    """Raise DeepbenchError where fewer than two releases can be measured."""
+    if len(launches) < 2:
+        why = "; ".join(f"{name}: {text}" for name, text in reasons.items())
+        raise DeepbenchError(
+            "a history compares two releases or more, and "
+            + (f"only {next(iter(launches))} is left" if launches else "none is left")
+            + (f" ({why})" if why else "")
+        )

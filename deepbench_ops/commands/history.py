@@ -1,0 +1,332 @@
+"""`deepbench history`: all releases of a framework, measured in the same seconds."""
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deepbench_ops.commands import tables
+from deepbench_ops.commands.options import keeping, measure_alone, printed_as, say, say_settings
+from deepbench_ops.commands.problems import find_anywhere
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import FAMILIES
+from deepbench_ops.problems.precision import precision as precision_named
+from deepbench_ops.problems.selections import SELECTIONS
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.ensembles import Ensemble
+    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.releases.table import Release
+
+UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+WORKER_BYTES = 1.5 * 2**30
+"""Memory that a release's worker is expected to take, operands included: so many are started at
+once as fit in what is left."""
+
+COLUMNS = (
+    tables.Column("kernel", wrap=16),
+    tables.Column("operation", drop=2),
+    tables.Column("rounds", right=True, drop=1),
+    tables.Column("newest / oldest", right=True),
+    tables.Column("99 % interval"),
+    tables.Column("largest step", wrap=16),
+)
+
+
+def _seconds(context: click.Context, option: click.Parameter, given: str) -> float:
+    """Return the seconds of a text such as 90s, 60m or 2h."""
+    number, unit = given[:-1], UNIT_SECONDS.get(given[-1:])
+    try:
+        seconds = float(number) * (unit or math.nan)
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise click.BadParameter(f"{given!r} is no time: write 90s, 60m or 2h")
+    return seconds
+
+
+def _share(context: click.Context, option: click.Parameter, given: str) -> float:
+    """Return the share of a text such as 1 or 1%."""
+    try:
+        share = float(given.removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{given!r} is no percentage between 0 and 100: write 1%")
+    return share
+
+
+@click.command()
+@click.argument("framework", metavar="FRAMEWORK")
+@click.argument("span", metavar="[FROM..TO]", required=False)
+@click.option(
+    "--selection",
+    type=click.Choice(SELECTIONS),
+    default="headline",
+    show_default=True,
+    help="The problems.",
+)
+@click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
+@click.option(
+    "--problem", "ids", metavar="ID", multiple=True, help="Only this problem; may be repeated."
+)
+@click.option(
+    "--precision", metavar="P", default="float32", show_default=True, help="The precision."
+)
+@click.option(
+    "--within",
+    metavar="PERCENT",
+    default="1%",
+    show_default=True,
+    callback=_share,
+    help="Half-width of the intervals at which a kernel is measured no further.",
+)
+@click.option(
+    "--budget",
+    metavar="TIME",
+    default="60m",
+    show_default=True,
+    callback=_seconds,
+    help="Begin no further round after so long.",
+)
+@click.option(
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(min=3),
+    default=40,
+    show_default=True,
+    help="Most rounds of a kernel.",
+)
+@click.option("--anchor", metavar="RELEASE", help="Compare with this one.  [default: the newest]")
+@click.option(
+    "--together",
+    metavar="N",
+    type=click.IntRange(min=2),
+    help="Most releases to run at once.  [default: as many as fit in memory]",
+)
+@printed_as("table", "json")
+def history(
+    framework: str,
+    span: str | None,
+    selection: str,
+    family: str | None,
+    ids: tuple[str, ...],
+    precision: str,
+    within: float,
+    budget: float,
+    rounds: int,
+    anchor: str | None,
+    together: int | None,
+    form: str,
+) -> None:
+    """Measure all releases of FRAMEWORK in the same seconds, kernel by kernel.
+
+    \b
+        deepbench history numpy
+        deepbench history numpy 1.26.4..2.4.6 --family gemm --within 1% --budget 20m
+
+    Each release runs in a live process, a few milliseconds at a time and in random order, so that
+    what else happens on the machine falls on all of them alike. Rounds with fresh processes are
+    added until the interval of every release is as narrow as asked for. Missing environments are
+    installed. After an interruption the same command goes on from the last kernel.
+
+    Printed are the newest release's time over the oldest's, and the largest step from a release to
+    the next one. Results are kept in .asv/history/, apart from results/.
+    """
+    from deepbench_ops import project
+    from deepbench_ops.analysis.ensembles import Ensemble, Goal, demand_two
+    from deepbench_ops.measure.ensemble_store import EnsembleStore
+
+    folder = project.environments()
+    releases = _releases(framework, span)
+    tasks = _tasks(selection, family, ids, precision_named(precision).name)
+    measure_alone()
+    say_settings()
+    launches, reasons = _launches(releases, folder)
+    demand_two(launches, reasons)
+    reference = _anchor(anchor, list(launches))
+    store = EnsembleStore(folder.parent / "history" / f"{framework}.jsonl")
+    found = Ensemble(launches, reference, store, together or _most_together())
+    progress = _Progress(len(tasks), budget)
+    with keeping(lambda: f"{store.path} keeps all rounds: the same command goes on from there"):
+        found.measure(tasks, Goal(within, rounds, budget), progress.note)
+    if form == "json":
+        click.echo(json.dumps(_document(found, tasks, reasons), indent=1))
+    else:
+        click.echo(tables.table(COLUMNS, _rows(found, tasks)))
+    say(_remarks(found, tasks, reasons, within), form)
+
+
+def _releases(framework: str, span: str | None) -> "list[Release]":
+    """Return the releases of a span, oldest first.
+
+    Raises DeepbenchError for an unknown framework or end, and for fewer than two releases.
+    """
+    from deepbench_ops.problems.suggestions import unknown
+    from deepbench_ops.releases import results_table, table
+
+    every = table.measurable(results_table.of_project())
+    of_framework = [release for release in every if release.framework == framework]
+    if not of_framework:
+        raise unknown("framework", framework, sorted({release.framework for release in every}))
+    if span is None:
+        return of_framework
+    ends = span.split("..")
+    if len(ends) != 2 or not all(ends):
+        raise DeepbenchError(f"{span} is no span of releases: write 1.26.4..2.4.6")
+    first, last = (
+        table.find(end if end.startswith(framework) else f"{framework}-{end}", of_framework)
+        for end in ends
+    )
+    low, high = of_framework.index(first), of_framework.index(last)
+    if low >= high:
+        raise DeepbenchError(f"{span}: name an older release and then a newer one")
+    return of_framework[low : high + 1]
+
+
+def _tasks(selection: str, family: str | None, ids: Sequence[str], precision: str) -> "list[Task]":
+    """Return the kernels asked for, without what runs on several ranks.
+
+    Raises DeepbenchError where nothing is left.
+    """
+    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.problems.selections import operations, select
+
+    problems = [find_anywhere(text, family) for text in ids] or [
+        member.problem for member in select(selection, family)
+    ]
+    tasks = [
+        Task(problem.family, problem.id, precision, operation)
+        for problem in problems
+        if not problem.ranks and precision in problem.precisions
+        for operation in operations(problem)
+    ]
+    if not tasks:
+        raise DeepbenchError(
+            f"no kernel of {selection} runs in one process at {precision}: choose another"
+            " --selection, --family or --precision"
+        )
+    return list(dict.fromkeys(tasks))
+
+
+def _launches(releases: "Sequence[Release]", folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return how to start each release, and why others cannot be installed."""
+    from deepbench_ops.releases import worker_launch
+
+    launches, reasons = {}, {}
+    for release in releases:
+        try:
+            launches[release.name] = worker_launch.launch(release, folder, _note)
+        except DeepbenchError as error:
+            reasons[release.name] = str(error)
+            _note(f"left out: {release.name}: {error}")
+    return launches, reasons
+
+
+def _anchor(name: str | None, names: Sequence[str]) -> str:
+    from deepbench_ops.problems.suggestions import unknown
+
+    if name is None:
+        return names[-1]
+    if name not in names:
+        raise unknown("release", name, names)
+    return name
+
+
+def _most_together() -> int:
+    from deepbench_ops.backends import memory
+
+    left = memory.available()
+    return max(2, int(left / WORKER_BYTES)) if math.isfinite(left) else 16
+
+
+class _Progress:
+    """One line a minute: round, kernels within the goal, and time left."""
+
+    EVERY_SECONDS = 60.0
+
+    def __init__(self, kernels: int, budget: float) -> None:
+        self._kernels, self._budget = kernels, budget
+        self._began = self._said = time.monotonic()
+
+    def note(self, number: int, task: "Task", still_open: "Sequence[Task]") -> None:
+        now = time.monotonic()
+        if now - self._said < self.EVERY_SECONDS:
+            return
+        self._said = now
+        left = max(0.0, self._budget - (now - self._began)) / 60
+        done = self._kernels - len(still_open)
+        _note(f"round {number + 1}: {done} of {self._kernels} kernels done, {left:.0f} min left")
+
+
+def _rows(found: "Ensemble", tasks: "Sequence[Task]") -> list[list[str]]:
+    largest: dict[Task, tuple[str, float]] = {}
+    for (task, _, after), step in found.all_steps(tasks).items():
+        most = largest.get(task, ("", 1.0))[1]
+        if step.kind in ("slower", "faster") and abs(math.log(step.ratio)) > abs(math.log(most)):
+            largest[task] = after, step.ratio
+    return [
+        [task.problem, task.operation, *_whole_span(found, task), _spoken(largest.get(task))]
+        for task in tasks
+    ]
+
+
+def _whole_span(found: "Ensemble", task: "Task") -> list[str]:
+    """Return the rounds of a kernel, and its newest release's time over its oldest's."""
+    measured = found.measured(task)
+    if len(measured) < 2:
+        return ["0", "-", "-"]
+    whole = found.compare(task, measured[0], measured[-1])
+    return [str(whole.rounds), f"{whole.ratio:.3f}", f"{whole.low:.3f} .. {whole.high:.3f}"]
+
+
+def _spoken(step: tuple[str, float] | None) -> str:
+    if step is None:
+        return "none"
+    name, ratio = step
+    times = f"{ratio:.3g} times slower" if ratio > 1 else f"{1 / ratio:.3g} times faster"
+    return f"{name}: {times}"
+
+
+def _document(
+    found: "Ensemble", tasks: "Sequence[Task]", reasons: dict[str, str]
+) -> dict[str, object]:
+    """Return all ratios to the anchor, for --format json."""
+    from dataclasses import asdict
+
+    kernels = [
+        {
+            **asdict(task),
+            "releases": {name: asdict(each) for name, each in found.against_anchor(task).items()},
+            "left_out": found.reasons(task),
+        }
+        for task in tasks
+    ]
+    return {"anchor": found.anchor, "left_out": reasons, "kernels": kernels}
+
+
+def _remarks(
+    found: "Ensemble", tasks: "Sequence[Task]", reasons: dict[str, str], within: float
+) -> list[str]:
+    widths = [found.half_width(task) for task in tasks]
+    wide = sum(width > within for width in widths)
+    lines = [
+        f"{len(tasks) - wide} of {len(tasks)} kernels are known to {100 * within:g} % or better"
+    ]
+    if wide:
+        lines.append("the same command with a larger --budget or --rounds goes on")
+    lines += [f"left out: {name}: {text}" for name, text in reasons.items()]
+    texts = {
+        f"left out: {name}, {task.family} {task.operation}: {text}"
+        for task in tasks
+        for name, text in found.reasons(task).items()
+    }
+    return [*lines, *sorted(texts)]
+
+
+def _note(line: str) -> None:
+    click.echo(line, err=True)

@@ -1,0 +1,105 @@
+"""Rounds of an ensemble on disk, one line for each kernel and round, so that a history goes on.
+
+A round's ratios hold for the machine, the threads and the settings that it was measured with: the
+store returns those of the present ones alone.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.measure import ensemble, fingerprint, settings, threads
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.storage import locks, times
+
+DOING = "deepbench history"
+DIGITS = 6
+"""Significant digits of stored seconds."""
+
+
+@dataclass
+class EnsembleStore:
+    """Rounds of kernels over a set of releases, in a file of JSON lines.
+
+    Lines that are damaged, or of other conditions, are left in the file and not returned.
+    """
+
+    path: Path
+    rounds: dict[Task, dict[int, Round]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        here = conditions()
+        for entry in self._lines():
+            try:
+                if entry["conditions"] == here:
+                    task, taken = Task(**entry["task"]), _round(entry)
+                    self.rounds.setdefault(task, {})[int(entry["number"])] = taken
+            except (KeyError, TypeError, ValueError, AttributeError):
+                continue
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        try:
+            lines = self.path.read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # half a line of a process that was killed
+            if isinstance(entry, dict):
+                yield entry
+
+    def missing(self, task: Task, number: int) -> bool:
+        """Return whether a kernel has not been measured in this round."""
+        return number not in self.rounds.get(task, ())
+
+    def add(self, task: Task, number: int, taken: Round) -> None:
+        """Append one round of a kernel, on the disk before the next one is measured."""
+        self.rounds.setdefault(task, {})[number] = taken
+        entry = {
+            "task": asdict(task),
+            "number": number,
+            "ended_at": round(time.time(), 3),
+            "conditions": conditions(),
+            "sweeps": [
+                {name: float(f"{seconds:.{DIGITS}g}") for name, seconds in sweep.items()}
+                for sweep in taken.sweeps
+            ],
+            "reasons": taken.reasons,
+            "latencies": taken.latencies,
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            locks.writing(self.path.parent, DOING),
+            self.path.open("a", encoding="utf-8") as file,
+        ):
+            file.write("\n" + json.dumps(entry))  # a line of its own, also behind half a one
+            file.write("\n")
+
+    def of(self, task: Task) -> list[Round]:
+        """Return the rounds of a kernel in the order of their numbers."""
+        found = self.rounds.get(task, {})
+        return [found[number] for number in sorted(found)]
+
+
+def conditions() -> dict[str, str]:
+    """Return what rounds must share to be combined: processor, threads, settings from outside."""
+    return {
+        "processor": fingerprint.silicon(),
+        "threads": str(threads.wanted()),
+        "settings": settings.text(settings.of_this_process()),
+        "version": ensemble.VERSION,
+    }
+
+
+def _round(entry: Mapping[str, Any]) -> Round:
+    """Return the round of an entry. Raises ValueError for seconds that cannot be right."""
+    sweeps = [dict(sweep) for sweep in entry["sweeps"]]
+    if not all(times.is_time(seconds) for sweep in sweeps for seconds in sweep.values()):
+        raise ValueError("no times")
+    return Round(sweeps, dict(entry["reasons"]), [float(each) for each in entry["latencies"]])

@@ -1,0 +1,117 @@
+"""Verdicts on the releases of an ensemble: what rounds with ruined processes still say."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deepbench_ops.analysis import ensembles
+from deepbench_ops.analysis.ensembles import Ensemble, Goal, compare, half_width
+from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
+from deepbench_ops.measure import ensemble
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_store import EnsembleStore
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.pairs import Task
+
+NAMES = ["a", "b", "c", "d", "e"]
+TRUE = np.log([1.0, 1.0, 1.02, 1.05, 0.8])
+TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+
+
+def rounds(random, count: int, ruined: float = 0.0, sweeps: int = 20) -> list[Round]:
+    """Return rounds of five releases: 1 % between processes, 1 % within, some processes slowed.
+
+    ruined: share of processes that take 1.2 to 3 times as long for a whole round.
+    """
+    found = []
+    for _ in range(count):
+        process = TRUE + random.normal(0, 0.01, len(NAMES))
+        slowed = random.random(len(NAMES)) < ruined
+        process += slowed * random.uniform(math.log(1.2), math.log(3), len(NAMES))
+        machine = random.uniform(0, math.log(2), (sweeps, 1))  # whatever disturbs all alike
+        logs = process + machine + random.normal(0, 0.01, (sweeps, len(NAMES)))
+        found.append(Round([dict(zip(NAMES, row, strict=True)) for row in np.exp(logs)]))
+    return found
+
+
+@pytest.mark.parametrize("ruined", [0.0, 0.1])
+def test_ratios_survive_ruined_processes(ruined):
+    """Of 40 histories of 20 rounds, intervals hold the truth, and 5 and 20 % are always found."""
+    random = np.random.default_rng(3)
+    missed = found = 0
+    for _ in range(40):
+        taken = rounds(random, 20, ruined)
+        for index, name in enumerate(NAMES[1:], 1):
+            verdict = compare(taken, "a", name)
+            missed += not verdict.low <= math.exp(TRUE[index]) <= verdict.high
+            found += name in "de" and verdict.kind in ("slower", "faster")
+    assert missed <= 6  # of 160 intervals of 99 %
+    assert 80 == found
+
+
+def test_two_releases_are_a_pair():
+    """An ensemble of two gives the verdict that its pairs give."""
+    random = np.random.default_rng(5)
+    pairs = np.exp(random.normal([0, 0.03], 0.01, (10, 30, 2)))
+    taken = [Round([{"a": one, "b": other} for one, other in each]) for each in pairs]
+    ours, theirs = compare(taken, "a", "b"), compare_pairs(pairs.tolist())
+    assert theirs.kind == ours.kind
+    assert pytest.approx((theirs.ratio, theirs.low, theirs.high)) == (
+        ours.ratio,
+        ours.low,
+        ours.high,
+    )
+
+
+def test_a_release_without_values_is_ambiguous():
+    """Nothing is known of it, and its half-width is infinite."""
+    verdict = compare(rounds(np.random.default_rng(1), 5), "a", "z")
+    assert NOTHING_KNOWN is verdict
+    assert math.inf == half_width(verdict)
+
+
+def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
+    """A quiet kernel is measured up to the first look that settles it, and no further."""
+    random, begun = np.random.default_rng(2), []
+
+    def run_round(launches, tasks, number, anchor, together):
+        begun.append(number)
+        return iter([(task, rounds(random, 1)[0]) for task in tasks])
+
+    monkeypatch.setattr(ensembles.ensemble, "run_round", run_round)
+    store = EnsembleStore(tmp_path / "a.jsonl")
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
+    found.measure([TASK], Goal(within=0.05, most=40))
+    assert begun == list(range(len(begun)))
+    assert 5 <= len(begun) < 40
+    assert found.half_width(TASK) <= 0.05
+    assert ["e"] == [name for name, each in found.against_anchor(TASK).items() if each.ratio < 0.9]
+
+
+def test_the_looks_share_one_error_probability(monkeypatch, tmp_path):
+    """Whatever the number of looks that were taken, their shares add up to one at most."""
+    random = np.random.default_rng(4)
+
+    def run_round(launches, tasks, number, anchor, together):
+        return iter([(task, rounds(random, 1)[0]) for task in tasks])
+
+    monkeypatch.setattr(ensemble, "run_round", run_round)
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", EnsembleStore(tmp_path / "a"))
+    found.measure([TASK], Goal(within=1e-9, most=20))
+    assert 0 < found.shares[TASK] < 1
+    wide = found.half_width(TASK)
+    found.shares[TASK] = 1.0
+    assert wide > found.half_width(TASK)
+
+
+def test_rounds_of_other_conditions_are_not_read(tmp_path, monkeypatch):
+    """Another number of threads: the file stays, and its rounds are not combined with new ones."""
+    path = tmp_path / "a.jsonl"
+    (taken,) = rounds(np.random.default_rng(1), 1)
+    EnsembleStore(path).add(TASK, 0, taken)
+    again = EnsembleStore(path)
+    assert not again.missing(TASK, 0)
+    assert pytest.approx(taken.logs(NAMES), abs=1e-5) == again.of(TASK)[0].logs(NAMES)
+    monkeypatch.setenv("DEEPBENCH_THREADS", "1")
+    assert EnsembleStore(path).missing(TASK, 0)
