@@ -254,6 +254,7 @@ class _Progress:
         self._began = self._said = time.monotonic()
 
     def note(self, number: int, task: "Task", still_open: "Sequence[Task]") -> None:
+        """Print the line, if the last one is long enough ago."""
         now = time.monotonic()
         if now - self._said < self.EVERY_SECONDS:
             return
