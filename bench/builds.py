@@ -13,8 +13,7 @@ import subprocess
 
 from tabulate import tabulate
 
-from deepbench_ops.analysis import compare_pairs
-from deepbench_ops.analysis.verdict import corrected
+from deepbench_ops.analysis.verdict import compare_pairs, corrected
 from deepbench_ops.measure import live_worker, pairs
 
 CONV = "w28_h28_c128_n8_k128_r3_s3_pad1_1_stride1_1"

@@ -25,7 +25,7 @@ import physical
 from asv import step_detect
 from tabulate import tabulate
 
-from deepbench_ops.analysis import detect_changes
+from deepbench_ops.analysis.changes import detect_changes
 
 POINTS = 80
 TOLERANCE = 2

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from asv import step_detect
 
-from deepbench_ops.analysis import Verdict, compare_pairs
+from deepbench_ops.analysis.verdict import Verdict, compare_pairs
 from deepbench_ops.measure import live_worker, pairs
 from deepbench_ops.problems.gemm import Gemm
 

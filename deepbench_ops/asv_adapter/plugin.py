@@ -8,7 +8,9 @@ import atexit
 import os
 import secrets
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from asv.console import log
 
@@ -25,9 +27,9 @@ from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import frameworks, run_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
-from deepbench_ops.pages.publication import Publication
 from deepbench_ops.problems import families
 from deepbench_ops.releases import results_table, table
+from deepbench_ops.releases.table import Release
 
 __all__ = ["environment", "repo", "setup"]
 
@@ -49,8 +51,15 @@ def setup() -> None:
 def install() -> None:
     """Replace what the table of patches names, and hand over what lies in later folders."""
     run_command.use(report_unsteady)
-    publish_command.use(Publication)
+    publish_command.use(own_pages)
     patches.install()
+
+
+def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.OwnPages:
+    """Return our own pages of one publishing; their libraries are imported for that alone."""
+    from deepbench_ops.pages.publication import Publication
+
+    return Publication(conf, releases)
 
 
 def report_unsteady(results: Path) -> None:

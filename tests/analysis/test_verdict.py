@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="analysis needs the `track` extra")
-from deepbench_ops.analysis import compare_pairs, compare_samples, corrected
+from deepbench_ops.analysis.verdict import compare_pairs, compare_samples, corrected
 
 
 def rounds(random, count, noise, level=0.0, samples=10):
