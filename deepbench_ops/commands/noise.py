@@ -112,11 +112,12 @@ def _headline() -> list[str]:
 
 def _release(name: str | None) -> "Release":
     from deepbench_ops import project
+    from deepbench_ops.backends import NAMES
     from deepbench_ops.releases import results_table, table
 
     releases = results_table.measurable(project.results())
     if name is None:
-        return [release for release in releases if release.framework == "numpy"][-1]
+        return [release for release in releases if release.framework == NAMES[0]][-1]
     return table.find(name, releases)
 
 

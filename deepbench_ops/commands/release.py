@@ -152,14 +152,14 @@ def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form:
     """
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import results_table, table, updates
-    from deepbench_ops.releases.companions import RULES
+    from deepbench_ops.releases.companions import frameworks_with_rules
     from deepbench_ops.releases.index import Index
 
     path = results_table.of_project()
     known = table.measurable(path)
     for name in names:
-        if name not in RULES:
-            raise unknown("framework", name, RULES)
+        if name not in frameworks_with_rules():
+            raise unknown("framework", name, frameworks_with_rules())
     index = Index()
     found: list[updates.Update] = []
     for name in names or updates.frameworks(known):

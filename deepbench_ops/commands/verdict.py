@@ -157,9 +157,10 @@ def _machines(
 def _history(order: "Sequence[Release]") -> str:
     """Return how many releases a verdict needs, and the command that measures so many."""
     from deepbench_ops.analysis.history import FEWEST_RELEASES
+    from deepbench_ops.backends import NAMES
 
-    numpy = [one.name for one in order if one.framework == "numpy"]
-    before, newest = numpy[-FEWEST_RELEASES - 1], numpy[-1]
+    names = [one.name for one in order if one.framework == NAMES[0]]
+    before, newest = names[-FEWEST_RELEASES - 1 :][0], names[-1]
     return f"the {FEWEST_RELEASES} releases that a verdict needs with {SELECTED} {before}..{newest}"
 
 

@@ -16,6 +16,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.releases.table import Release
 
 STUDENT = 400
@@ -97,7 +98,7 @@ def _machine(
         ],
         "measured": any(point.release.measurable for point in points),
         "newest": max((point.release.date.isoformat() for point in points), default=""),
-        "families": {family: len(lines) for family, lines in sorted(families.items())},
+        "families": {name: len(families[name]) for name in TYPES if name in families},
         "frameworks": [name for name, _ in frameworks.most_common()],
         "releases": sorted({places[point.release] for point in points}),
     }

@@ -5,74 +5,45 @@ which is what its users installed then. Where a framework did not take them, a c
 """
 
 import datetime
-from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 
 from packaging.version import Version
 
+from deepbench_ops.backends import frameworks
+from deepbench_ops.backends.release_rule import Rule
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.index import Index
 from deepbench_ops.releases.table import Release
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Which releases of a framework are listed, and with which companions."""
-
-    oldest: str
-    companions: tuple[str, ...] = ()
-    on_request: bool = True
-    """Whether it is a large install, made only on request."""
-    same: str = ""
-    """A companion of the same minor version, not above the framework's and hardly below."""
-    nightly: str = ""
-    """The index on which the project publishes nightly builds under its own name."""
-
-
-RULES = {
-    "numpy": Rule(
-        "1.23.2",
-        ("scipy",),
-        on_request=False,
-        nightly="https://pypi.anaconda.org/scientific-python-nightly-wheels/simple",
-    ),
-    "torch": Rule("1.13", ("numpy",), nightly="https://download.pytorch.org/whl/nightly/cpu"),
-    "jax": Rule(
-        "0.4.1",
-        ("numpy", "scipy", "ml_dtypes"),
-        same="jaxlib",
-        nightly="https://us-python.pkg.dev/ml-oss-artifacts-published/jax/simple",
-    ),
-    "onnxruntime": Rule(
-        "1.15",
-        ("numpy", "onnx", "protobuf"),
-        nightly="https://aiinfra.pkgs.visualstudio.com/PublicPackages/_packaging/ORT-Nightly/pypi/simple",
-    ),
-    "openvino": Rule(
-        "2023.0",
-        ("numpy", "onnx", "protobuf"),
-        nightly="https://storage.openvinotoolkit.org/simple/wheels/nightly",
-    ),
-    "tensorflow": Rule("2.12"),
-    "mindspore": Rule("2.7", ("numpy",)),
-}
-"""The metadata of the last two bounds their companions from both sides."""
 
 MOST_BEHIND = 2
 """A companion of the same minor version may be so many patches older."""
 
-DAY = datetime.date.fromisoformat
-CEILINGS = {
-    ("torch", "numpy"): ((DAY("2024-07-24"), "2"),),
-    ("onnxruntime", "numpy"): ((DAY("2024-09-01"), "2"),),
-    ("openvino", "numpy"): (
-        (DAY("2024-11-01"), "2"),
-        (DAY("2025-01-15"), "2.2"),
-        (DAY("2026-01-31"), "2.3"),
-    ),
-    ("jax", "numpy"): ((DAY("2024-06-16"), "2"),),
-    ("mindspore", "numpy"): ((datetime.date.max, "2"),),
-}
-"""Before that day a framework's releases took only what is below that version of a companion; with
-no such day they still do."""
+MODULE = "release_rule"
+
+
+def frameworks_with_rules() -> list[str]:
+    """Return the frameworks whose package holds a rule, in their order."""
+    known = frameworks.found()[0]
+    return [name for name, each in known.items() if find_spec(f"{each.package}.{MODULE}")]
+
+
+def rule_of(framework: str) -> Rule:
+    """Return the rule of a framework.
+
+    Raises DeepbenchError, with the distribution of the framework, where there is none that can be
+    used.
+    """
+    found = frameworks.found()[0][framework]
+    try:
+        rule = import_module(f"{found.package}.{MODULE}").RULE
+        if not isinstance(rule, Rule):
+            raise TypeError(f"RULE of {found.package}.{MODULE} is no Rule")
+    except Exception as fault:  # another distribution's code may raise anything
+        raise DeepbenchError(
+            f"{found.distribution}: releases of {framework} have no rule: {fault}"
+        ) from None
+    return rule
 
 
 def row(
@@ -86,7 +57,7 @@ def row(
 
     same: the version of the companion of the same minor version, None for the usual choice.
     """
-    rule = RULES[framework]
+    rule = rule_of(framework)
     pins = []
     if rule.same:
         pinned = same or _same(rule.same, version, index)
@@ -94,7 +65,7 @@ def row(
             return None
         pins.append(f"{rule.same}=={pinned}")
     for companion in rule.companions:
-        ceilings = CEILINGS.get((framework, companion), ())
+        ceilings = rule.ceilings.get(companion, ())
         ceiling = next((below for until, below in ceilings if day < until), "")
         found = index.of_the_day(companion, day, ceiling)
         if found is None:

@@ -41,7 +41,11 @@ class Update:
 
 def frameworks(known: Iterable[Release]) -> list[str]:
     """Return the frameworks of a table that updates are looked for."""
-    return [name for name in companions.RULES if any(each.framework == name for each in known)]
+    return [
+        name
+        for name in companions.frameworks_with_rules()
+        if any(each.framework == name for each in known)
+    ]
 
 
 def final(
@@ -55,7 +59,7 @@ def final(
     have = _versions(framework, known)
     listed = {Version(each.version): each.date for each in _own(framework)}
     dates = index.releases(framework) | listed
-    oldest = Version(companions.RULES[framework].oldest)
+    oldest = Version(companions.rule_of(framework).oldest)
     newest = max((each for each in have if not each.is_prerelease), default=oldest)
     return [
         Update(framework, version, dates[version], PACKAGE if version in listed else INDEX)
@@ -71,7 +75,7 @@ def nightly(framework: str, known: Iterable[Release], index: Index) -> list[Upda
     None is returned where the project publishes no build under its own name. Raises DeepbenchError
     where its index cannot be asked.
     """
-    url = companions.RULES[framework].nightly
+    url = companions.rule_of(framework).nightly
     builds = index.nightlies(framework, url) if url else {}
     version = max(builds, default=None)
     if version is None or any(version <= each for each in _versions(framework, known)):
@@ -84,7 +88,7 @@ def row(update: Update, index: Index) -> Release:
     for release in _own(update.framework):
         if release.name == update.name:
             return release
-    same = companions.RULES[update.framework].same
+    same = companions.rule_of(update.framework).same
     pinned = None
     if update.url and same:
         builds = index.nightlies(same, update.url)

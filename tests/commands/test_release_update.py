@@ -27,6 +27,12 @@ def publish(folder, project, *versions, days=()):
     page.write_text(links)
 
 
+def use_rules(monkeypatch, rules):
+    """Let these be the frameworks with a rule."""
+    monkeypatch.setattr(companions, "frameworks_with_rules", lambda: list(rules))
+    monkeypatch.setattr(companions, "rule_of", rules.__getitem__)
+
+
 @pytest.fixture
 def indexes(tmp_path, monkeypatch):
     """A project folder, pip's index, and one of numpy's nightly builds, which states no days."""
@@ -49,7 +55,7 @@ def indexes(tmp_path, monkeypatch):
         "numpy": companions.Rule("1.23.2", ("scipy",), False, nightly=nightly.as_uri()),
         "torch": companions.Rule("1.13"),
     }
-    monkeypatch.setattr(companions, "RULES", rules)
+    use_rules(monkeypatch, rules)
     return SimpleNamespace(final=final, nightly=nightly, table=tmp_path / "releases.csv")
 
 
@@ -134,7 +140,7 @@ def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
     asked = index.Index()
     asked._known = known
     rule = companions.Rule("0.4.1", same="jaxlib", nightly="u")
-    monkeypatch.setattr(companions, "RULES", {"jax": rule})
+    use_rules(monkeypatch, {"jax": rule})
     day = index.datetime.date(2026, 3, 2)
     made = updates.row(updates.Update("jax", version, day, "u", "u"), asked)
     assert (f"jaxlib=={version}",) == made.pins

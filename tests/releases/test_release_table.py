@@ -12,7 +12,7 @@ from packaging.version import Version
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import table
-from deepbench_ops.releases.companions import RULES
+from deepbench_ops.releases.companions import rule_of
 from deepbench_ops.releases.table import Release
 
 HEADER = "framework,version,date,pins,on_request,index\n"
@@ -186,7 +186,7 @@ def test_a_missing_or_unreadable_table_is_one_line(tmp_path):
 def test_the_table_holds_a_history_of_every_framework(framework, fewest):
     """From the oldest that is listed on, each with the companions that its rule names."""
     listed = [release for release in table.load() if release.framework == framework]
-    rule = RULES[framework]
+    rule = rule_of(framework)
     assert fewest <= len(listed)
     assert Version(rule.oldest) <= Version(listed[0].version)
     for release in listed:

@@ -221,7 +221,7 @@
         if (!machines.length) { return d.instead('No machine has results yet.'); }
         var first = d.first_machine(catalogue);
         var families = d.distinct(machines.flatMap(function (machine) { return Object.keys(machine.families); })).sort();
-        d.offer(at('family'), families, first.families.gemm ? 'gemm' : Object.keys(first.families)[0], wanted.get('family'));
+        d.offer(at('family'), families, Object.keys(first.families)[0], wanted.get('family'));
         ['x', 'y', 'scale'].forEach(function (id) {
             d.choose(at(id), wanted.get(id));
             at(id).onchange = function () { chosen(new URLSearchParams()); };

@@ -1,0 +1,13 @@
+"""Which releases of jax are listed, and what their environments hold next to it."""
+
+from datetime import date
+
+from deepbench_ops.backends.release_rule import Rule
+
+RULE = Rule(
+    "0.4.1",
+    ("numpy", "scipy", "ml_dtypes"),
+    same="jaxlib",
+    nightly="https://us-python.pkg.dev/ml-oss-artifacts-published/jax/simple",
+    ceilings={"numpy": ((date(2024, 6, 16), "2"),)},
+)

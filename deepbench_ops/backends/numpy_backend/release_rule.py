@@ -1,0 +1,10 @@
+"""Which releases of numpy are listed, and what their environments hold next to it."""
+
+from deepbench_ops.backends.release_rule import Rule
+
+RULE = Rule(
+    "1.23.2",
+    ("scipy",),
+    on_request=False,
+    nightly="https://pypi.anaconda.org/scientific-python-nightly-wheels/simple",
+)

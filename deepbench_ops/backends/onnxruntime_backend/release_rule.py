@@ -1,0 +1,12 @@
+"""Which releases of ONNX Runtime are listed, and what their environments hold next to it."""
+
+from datetime import date
+
+from deepbench_ops.backends.release_rule import Rule
+
+RULE = Rule(
+    "1.15",
+    ("numpy", "onnx", "protobuf"),
+    nightly="https://aiinfra.pkgs.visualstudio.com/PublicPackages/_packaging/ORT-Nightly/pypi/simple",
+    ceilings={"numpy": ((date(2024, 9, 1), "2"),)},
+)

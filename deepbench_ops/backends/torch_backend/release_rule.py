@@ -1,0 +1,12 @@
+"""Which releases of torch are listed, and what their environments hold next to it."""
+
+from datetime import date
+
+from deepbench_ops.backends.release_rule import Rule
+
+RULE = Rule(
+    "1.13",
+    ("numpy",),
+    nightly="https://download.pytorch.org/whl/nightly/cpu",
+    ceilings={"numpy": ((date(2024, 7, 24), "2"),)},
+)
