@@ -74,7 +74,7 @@ def test_no_modules_import_each_other() -> None:
 
 
 def test_an_import_inside_a_function_is_read(tmp_path: Path) -> None:
-    """Late imports count, and names are told from modules."""
+    """Late imports count, and names are distinguished from modules."""
     path = tmp_path / "module.py"
     path.write_text("import one.two\ndef f():\n    from pack import mod, name\n")
     assert ["one.two", "pack.mod", "pack"] == list(imports(path, {"pack.mod": path}))

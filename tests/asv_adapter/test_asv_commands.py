@@ -156,7 +156,7 @@ def test_environments_outlast_runs(suite):
 
 
 def test_a_bare_run_measures_the_newest_release(suite):
-    """Without a range, the newest releases that need no asking are run; the others are told."""
+    """Without a range, the newest releases are run; those measured on request alone are reported."""
     said = asv(suite, "run", "--quick", "--dry-run", "--bench", "track")
     assert "Measured on request only: torch-1.0.0" in said
     assert "<numpy-2.0.0>" in said
@@ -328,7 +328,7 @@ def test_check_imports_the_suite(suite):
 
 
 def test_continuous_compares_with_the_release_before(suite):
-    """Without a base, a release is run beside its predecessor."""
+    """Without a base, a release is run next to its predecessor."""
     said = asv(
         suite, "continuous", "--quick", "--bench", "time_work", "numpy-1.1.0", "numpy-2.0.0", code=1
     )

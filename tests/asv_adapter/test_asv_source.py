@@ -17,7 +17,7 @@ COPIED = ("deepbench_ops", "asv_bench_deepbench", "benchmarks")
 @pytest.mark.network
 @pytest.mark.slow
 def test_a_commit_is_installed_with_its_matrix_and_its_suite_discovered(tmp_path):
-    """asv builds this project at a commit, beside the listed versions, and finds its benchmarks."""
+    """asv builds this project at a commit, with the listed versions, and finds its benchmarks."""
     for name in COPIED:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):

@@ -1,4 +1,4 @@
-"""The results in the repository: what asv stores and what the records beside it say."""
+"""The results in the repository: what asv stores and what the records next to it say."""
 
 import json
 import math
@@ -32,8 +32,12 @@ def test_every_sample_is_of_a_record(machine: str) -> None:
             for i, key in enumerate(product(*params) if values else ()):
                 if values[i] is None or math.isnan(values[i]):
                     continue
-                samples, told = more[where - 2][i], slices[name, key]
-                assert sorted(samples) == pytest.approx(sorted(told), rel=2e-3), (path, name, key)
+                samples, expected = more[where - 2][i], slices[name, key]
+                assert sorted(samples) == pytest.approx(sorted(expected), rel=2e-3), (
+                    path,
+                    name,
+                    key,
+                )
                 compared += 1
     assert compared
 

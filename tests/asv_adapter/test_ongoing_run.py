@@ -236,7 +236,7 @@ def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
 
 
 def test_the_end_of_a_run_says_where_the_time_went():
-    """Kernels, what is measured beside them, and all else add up to the whole; a point that an
+    """Kernels, what is measured next to them, and all else add up to the whole; a point that an
     earlier run measured cost this one nothing."""
     clock = Clock()
     progress = RunProgress(Counter([POINT, OTHER]), clock)

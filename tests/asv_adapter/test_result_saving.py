@@ -256,7 +256,7 @@ def a_record(problem, seconds, started_at):
 
 
 def test_records_are_filed_beside_their_result(tmp_path):
-    """Raw seconds and the fingerprint land beside the result that was saved with them."""
+    """Raw seconds and the fingerprint land next to the result that was saved with them."""
     record.write(a_record("a", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
     facts, found = measurements.load(measurements.file_of(path))
@@ -265,7 +265,7 @@ def test_records_are_filed_beside_their_result(tmp_path):
 
 
 def test_a_new_measurement_replaces_only_its_own_kernel(tmp_path):
-    """Records of an earlier run stay for other kernels and go for the one measured anew."""
+    """Records of an earlier run stay for other kernels and go for the one measured again."""
     path = tmp_path / ("x" + measurements.SUFFIX)
     measurements.add(path, [a_record("a", [1.0], 1.0), a_record("b", [2.0], 1.0)])
     end_process()
@@ -309,7 +309,7 @@ def test_a_skip_of_a_later_round_is_not_repeated(tmp_path):
 
 
 def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
-    """What a release left in the spool that could do nothing is not filed beside the next one."""
+    """What a release left in the spool that could do nothing is not filed next to the next one."""
     record.write(a_skip("a", 2e9))
     save(tmp_path, [float("nan")] * 3)
     record.write(a_record("b", [0.5], 2e9))
@@ -319,11 +319,11 @@ def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
 
 
 def with_a_record(folder):
-    """The records beside a saved result, one of them, and what the next run begins with."""
-    beside = measurements.file_of(save(folder, [1.0, 2.0, 3.0]))
-    measurements.add(beside, [a_record("a", [9.0], 1.0)])
+    """The records next to a saved result, one of them, and what the next run begins with."""
+    records_file = measurements.file_of(save(folder, [1.0, 2.0, 3.0]))
+    measurements.add(records_file, [a_record("a", [9.0], 1.0)])
     end_process()
-    return beside, loaded(folder)
+    return records_file, loaded(folder)
 
 
 def end_process():
@@ -333,23 +333,23 @@ def end_process():
 
 def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path):
     """asv appends later rounds to the first; that is not the appending a user asks for."""
-    beside, results = with_a_record(tmp_path)
+    records_file, results = with_a_record(tmp_path)
     for seconds in (1.0, 1.1):
         record.write(a_record("a", [seconds], 2e9))
         results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=seconds > 1.0)
     results.save(str(tmp_path))
-    _, found = measurements.load(beside)
+    _, found = measurements.load(records_file)
     assert [[1.0], [1.1]] == [entry["seconds"] for entry in found]
 
 
 def test_samples_that_a_user_appends_keep_their_records(tmp_path, run):
     """With `asv run --append-samples` the records of the earlier run stay next to the new."""
     run.appending = True
-    beside, results = with_a_record(tmp_path)
+    records_file, results = with_a_record(tmp_path)
     record.write(a_record("a", [1.0], 2e9))
     results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=True)
     results.save(str(tmp_path))
-    _, found = measurements.load(beside)
+    _, found = measurements.load(records_file)
     assert [[9.0], [1.0]] == [entry["seconds"] for entry in found]
 
 
