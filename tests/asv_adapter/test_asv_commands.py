@@ -156,7 +156,7 @@ def test_environments_outlast_runs(suite):
 
 
 def test_a_bare_run_measures_the_newest_release(suite):
-    """Without a range, the newest releases are run; those measured on request alone are reported."""
+    """Without a range, the newest releases are run; those measured on request alone are named."""
     said = asv(suite, "run", "--quick", "--dry-run", "--bench", "track")
     assert "Measured on request only: torch-1.0.0" in said
     assert "<numpy-2.0.0>" in said
