@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -305,3 +306,27 @@ def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_pa
 
     with pytest.raises(DeepbenchError, match=r"holds deepbench_axpy/fast\.so"):
         plugins.wheel(distribution, tmp_path)
+
+
+def test_the_recipes_name_files_that_are_there():
+    """Every file of the two packages that CONTRIBUTING.md names is in tests/plugin."""
+    recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+    named = set(re.findall(r"`(deepbench_(?:axpy|toy_backend)/\w+\.\w+)`", recipes))
+    there = {
+        path.relative_to(plugin_site.PLUGIN).as_posix()
+        for path in plugin_site.PLUGIN.glob("deepbench_*/*.*")
+        if path.parent.suffix != ".dist-info" and not path.name.endswith(".pyc")
+    }
+    written = {name for name in there if name != "deepbench_axpy/__init__.py"}
+    assert written == named
+
+
+def test_the_recipes_entry_points_are_those_of_the_plugin():
+    """The blocks of CONTRIBUTING.md declare what the installed distribution declares."""
+    recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+    group = r'entry-points\."(deepbench\.\w+)"\]\s+(\w+) = "(\w+)"'
+    points = (PLUGIN / "deepbench_axpy-1.0.dist-info" / "entry_points.txt").read_text()
+    declared = re.findall(r"\[(deepbench\.\w+)\]\s+(\w+) = (\w+)", points)
+    assert declared == re.findall(group, recipes)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.commands.output import as_json
@@ -42,7 +43,7 @@ COLUMNS = (
 )
 @click.option(
     "--device",
-    type=click.Choice(["cpu", "cuda", "rocm"]),
+    type=click.Choice([*dict.fromkeys([*DEVICES, "rocm"])]),
     help="Where the kernels of --machine ran (default: as the workbook's specs say, else cpu).",
 )
 @results_folder
