@@ -113,6 +113,21 @@ def contender(
     return Contender(name, newest, profile, left)
 
 
+def elsewhere(contenders: Sequence[Contender], device: str | None) -> list[str]:
+    """Return a line for each contender whose times are all of another device than was asked for.
+
+    Raises DeepbenchError where that holds for every one of them.
+    """
+    lines = []
+    for each in contenders if device is not None else ():
+        devices = sorted({point.device for point in each.points.values()})
+        if devices and device not in devices:
+            lines.append(f"{each.name} has results on {' and '.join(devices)}, none on {device}")
+    if lines and len(lines) == len(contenders):
+        raise DeepbenchError(f"{'; '.join(lines)}: leave out --device, or choose another")
+    return lines
+
+
 def groups(first: Contender, other: Contender) -> list[Group]:
     """Return a group for each family and precision that both have kernels of."""
     shared: dict[tuple[str, str], list[Change]] = {}

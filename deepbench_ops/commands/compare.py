@@ -73,7 +73,8 @@ def compare(
     from deepbench_ops.analysis.unsteady import remarks
 
     specs = contenders if len(contenders) > 1 else ("", *contenders)
-    first, *others = (_contender(text, results, device) for text in specs)
+    first, *others = sides = [_contender(text, results, device) for text in specs]
+    say(comparison.elsewhere(sides, device), form)
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
     if not any(groups for _, groups, _ in pairs):
         names = " and ".join(other.name for other in others)

@@ -114,6 +114,7 @@ def add(
 
     path = results_table.of_project()
     framework, version = adding.requested(requirement)
+    adding.demand_new(framework, version, path)
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
         table.demand_exact("--pins", pin)

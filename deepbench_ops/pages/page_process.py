@@ -7,7 +7,6 @@ import logging
 import multiprocessing
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from deepbench_ops import lifetime
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import scratch as temporary
 
 FORKS = sys.platform == "linux"
 """Whether this process can fork, so that the other one has all that is read already."""
@@ -87,9 +87,8 @@ def page_writer(
     project: str, results: Path, timeline: Sequence[Release], scratch: Path
 ) -> Iterator[PageWriter]:
     """Write the pages while the block runs, in a folder below `scratch`."""
-    scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="pages-", dir=scratch) as temporary:
-        folder = Path(temporary, "html")
+    with temporary.folder(scratch, "pages-") as own:
+        folder = own / "html"
         folder.mkdir()
         writer = PageWriter(folder, project, results, timeline, scratch / "deepbench-lines")
         if not FORKS:

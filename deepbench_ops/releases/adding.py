@@ -33,6 +33,13 @@ def requested(text: str) -> tuple[str, Version]:
     return wanted.name, version
 
 
+def demand_new(framework: str, version: Version, path: Path) -> None:
+    """Raise DeepbenchError for a release that the table at `path` has already."""
+    for known in table.load(path):
+        if known.framework == framework and Version(known.version) == version:
+            raise DeepbenchError(f"{known.name} is in {path} already")
+
+
 def listed(
     framework: str,
     version: Version,
@@ -137,8 +144,7 @@ def add(release: Release, path: Path) -> None:
 
     Raises DeepbenchError where pip cannot install the release with its pins, or it is listed.
     """
-    if any(known.hash == release.hash for known in table.load(path)):
-        raise DeepbenchError(f"{release.name} is in {path} already")
+    demand_new(release.framework, Version(release.version), path)
     demand_solvable(release)
     if not table.append(path, [release]):
         raise DeepbenchError(f"{release.name} was added to {path} by another command meanwhile")

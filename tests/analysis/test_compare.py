@@ -257,3 +257,14 @@ def test_points_are_what_asv_stored(results):
         ("gemm", "training", "forward", "cuda")
     }
     assert {"published-2017.7.14"} == {one.release.name for one in found}
+
+
+def test_a_device_that_a_machine_has_no_results_on_is_named():
+    """Where no side has any on it, the comparison is refused."""
+    box = comparison.contender("box", [point()], device="cuda")
+    card = comparison.contender("card", [point(device="cuda")], device="cuda")
+    line = "box@torch-2.13.0 has results on cpu, none on cuda"
+    assert [line] == comparison.elsewhere([box, card], "cuda")
+    assert [] == comparison.elsewhere([box, card], None)
+    with pytest.raises(DeepbenchError, match=f"{line}: leave out --device"):
+        comparison.elsewhere([box], "cuda")

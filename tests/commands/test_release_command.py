@@ -89,6 +89,19 @@ def test_what_cannot_be_measured_is_not_added(wheels, listed, arguments, message
     assert ROWS == listed.read_text()
 
 
+def test_a_release_that_is_listed_is_refused_before_the_index_is_asked(listed, monkeypatch):
+    """However its version is written, and where no index answers."""
+
+    def asked():
+        raise AssertionError("the index was asked")
+
+    monkeypatch.setattr(adding, "Index", asked)
+    for text in ("numpy==1.0.0", "numpy==1.0"):
+        with pytest.raises(DeepbenchError, match=r"numpy-1\.0\.0 is in .* already"):
+            added(text)
+    assert ROWS == listed.read_text()
+
+
 def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
     """The name of the row and what is installed under it are the same."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")

@@ -156,16 +156,16 @@ def test_asv_leaves_no_server(mark, monkeypatch, pause):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("victim", ["deepbench_ops.cli", "torch.distributed.run"])
+@pytest.mark.parametrize("victim", ["deepbench_ops.cli", "deepbench_ops.distributed.training"])
 def test_a_training_over_ranks_leaves_none(mark, victim):
-    """The ranks end with torchrun, and that with the command."""
+    """The ranks end with the command, and that fails where one of them ends."""
     needed("torch")
     command = [*COMMAND, "scaling", "wide_deep", "--ranks", "2", "--seconds", "60"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as scaling:
-        while len(living(mark)) < 4 and scaling.poll() is None:
+        while len(living(mark)) < 3 and scaling.poll() is None:
             time.sleep(0.1)
         time.sleep(1.0)
-        (pid,) = [each for each in living(mark) if victim in program(each)]
+        pid, *_ = [each for each in living(mark) if victim in program(each)]
         os.kill(pid, signal.SIGKILL)
         assert 0 != scaling.wait(20)
     assert eventually_gone(mark, AFTER)

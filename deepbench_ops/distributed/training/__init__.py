@@ -1,5 +1,5 @@
 """Training spread over processes: how much faster two devices are than one.
 
-A rank is a device: a GPU, or an equal share of the processors. `launch` starts the ranks with
-torchrun, `__main__` is what each of them runs, on several machines too.
+A rank is a device: a GPU, or an equal share of the processors. `launch` starts the ranks of one
+machine, torchrun those of several; `__main__` is the program of each.
 """

@@ -1,4 +1,4 @@
-"""`python -m deepbench_ops.distributed.training`: the program of every rank of torchrun."""
+"""`python -m deepbench_ops.distributed.training`: the program of every rank."""
 
 import os
 
@@ -6,7 +6,7 @@ from deepbench_ops import lifetime
 
 
 def main() -> None:
-    """End with torchrun from here on, which is before torch is imported, and be this rank."""
+    """End with the launcher from here on, which is before torch is imported, and be this rank."""
     lifetime.end_with(os.getppid())
     from deepbench_ops.distributed.training import rank
 

@@ -1,55 +1,98 @@
-"""Starts the ranks of one machine with torchrun, and reads what the first of them says."""
+"""Starts the ranks of one machine, and reads the figures that the first of them prints.
+
+They meet over a file, not over torchrun, whose store listens on all interfaces and asks no one who
+it is. On several machines torchrun starts the same program.
+"""
 
 import json
 import os
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
 
 from deepbench_ops import lifetime
 from deepbench_ops.distributed.launch import loopback
-from deepbench_ops.distributed.training.request import Request
+from deepbench_ops.distributed.training.request import MEETING_VARIABLE, Request
 from deepbench_ops.errors import DeepbenchError
 
 LIMIT_SECONDS = 900.0
+LOOK_SECONDS = 0.05
+GRACE_SECONDS = 0.5
+"""Wait after the first failure: a rank that has lost another one knows less than that one."""
+
+Rank = subprocess.Popen[bytes]
 
 
 def steps(request: Request, ranks: int, limit: float = LIMIT_SECONDS) -> dict[str, object]:
     """Return {"seconds": of each step, "losses": before and after the first}.
 
-    DeepbenchError, with what the ranks said last, where one of them fails, or the limit passes;
-    torchrun ends the others.
+    Raises DeepbenchError, with the reason that the ranks gave, where one of them fails, or the
+    limit of seconds passes; the others are ended.
     """
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += [
-        "--nproc-per-node",
-        str(ranks),
-        "-m",
-        "deepbench_ops.distributed.training",
-        request.text(),
-    ]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=limit,
-            check=False,
-            env={"GLOO_SOCKET_IFNAME": loopback(), **os.environ},
+    with tempfile.TemporaryDirectory(prefix="deepbench-") as name:
+        folder = Path(name)
+        started: list[Rank] = []
+        try:
+            for rank in range(ranks):
+                started.append(_start(request, rank, ranks, folder))
+            failed = _failed(started, time.monotonic() + limit)
+        finally:
+            for each in started:
+                each.kill()
+                each.wait()
+        if failed is None:
+            raise DeepbenchError(f"{ranks} ranks of {request.network} took longer than {limit:g} s")
+        printed = (folder / "0.out").read_text().splitlines()
+        lines = [line for line in printed if line.startswith("{")]
+        if failed or not lines:
+            said = "".join((folder / f"{rank}.err").read_text() for rank in failed or [0])
+            raise DeepbenchError(f"{ranks} ranks of {request.network} failed: {_said(said)}")
+        found: dict[str, object] = json.loads(lines[-1])
+        return found
+
+
+def _start(request: Request, rank: int, ranks: int, folder: Path) -> Rank:
+    """Start one rank, whose output goes to files in `folder`."""
+    own = {
+        "RANK": rank,
+        "LOCAL_RANK": rank,
+        "WORLD_SIZE": ranks,
+        "LOCAL_WORLD_SIZE": ranks,
+        MEETING_VARIABLE: folder / "meeting",
+    }
+    usual = {"GLOO_SOCKET_IFNAME": loopback(), "NCCL_SOCKET_IFNAME": loopback()}
+    if ranks > 1:
+        usual["OMP_NUM_THREADS"] = "1"  # as torchrun does; a rank asks torch for its own number
+    with (folder / f"{rank}.out").open("wb") as out, (folder / f"{rank}.err").open("wb") as err:
+        return subprocess.Popen(
+            [sys.executable, "-m", "deepbench_ops.distributed.training", request.text()],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env={**usual, **os.environ, **{key: str(value) for key, value in own.items()}},
             preexec_fn=lifetime.with_this_process(),
         )
-    except subprocess.TimeoutExpired:
-        raise DeepbenchError(
-            f"{ranks} ranks of {request.network} took longer than {limit:g} s"
-        ) from None
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not lines:
-        raise DeepbenchError(f"{ranks} ranks of {request.network} failed: {_said(done.stderr)}")
-    found: dict[str, object] = json.loads(lines[-1])
-    return found
+
+
+def _failed(ranks: Sequence[Rank], end: float) -> list[int] | None:
+    """Wait until all ranks have ended, or one has failed; return those that failed, None where
+    the time `end` has come first."""
+    while time.monotonic() < end:
+        statuses = [rank.poll() for rank in ranks]
+        if any(statuses):
+            time.sleep(GRACE_SECONDS)
+            return [number for number, rank in enumerate(ranks) if rank.poll()]
+        if None not in statuses:
+            return []
+        time.sleep(LOOK_SECONDS)
+    return None
 
 
 def _said(text: str) -> str:
-    """Return the line that tells most of what torchrun and the ranks have printed."""
+    """Return the line that explains most of what the ranks have printed."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     ours = [line for line in lines if "deepbench: error:" in line]
     errors = [line for line in lines if "Error" in line]

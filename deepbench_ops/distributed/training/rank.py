@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from deepbench_ops.distributed.training import memory, worker
-from deepbench_ops.distributed.training.request import parsed
+from deepbench_ops.distributed.training.request import MEETING_VARIABLE, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 
@@ -20,7 +20,7 @@ def main() -> None:
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         ranks = [int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE")]
         memory.demand(request, *ranks)  # no rank allocates until all have joined
-        dist.init_process_group(worker.BACKENDS[request.device])
+        _join(worker.BACKENDS[request.device])
         steps = worker.run(request)
         if dist.get_rank() == 0:
             print(
@@ -30,3 +30,14 @@ def main() -> None:
         dist.destroy_process_group()
     except (DeepbenchError, Unsupported) as wrong:
         sys.exit(f"deepbench: error: {wrong}")
+
+
+def _join(backend: str) -> None:
+    """Meet the other ranks: over the file that `launch` names, else as torchrun's variables say."""
+    meeting = os.environ.get(MEETING_VARIABLE)
+    if meeting is None:
+        dist.init_process_group(backend)
+        return
+    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    store = dist.FileStore(meeting, ranks)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=ranks)

@@ -8,6 +8,9 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
 from deepbench_ops.problems.precision import precision
 
+MEETING_VARIABLE = "DEEPBENCH_RANKS_MEET"
+"""Path of the file over which the ranks of one machine meet; not set where torchrun starts them."""
+
 SPLIT = ("wide_deep",)
 """Networks whose tables can be split over the ranks."""
 

@@ -1,0 +1,108 @@
+"""Ranks of a training on one machine: no socket of theirs can be reached from outside."""
+
+import os
+import socket
+import struct
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from frameworks import needed
+
+from deepbench_ops.distributed.training.request import Request
+from deepbench_ops.errors import DeepbenchError
+
+LISTENING = "0A"
+TINY = Request("wide_deep", 16, seconds=0.01, whole=False)
+
+
+def processes_below(pid):
+    """A process and all its descendants."""
+    found = [pid]
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in path.read_text().split():
+            found += processes_below(int(child))
+    return found
+
+
+def listening(pids):
+    """The addresses at which processes listen for TCP connections."""
+    own = set()
+    for pid in pids:
+        for path in Path(f"/proc/{pid}/fd").glob("*"):
+            try:
+                own.add(str(path.readlink()))
+            except OSError:
+                continue
+    found = set()
+    for name, kind in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in Path("/proc/net", name).read_text().splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == LISTENING and f"socket:[{inode}]" in own:
+                words = bytes.fromhex(local.partition(":")[0])
+                address = b"".join(
+                    struct.pack(">I", *struct.unpack("=I", words[at : at + 4]))
+                    for at in range(0, len(words), 4)
+                )
+                found.add(socket.inet_ntop(kind, address))
+    return found
+
+
+@pytest.fixture
+def seen():
+    """The addresses at which this process and those below it have listened meanwhile."""
+    if not Path("/proc/net/tcp").exists():
+        pytest.skip("this system does not list its sockets in /proc")
+    found, over = set(), threading.Event()
+    before = listening([os.getpid()])
+
+    def look():
+        while not over.wait(0.02):
+            try:
+                found.update(listening(processes_below(os.getpid())) - before)
+            except OSError:
+                continue  # a process ended meanwhile
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    yield found
+    over.set()
+    looking.join()
+
+
+def test_a_socket_on_all_interfaces_is_seen(seen):
+    """The test below would notice it."""
+    with socket.create_server(("0.0.0.0", 0)):
+        time.sleep(0.5)
+    assert "0.0.0.0" in seen
+
+
+def test_ranks_of_one_machine_listen_on_loopback_alone(seen):
+    """They listen, since gloo connects them, and no one else can reach them."""
+    needed("torch")
+    from deepbench_ops.distributed.training import launch
+
+    found = launch.steps(TINY, 2)
+    assert 3 <= len(found["seconds"])
+    assert {"127.0.0.1"} == seen
+
+
+def test_a_rank_that_fails_ends_the_others_with_its_reason(monkeypatch):
+    """One line, and no rank is left."""
+    needed("torch")
+    from deepbench_ops.distributed.training import launch
+
+    monkeypatch.setattr(Request, "text", lambda self: "{}")
+    with pytest.raises(DeepbenchError, match=r"2 ranks of wide_deep failed: .\{\}. asks"):
+        launch.steps(TINY, 2)
+    assert [os.getpid()] == processes_below(os.getpid())
+
+
+def test_ranks_that_take_too_long_are_ended():
+    needed("torch")
+    from deepbench_ops.distributed.training import launch
+
+    with pytest.raises(DeepbenchError, match=r"took longer than 0\.2 s"):
+        launch.steps(TINY, 2, limit=0.2)
+    assert [os.getpid()] == processes_below(os.getpid())
