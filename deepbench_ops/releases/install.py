@@ -9,7 +9,6 @@ torch's CUDA builds are installed without what only a GPU needs where there is n
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from filelock import FileLock
 from packaging.utils import canonicalize_name
 
 import deepbench_ops
@@ -267,8 +267,7 @@ def alone(folder: Path, name: str) -> Iterator[None]:
 
     The file that is locked stays: removing it would split the lock.
     """
-    with (folder / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(folder / f"{name}.lock"):
         yield
 
 

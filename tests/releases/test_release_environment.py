@@ -17,6 +17,7 @@ from asv import util
 from asv.commands.run import _do_build
 from asv.config import Config
 from asv.environment import EnvironmentUnavailable, get_environments
+from filelock import FileLock, Timeout
 
 from deepbench_ops.asv_adapter import environment
 from deepbench_ops.asv_adapter.environment import NotInstalled, ReleaseEnvironment
@@ -260,6 +261,15 @@ def test_an_interruption_leaves_no_partial_environment(made, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         installation.ensure()
     assert not installation.path.exists()
+
+
+def test_one_process_makes_an_environment_at_a_time(tmp_path):
+    """While one does, another waits; it goes on once the first has ended."""
+    other = FileLock(tmp_path / "numpy-1.0.0.lock")
+    with install.alone(tmp_path, "numpy-1.0.0"), pytest.raises(Timeout):
+        other.acquire(timeout=0)
+    with other.acquire(timeout=0):
+        assert other.is_locked
 
 
 def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
