@@ -16,6 +16,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.problems.precision import MIXED, multiplied
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.releases.table import Release
 
@@ -38,6 +39,8 @@ def content(
         "day": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "torn": list(problems),
         "student": [rounded(float(value), 6) for value in quantiles],
+        "families": list(TYPES),
+        "multiplied": {MIXED: multiplied(MIXED)},
         "releases": [
             {
                 "name": release.name,
@@ -74,10 +77,10 @@ def _publisher(machines: Sequence[MachineRecord]) -> str:
 
 
 def _machine(
-    machine: MachineRecord, families: Mapping[str, Sequence[Line]], places: Mapping[Release, int]
+    machine: MachineRecord, by_family: Mapping[str, Sequence[Line]], places: Mapping[Release, int]
 ) -> dict[str, Any]:
     profile = machine.profile
-    own = [line for lines in families.values() for line in lines]
+    own = [line for lines in by_family.values() for line in lines]
     points = [point for line in own for point in line.points]
     frameworks = Counter(line.points[0].release.framework for line in own)
     return {
@@ -98,7 +101,7 @@ def _machine(
         ],
         "measured": any(point.release.measurable for point in points),
         "newest": max((point.release.date.isoformat() for point in points), default=""),
-        "families": {name: len(families[name]) for name in TYPES if name in families},
+        "families": {name: len(by_family[name]) for name in TYPES if name in by_family},
         "frameworks": [name for name, _ in frameworks.most_common()],
         "releases": sorted({places[point.release] for point in points}),
     }

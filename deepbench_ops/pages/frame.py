@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
+from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.pages.rendering import render
 
 START = "index.html"
@@ -35,4 +37,15 @@ def render_page(
     **values: Any,
 ) -> str:
     """HTML of the page `file`, from the template of that name; `project` is text."""
-    return render(file, file=file, project=project, navigation=navigation, **values)
+    conditions = [
+        {"name": condition.name, "variable": condition.variable, "usual": condition.usual}
+        for condition in CONDITIONS
+    ]
+    return render(
+        file,
+        file=file,
+        project=project,
+        navigation=navigation,
+        conditions=json.dumps(conditions),
+        **values,
+    )

@@ -17,6 +17,17 @@ from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.storage import model_runs
 
+SOURCES = {
+    "mindspore": (
+        "MindSpore",
+        "Training of ResNet-50, BERT-Large and Wide & Deep on Ascend 910.",
+    ),
+    "qingcloud": ("QingCloud", "ResNet-50, training and inference, on CPU and GPU."),
+    "stcp920": ("Stream Computing", "Inference on the STCP920, V1.2.0.RC1."),
+    "paper": ("Xia and Zhou", "GoogLeNet, LSTM and BERT in PyTorch and in MindSpore on a V100."),
+}
+"""Title and description of the source of each published table."""
+
 
 def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[str, Any]:
     """The published tables, with a cell for each machine that has measured whole models; the
@@ -32,6 +43,9 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
     }
     return {
         "machines": list(measured),
+        "sources": {
+            name: {"title": title, "about": about} for name, (title, about) in SOURCES.items()
+        },
         "tables": {name: rows(load(name), measured, reasons) for name in TABLES},
         "apart": [
             {

@@ -72,8 +72,8 @@ def _row(cause: Cause) -> dict[str, Any]:
         "before": _name(cause.before),
         "verdict": "slower" if cause.slower else "faster",
         "ratio": cause.ratio,
-        "ratio_text": f"{cause.ratio:.3g}",
-        "ratio_range": f"{ratios[0]:.3g} to {ratios[-1]:.3g}" if len(ratios) > 1 else "",
+        "ratio_text": times(cause.ratio),
+        "ratio_range": span(ratios[0], ratios[-1]) if len(ratios) > 1 else "",
         "summary": f"{cause.name}: {reach}" if group else "",
         "kernels": kernels,
         "exported": "; ".join([": ".join(filter(None, [cause.name, reach])), *along]),
@@ -91,9 +91,26 @@ def _kernel(shift: Shift) -> dict[str, str]:
         "name_only": point.name,
         "precision": point.precision,
         "benchmark": f"{point.family} {point.set.replace('_', ' ')} {point.operation}",
+        "change": f"{times(change.ratio)} (99 % interval: {span(change.low, change.high)})",
         "ratio": f"{change.ratio:.3g}, {change.low:.3g} to {change.high:.3g}",
         "timeline": urlencode(timeline_fragment(point)),
     }
+
+
+def times(ratio: float) -> str:
+    """A ratio of seconds in words, like "4.3 times slower"."""
+    size = f"{max(ratio, 1 / ratio):.3g}"
+    if size == "1":
+        return "no difference"
+    return f"{size} times {'slower' if ratio > 1 else 'faster'}"
+
+
+def span(low: float, high: float) -> str:
+    """Two ratios of seconds in words, like "1.2 to 4.3 times slower"."""
+    if "no difference" in (times(low), times(high)) or (low > 1) != (high > 1):
+        return f"{times(low)} to {times(high)}"
+    least, most = (low, high) if low > 1 else (high, low)
+    return f"{max(least, 1 / least):.3g} to {times(most)}"
 
 
 def _largest_first(shifts: Sequence[Shift]) -> list[Shift]:

@@ -26,7 +26,7 @@ def test_a_line_under_other_conditions_says_so(more: Path, opened: Any) -> None:
     its own."""
     page = opened(more, "timeline#machine=lab-1&family=gemm&framework=torch")
     assert {"usual", "channels_last"} == set(column(page, "#table", "conditions"))
-    assert "channels_last" not in page.inner_text("#told")
+    assert "channels_last" not in page.inner_text("#summary")
     page = opened(more, "release#release=torch-2.5.1&show=all")
     problems = column(page, "#machines", "problem")
     assert 1 == problems.count("m1760_n128_k1760_NN, channels_last")
@@ -52,9 +52,9 @@ def test_a_kernel_without_its_data_in_the_cache_is_compared_as_such(
 def test_a_published_machine_tells_the_libraries_of_each_day(more: Path, opened: Any) -> None:
     """What its publications say of drivers and libraries, and what was new on a day."""
     page = opened(more, f"machine#machine={published_site.CARD}")
-    page.click("#conditions-told summary")
-    assert "8.0" in page.inner_text("#conditions-told dl")
-    new = column(page, "#conditions-told", "new under it")
+    page.click("#software summary")
+    assert "8.0" in page.inner_text("#software dl")
+    new = column(page, "#software", "new under it")
     assert ["CUDA Version 8.0 (before: 7.5)", ""] == new
 
 

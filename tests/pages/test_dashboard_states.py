@@ -118,16 +118,16 @@ def test_nothing_ticked_is_kept_and_told(page: Any, site: str) -> None:
     """Neither machine nor framework: the address restores it, and what else was chosen."""
     shown(page, site, "timeline.html#machine=lab-1&family=gemm&problem=m7680_n64_k2560_NN")
     page.click("#machines input:checked")
-    page.wait_for_selector("#told:has-text('No machine is ticked')")
+    page.wait_for_selector("#summary:has-text('No machine is ticked')")
     shown(page, site, page.url.removeprefix(site))
-    assert "No machine is ticked." == page.inner_text("#told")
+    assert "No machine is ticked." == page.inner_text("#summary")
     assert 0 == page.locator("#machines input:checked").count()
     assert "m7680_n64_k2560_NN" == page.input_value("#problem")
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
     for name in ("numpy", "torch"):
         page.uncheck(f"#frameworks input[value={name}]")
     shown(page, site, page.url.removeprefix(site))
-    assert "No framework is ticked." == page.inner_text("#told")
+    assert "No framework is ticked." == page.inner_text("#summary")
 
 
 def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html:
     page.check("#machines input:not(:checked)")
     page.wait_for_function("() => document.querySelectorAll('#problem option').length === 2")
     page.select_option("#problem", data["problems"][0][0])
-    page.wait_for_selector("#told:has-text('Not measured on lab-1')")
+    page.wait_for_selector("#summary:has-text('Not measured on lab-1')")
 
 
 def test_a_machine_without_the_family_stays_ticked_and_says_so(
@@ -155,7 +155,7 @@ def test_a_machine_without_the_family_stays_ticked_and_says_so(
     more = packed(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=more))
     shown(page, site, "timeline.html#machine=bare&family=gemm")
-    assert "No results of gemm on bare" == page.inner_text("#told")
+    assert "No results of gemm on bare" == page.inner_text("#summary")
     assert (
         "bare (no results of this family)"
         == page.inner_text("#machines label:has(:checked)").strip()

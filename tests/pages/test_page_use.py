@@ -255,14 +255,14 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
     page.route("**/conv.js", lambda route: route.fulfill(body=packed(lines)))
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.select_option("#family", "conv")
-    page.wait_for_selector("#told:has-text('No results of conv on lab-1')")
+    page.wait_for_selector("#summary:has-text('No results of conv on lab-1')")
     assert ["lab-1"] == page.evaluate(TICKED)
     note = page.inner_text("#machines label:has(:checked)").strip()
     assert "lab-1 (no results of this family)" == note
     page.check("#machines input[value=other]")
     page.wait_for_selector("#table table")
     page.select_option("#family", "gemm")
-    page.wait_for_selector("#told:has-text('No results of gemm on other')")
+    page.wait_for_selector("#summary:has-text('No results of gemm on other')")
     assert ["lab-1", "other"] == page.evaluate(TICKED)
     assert HOSTILE not in page.evaluate(TICKED)
 

@@ -1,5 +1,4 @@
-/* asv's list of all lines, which is thousands of rows long: a hundred at once, more on request, and a
-   search by words. */
+/* asv's list of all lines has thousands of rows: show a hundred, more by a button, and a search by words. */
 'use strict';
 
 $(document).ready(function () {
@@ -9,14 +8,14 @@ $(document).ready(function () {
     var find = $('<input type="search">').on('input', function () { shorten(AT_ONCE); });
     var count = $('<span role="status">');
     var more = $('<button type="button" class="btn btn-default">').on('click', function () { shorten(limit + AT_ONCE); });
-    var above = $('<p class="deepbench-list">').append($('<label>').text('Find lines, by words ').append(find), ' ', count);
+    var above = $('<p class="deepbench-list">').append($('<label>').text('Search lines by words ').append(find), ' ', count);
     var below = $('<p class="deepbench-list">').append(more);
 
     function shown_table() {
         return $(body).children('table').filter(function () { return this.style.display !== 'none'; });
     }
 
-    /* Leave of the shown table the first `most` rows that hold all words. */
+    /* Show the first `most` rows of the table that hold all words. */
     function shorten(most) {
         var words = find.val().toLowerCase().split(/\s+/).filter(Boolean), found = 0, rows = shown_table().find('tbody > tr');
         limit = most;
@@ -29,7 +28,7 @@ $(document).ready(function () {
         more.text('Show ' + Math.min(AT_ONCE, found - limit) + ' more').prop('hidden', found <= limit);
     }
 
-    /* asv puts a table there for each choice at the left, and shows one of them. */
+    /* asv adds a table for each choice at the left, and shows one of them. */
     function follow() {
         $(body).children('table').each(function () {
             if ($(this).data('deepbench')) { return; }

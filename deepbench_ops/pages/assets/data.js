@@ -1,5 +1,5 @@
-/* Data that a page opened from a disk may read. It may not fetch JSON, but may load scripts: each
-   hands over one text, gzipped, and base64 to be a script. Servers are asked for the same files. */
+/* Data files, in a form that a page opened from a disk can read: it may not fetch JSON, but may load scripts. Each file is
+   a script that holds one JSON text, gzipped and in base64. Pages from a server load the same files. */
 'use strict';
 
 var deepbench = (function () {
@@ -11,13 +11,13 @@ var deepbench = (function () {
         return new Response(stream).json();
     }
 
-    /* What the file `url` + '.js' carries; a file is read once. */
+    /* The content of the file `url` + '.js'; a file is loaded once. */
     function load(url) {
         asked[url] = asked[url] || new Promise(function (resolve, reject) {
             var script = document.createElement('script');
             script.receive = resolve;
             script.onload = function () { script.remove(); };
-            script.onerror = function () { script.remove(); reject(new Error(url)); };
+            script.onerror = function () { script.remove(); reject(new Error('the data file ' + url + '.js is missing: publish the pages again')); };
             script.src = url + '.js';
             document.head.appendChild(script);
         }).then(unpack);

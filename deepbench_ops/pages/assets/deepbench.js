@@ -1,5 +1,5 @@
-/* Loaded after asv's own scripts, before any of them runs. Only public doors are used: jQuery's
-   transports and prefilters, flot's plugins, and the functions that asv puts on $.asv. */
+/* Changes to asv's pages: data from a disk, release names, noise, escaping. Loaded after asv's scripts and before any of
+   them runs. Uses public interfaces only: jQuery's transports and prefilters, flot's plugins, and the functions of $.asv. */
 'use strict';
 
 (function () {
@@ -22,7 +22,7 @@
                 abort: function () {}
             };
         });
-        /* asv asks for an icon as text to learn whether its server is alive. */
+        /* asv requests an icon as text to find out whether its server runs. */
         $.ajaxTransport('+text', function () {
             return {
                 send: function (headers, complete) { complete(200, 'OK', {text: ''}); },
@@ -43,8 +43,8 @@
             hash_by_name[name] = hash_by_name[tag] =
                 index.revision_to_hash[revision].slice(0, index.hash_length);
         });
-        /* asv would write every tag above the graph, those of other frameworks too; the x-axis
-           names the releases it shows instead. */
+        /* asv would write every tag above the graph, also those of other frameworks; the x-axis names the releases
+           instead. */
         index.tags = {};
     }
 
@@ -62,7 +62,7 @@
         $.asv.get_revision = function (name) {
             return get_revision(hash_by_name[name] || name);
         };
-        /* Addresses keep hashes: asv reads pairs of them back. */
+        /* Addresses keep hashes, since asv reads pairs of them back. */
         $.asv.format_hash_string = function (info) {
             if (info.params && info.params.commits) {
                 var commits = info.params.commits.map(function (value) {
@@ -77,8 +77,8 @@
         };
     }
 
-    /* Names at the releases which have points, as far as they do not touch each other. Called
-       before flot knows its own width, so the points' span stands for the plot's. */
+    /* Names of the releases that have points, as many as do not overlap. Called before flot knows its own width, so the
+       span of the points is used instead. */
     function release_ticks(plot) {
         return function (axis) {
             var place = axis.options.transform || function (x) { return x; };
@@ -103,10 +103,10 @@
         };
     }
 
-    /* A PARAMETER AS X-AXIS: asv writes all of a hundred labels over each other, and takes a
-       bar's place for a release in its tooltips and links. */
+    /* A PARAMETER AS X-AXIS: asv writes a hundred labels over each other, and its tooltips and links treat the place of a
+       bar as a release. */
 
-    /* As many labels as fit beside each other, seven pixels a letter. */
+    /* As many labels as fit next to each other, at seven pixels per letter. */
     function category_ticks(plot) {
         return function (axis) {
             var labels = Object.keys(axis.categories);
@@ -118,8 +118,8 @@
         };
     }
 
-    /* Beside each other: the plugin that asv has for this reckons with the labels' text as if it
-       were numbers, and two lines of bars vanish. */
+    /* Place the bars of several lines next to each other: asv's plugin for this computes with the labels as if they were
+       numbers, so that two lines of bars disappear. */
     function place_bars(plot, series, datapoints) {
         if (!series.bars.show || series.xaxis.options.mode !== 'categories') {
             return;
@@ -158,13 +158,13 @@
         }
     }
 
-    /* asv binds its own when it first draws, which is later. */
+    /* Bound before asv binds its own handlers, when it first draws. */
     $(document).ready(function () {
         $('#main-graph').on('plothover', show_parameter).on('plotclick', ignore_click)
             .on('mouseleave', function () { $('#deepbench-tip').remove(); });
     });
 
-    /* asv marks a change in red, an improvement too: a mark says where it is, not which way it goes. */
+    /* asv marks every change in red, also an improvement; a neutral colour only marks its place. */
     var NEUTRAL = {'#d00': '#2a6496', 'rgba(200, 0, 0, 0.2)': 'rgba(42, 100, 150, 0.15)', 'rgba(255,0,0,0.1)': 'rgba(42, 100, 150, 0.1)'};
 
     function neutral(mark) {
@@ -187,8 +187,7 @@
         axis.axisLabel = (named && words[axis.axisLabel]) || axis.axisLabel;
     }
 
-    /* NOISE OF EACH LINE, below the graph: what noise.json knows of a graph's file and of the
-       place that a line's parameters have in it. */
+    /* NOISE OF EACH LINE, below the graph: from noise.json, by the graph's file and the place of the line's parameters. */
 
     function read_noise() {
         var noise_by_graph = {};
@@ -215,20 +214,20 @@
         };
     }
 
-    function tell_noise(plot) {
+    function show_noise(plot) {
         if (plot.getPlaceholder().attr('id') !== 'main-graph') {
             return;
         }
-        var told = plot.getData().filter(function (series) {
+        var texts = plot.getData().filter(function (series) {
             return typeof series.data.deepbench_noise === 'number';
         }).map(function (series) {
             var percent = (100 * series.data.deepbench_noise).toPrecision(2) + ' %';
             return series.label ? $('<span>').html(series.label).text() + ': ' + percent : percent;
         });
         $('#deepbench-noise').remove();
-        if (told.length > 0) {
+        if (texts.length > 0) {
             $('<p id="deepbench-noise">').text(
-                'Noise (how far processes of one release lie apart): ' + told.join('; ')
+                'Noise (spread between processes of one release): ' + texts.join('; ')
             ).insertAfter('#main-graph');
         }
     }
@@ -239,11 +238,11 @@
         init: function (plot) {
             plot.hooks.processOptions.push(adapt_plot);
             plot.hooks.processDatapoints.push(place_bars);
-            plot.hooks.draw.push(tell_noise);
+            plot.hooks.draw.push(show_noise);
         }
     });
 
-    /* WHAT ASV WRITES AS HTML: descriptions of machines, code and headings come from files. */
+    /* ESCAPING of what asv writes as HTML although it comes from files: descriptions of machines, code, headings. */
 
     function escape_descriptions(index) {
         $.each(index.machines, function (machine, details) {
@@ -264,7 +263,7 @@
         };
     }
 
-    /* A prefilter's callback runs before asv's own sees the index. */
+    /* The prefilter's callback runs before asv's own gets the index. */
     $.ajaxPrefilter('json', function (options) {
         if (/^index\.json(\?|$)/.test(options.url)) {
             options.success = function (index) {

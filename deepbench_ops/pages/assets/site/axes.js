@@ -1,11 +1,11 @@
-/* Axes with labels of our own: round values, three or more where there is room, with SI units. Plotly's
-   own labels of a narrow logarithmic axis are one or none. */
+/* Axes with round labels and SI units, three labels or more where there is room. Plotly itself gives a narrow
+   logarithmic axis one label or none. */
 'use strict';
 
 (function () {
     var ROOM = {x: 95, y: 45};  /* pixels for a label */
     var FEWEST = 5, MOST = 9;
-    var NARROW = 1.1;  /* A range spans at least this factor, so that its labels differ. */
+    var NARROW = 1.1;  /* least ratio of the ends of a range, so that its labels differ */
     var DAY = 86400e3, FEW_DAYS = 60;
 
     /* Round values from `low` to `high` at equal distances, at most `most`. */
@@ -36,7 +36,7 @@
         return choices.find(function (found) { return found.length <= most; }) || choices.pop();
     }
 
-    /* For ratios on a logarithmic axis: the same steps on either side of 1. */
+    /* Round ratios for a logarithmic axis, with the same steps on both sides of 1. */
     function ratio_ticks(low, high, most) {
         var reach = Math.max(high, 1 / low);
         var up = log_ticks(1, reach, Math.ceil(most / 2) + 1).filter(function (value) { return value > 1; });
@@ -44,19 +44,21 @@
             .filter(function (value) { return value >= low && value <= high; });
     }
 
+    /* Powers of 2 from `low` to `high`. */
     function doubling_ticks(low, high) {
         var found = [];
         for (var value = Math.pow(2, Math.ceil(Math.log2(low))); value <= high; value *= 2) { found.push(value); }
         return found;
     }
 
+    /* The numbers of all traces along an axis; positive ones for a logarithmic axis. */
     function numbers(traces, letter, log) {
         return traces.flatMap(function (trace) { return trace[letter]; }).filter(function (value) {
             return typeof value === 'number' && isFinite(value) && (!log || value > 0);
         });
     }
 
-    /* The ends of a range that shows all values with some room around them; zero itself needs none. */
+    /* The ends of a range that shows all values with a margin; an end at zero has no margin. */
     function range(values, log) {
         var low = Math.min.apply(null, values), high = Math.max.apply(null, values);
         if (log) {
@@ -68,28 +70,28 @@
         return [low - (low === 0 ? 0 : room), high + (high === 0 ? 0 : room)];
     }
 
-    /* Plotly's settings of labels between the ends of a range, which on a logarithmic axis are powers. */
+    /* Plotly's settings of the labels between the ends of a range; on a logarithmic axis the ends are exponents. */
     function labels(own, ends, letter, pixels) {
         var most = Math.max(FEWEST, Math.min(MOST, Math.floor(pixels / ROOM[letter])));
         var log = own.type === 'log';
         var shown = ends.slice().sort(function (a, b) { return a - b; }).map(function (end) { return log ? Math.pow(10, end) : end; });
         var values = (own.ticks || (log ? log_ticks : linear_ticks))(shown[0], shown[1], most);
-        return {tickmode: 'array', tickvals: values, ticktext: values.map(function (value) { return own.told(value) || '0'; })};
+        return {tickmode: 'array', tickvals: values, ticktext: values.map(function (value) { return own.label(value) || '0'; })};
     }
 
-    /* Plotly's axis from ours: `told(value)` is the text of a label, `ticks(low, high, most)` chooses other
-       values than the usual ones, `including` are values that are always shown. Without `told` labels are Plotly's. */
+    /* Plotly's axis from ours. `label(value)` is the text of a label; without it labels are Plotly's.
+       `ticks(low, high, most)` returns the values with labels; `including` are values that the range always includes. */
     function axis(own, letter, traces, pixels) {
         var plotlys = Object.assign({}, own), log = own.type === 'log';
-        ['told', 'ticks', 'including'].forEach(function (name) { delete plotlys[name]; });
+        ['label', 'ticks', 'including'].forEach(function (name) { delete plotlys[name]; });
         if (own.type === 'date') { return Object.assign(plotlys, days(traces, letter)); }
-        var values = own.told ? numbers(traces, letter, log).concat(own.including || []) : [];
+        var values = own.label ? numbers(traces, letter, log).concat(own.including || []) : [];
         if (!values.length) { return plotlys; }
         var ends = range(values, log).map(function (end) { return log ? Math.log10(end) : end; });
         return Object.assign(plotlys, {range: ends}, labels(own, ends, letter, pixels));
     }
 
-    /* A few days, or one, have a month before and after them: Plotly would label their milliseconds. */
+    /* A range of a few days gets a month before and after: Plotly would label its milliseconds. */
     function days(traces, letter) {
         var times = traces.flatMap(function (trace) { return trace[letter]; }).map(Date.parse);
         var low = Math.min.apply(null, times), high = Math.max.apply(null, times);

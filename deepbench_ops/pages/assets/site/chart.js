@@ -1,4 +1,4 @@
-/* Charts, drawn by Plotly in the page's colours, each with its pictures to take along. */
+/* Charts, drawn by Plotly in the page's colours, each with buttons that download it as a picture. */
 'use strict';
 
 (function () {
@@ -11,9 +11,9 @@
         return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
     }
 
-    /* A line's looks by its place: colour, dash and symbol together, so that colour alone never tells. Each
-       further seven lines have the colours again, with other dashes and symbols: 49 look different. Symbols are
-       filled; a hollow one says more of a point. */
+    /* Colour, dash and symbol of a line by its place, so that lines differ not only in colour. Every seven lines the
+       colours repeat with other dashes and symbols: 49 lines look different. Symbols are filled; a page uses hollow
+       ones to mark points. */
     function looks(place) {
         var which = place % 7, turn = Math.floor(place / 7), other = (which + turn) % 7;
         return {colour: colour('c' + which), symbol: SYMBOLS[other], dash: DASHES[other]};
@@ -45,12 +45,12 @@
         });
     }
 
-    /* Labels for the part of the axes that is shown since it was zoomed or resized. */
+    /* Set the labels for the visible part of the axes after zooming or resizing. */
     function relabel(plot) {
         var news = {};
         ['x', 'y'].forEach(function (letter) {
             var own = plot.asked[letter + 'axis'], drawn = plot._fullLayout[letter + 'axis'];
-            if (!own || !own.told) { return; }
+            if (!own || !own.label) { return; }
             var found = deepbench.axis_labels(own, drawn.range, letter, drawn._length);
             if (String(found.tickvals) === String(drawn.tickvals)) { return; }
             Object.entries(found).forEach(function (pair) { news[letter + 'axis.' + pair[0]] = pair[1]; });
@@ -58,8 +58,8 @@
         if (Object.keys(news).length) { Plotly.relayout(plot, news); }
     }
 
-    /* The library is large, and a chart takes a while: a page is there before them, only what is looked at is drawn, and
-       it comes in steps, between which the page answers. */
+    /* The library is large and drawing is slow. So the page is usable before its charts, only visible charts are drawn,
+       and drawing is cut into steps, between which the page responds. */
 
     var library = null, steps = Promise.resolve();
 
@@ -67,14 +67,14 @@
         return new Promise(function (resolve) { (window.requestIdleCallback || setTimeout)(resolve, {timeout: 200}); });
     }
 
-    /* Do `step` when those before it are done and there is nothing else to do. */
+    /* Run `step` after the steps before it, when the browser is idle. */
     function later(step) {
         var done = steps.then(idle).then(step);
-        steps = done.catch(function () { /* reported by the caller */ });
+        steps = done.catch(function () { /* the caller reports it */ });
         return done;
     }
 
-    /* Once what is in view is drawn. */
+    /* Resolves when all visible charts are drawn. */
     function settled() {
         var known = steps;
         return known.then(next_frame).then(next_frame).then(function () { return known === steps ? null : settled(); });
@@ -88,23 +88,23 @@
         library = library || new Promise(function (resolve, reject) {
             var script = el('script', {src: document.getElementById('charts').getAttribute('href')});
             script.onload = resolve;
-            script.onerror = function () { reject(new Error('the library of the charts is missing')); };
+            script.onerror = function () { reject(new Error('the library that draws charts is missing: publish the pages again')); };
             document.head.append(script);
         });
         return library;
     }
 
-    var looked_at = new IntersectionObserver(function (entries) {
+    var visible = new IntersectionObserver(function (entries) {
         entries.filter(function (entry) { return entry.isIntersecting; }).forEach(function (entry) {
-            looked_at.unobserve(entry.target);
+            visible.unobserve(entry.target);
             draw(entry.target);
         });
     }, {rootMargin: '300px'});
 
-    /* Fill `place` with a chart. `described` is its content in words; `title` and `sides` (compared with each other) stand
-       above it in pictures; `build()` gives Plotly's
-       traces and layout, asked again when the theme changes; `clicked(point)` is told of clicks; `room` is the
-       least width and the height in pixels, for what does not fit into any: it is panned where a page is narrower. */
+    /* Fill `place` with a chart. `described` is its content in words. `title` and `sides`, the things compared, are the
+       heading of downloaded pictures. `build()` returns Plotly's traces and layout, and is called again when the theme
+       changes. `clicked(point)` is called for each click. `room` is the height and the least width in pixels; on a
+       narrower page the chart scrolls sideways. */
     function chart(place, options) {
         forget();
         var plot = place.querySelector('.plot');
@@ -127,11 +127,11 @@
         if (drawn.includes(plot)) {
             draw(plot);
         } else {
-            looked_at.observe(plot);
+            visible.observe(plot);
         }
     }
 
-    /* Let go of charts that are no longer in the page. */
+    /* Release the charts that are no longer in the page. */
     function forget() {
         drawn.filter(function (plot) { return !plot.isConnected; }).forEach(function (plot) { Plotly.purge(plot); });
         drawn = drawn.filter(function (plot) { return plot.isConnected; });

@@ -1,13 +1,13 @@
-/* Machines or releases side by side: ratios by family, wins and losses, problem by release. */
+/* Machines or releases compared: ratios by family, wins and losses of kernels, problems over releases. */
 'use strict';
 
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
     var MOST = 5;
-    var LEAST = Math.log2(1.1);  /* The axis of ratios shows a tenth to either side at least. */
+    var LEAST = Math.log2(1.1);  /* least range of the axis of ratios to both sides */
 
-    /* `machine@release`, or `machine@framework` for the newest of each kernel. The last @ counts. */
+    /* A side from `machine@release`, or `machine@framework` for the newest release of each kernel; the last @ counts. */
     function parsed(spec) {
         var cut = spec.lastIndexOf('@');
         return cut < 0 ? {machine: spec, of: ''} : {machine: spec.slice(0, cut), of: spec.slice(cut + 1)};
@@ -18,14 +18,14 @@
     }
 
     function devices(lines) {
-        return d.distinct(lines.map(function (line) { return line.device || d.DEVICE; })).sort();
+        return d.distinct(lines.map(function (line) { return d.device(line); })).sort();
     }
 
-    /* By kernel the newest time of a side: {line, i}. `device` counts where a machine has several. */
+    /* The newest time of each kernel of a side: {line, i}. `device` is used where a machine has several. */
     function times(lines, of, device) {
         var found = new Map(), several = devices(lines).length > 1;
         lines.forEach(function (line) {
-            if (line.beside || several && (line.device || d.DEVICE) !== device) { return; }
+            if (line.beside || several && d.device(line) !== device) { return; }
             line.releases.forEach(function (release, i) {
                 if (of !== release.framework && of !== release.name) { return; }
                 var key = d.kernel(line), known = found.get(key);
@@ -39,7 +39,7 @@
         return time.line.seconds[time.i];
     }
 
-    /* Geometric mean of ratios with Student's interval over their logs. */
+    /* The geometric mean of ratios, with Student's interval over their logarithms. */
     function mean(ratios, student) {
         var logs = ratios.map(Math.log), n = logs.length;
         var middle = logs.reduce(function (a, b) { return a + b; }, 0) / n;
@@ -58,6 +58,12 @@
         return found.sort(function (a, b) { return a.ratio - b.ratio; });
     }
 
+    /* Keys of family and precision, families in the catalogue's order. */
+    function keys_in_order(catalogue, by) {
+        function place(key) { return catalogue.families.indexOf(key.split('\n')[0]); }
+        return Object.keys(by).sort().sort(function (a, b) { return place(a) - place(b); });
+    }
+
     function groups(catalogue, sides) {
         var rows = [];
         sides.slice(1).forEach(function (other) {
@@ -66,7 +72,7 @@
                 var key = change.first.line.family + '\n' + change.first.line.precision;
                 (by[key] = by[key] || []).push(change.ratio);
             });
-            Object.keys(by).sort().forEach(function (key) {
+            keys_in_order(catalogue, by).forEach(function (key) {
                 var family = key.split('\n')[0], precision = key.split('\n')[1];
                 rows.push(Object.assign({other: other, family: family, precision: precision, shared: by[key].length,
                     first_has: count(sides[0], family, precision), other_has: count(other, family, precision)},
@@ -78,21 +84,22 @@
             title: 'By family',
             rows: rows,
             detail: function (row) {
-                return d.told_command('deepbench compare ' + sides.concat().filter(function (side) {
+                return d.command_block('deepbench compare ' + sides.concat().filter(function (side) {
                     return side === sides[0] || side === row.other;
                 }).map(function (side) { return d.quoted(name(side)); }).join(' ') +
                     (at('device').value ? ' --device ' + at('device').value : ''));
             },
-            taken: [d.same('first', name(sides[0]))].concat(at('device').value ? [d.same('device', at('device').value)] : []),
+            taken: [{title: '95 % interval: high', unit: 'ratio', number: true, value: function (row) { return row.high; }},
+                d.same('first', name(sides[0]))].concat(at('device').value ? [d.same('device', at('device').value)] : []),
             columns: [
                 {title: 'family', value: function (row) { return d.words(row.family); }},
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'other', value: function (row) { return name(row.other); }},
-                {title: 'other / first', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
-                {title: '95 % interval: low', unit: 'ratio', number: true, value: function (row) { return row.low; }, text: d.ratio},
-                {title: '95 % interval: high', head: 'high', unit: 'ratio', number: true, value: function (row) { return row.high; }, text: d.ratio},
+                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times},
+                {title: '95 % interval: low', head: '95 % interval', unit: 'ratio', number: true, value: function (row) { return row.low; },
+                    text: function (low, row) { return d.ratio_interval(low, row.high); }},
                 {title: 'faster', value: function (row) {
-                    if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'not told apart'; }
+                    if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'no clear difference'; }
                     return name(row.ratio < 1 ? row.other : sides[0]);
                 }},
                 {title: 'kernels of both', number: true, value: function (row) { return row.shared; }},
@@ -109,7 +116,7 @@
         return found;
     }
 
-    function told(change) {
+    function hover(change) {
         var line = change.first.line;
         return '<b>' + d.plain(d.kernel_name(line)) + '</b><br>' + d.plain(d.words(line.set) + ', ' + d.words(line.operation)) + '<br>' +
             d.seconds(seconds(change.first)) + ' and ' + d.seconds(seconds(change.other)) + ': ' + d.times(change.ratio);
@@ -127,8 +134,8 @@
             name: 'wins-' + of,
             title: 'Wins and losses, ' + d.words(family) + ', ' + precision,
             sides: sides,
-            described: 'Seconds of ' + name(other) + ' over those of ' + name(first) +
-                ', of each kernel from the largest gain to the largest loss, as in the table below',
+            described: 'Time of each kernel on ' + name(other) + ' relative to ' + name(first) +
+                ', from the largest gain to the largest loss, as in the table below',
             build: function () {
                 var kinds = [['faster', name(other) + ' is faster', 'c0', ''], ['slower', name(first) + ' is faster', 'c1', '/']];
                 var bars = kinds.map(function (kind) {
@@ -142,36 +149,36 @@
                         .filter(function (pair) { return d.direction(pair[0].ratio) === verdict; });
                     return {name: d.plain(legend), x: pairs.map(function (pair) { return pair[1] + 1; }),
                         y: pairs.map(function (pair) { return Math.log2(pair[0].ratio); }),
-                        text: pairs.map(function (pair) { return told(pair[0]); }), hovertemplate: '%{text}<extra></extra>'};
+                        text: pairs.map(function (pair) { return hover(pair[0]); }), hovertemplate: '%{text}<extra></extra>'};
                 }
                 return {
                     traces: bars.concat(equal.x.length ? [equal] : []),
                     layout: {bargap: 0.1, showlegend: true,
-                        xaxis: {title: 'kernels, by ratio', zeroline: false, including: [0.5, own.length + 0.5], told: String, ticks: whole},
+                        xaxis: {title: 'kernels, by ratio', zeroline: false, including: [0.5, own.length + 0.5], label: String, ticks: whole},
                         yaxis: {title: d.plain(name(other)), including: [-LEAST, LEAST], ticks: logarithms,
-                            told: function (log) { return log ? d.times(Math.pow(2, log)) : 'equal'; }}}
+                            label: function (log) { return log ? d.times(Math.pow(2, log)) : 'equal'; }}}
                 };
             }
         });
         d.chart(at('scatter'), {
             name: 'scatter-' + of,
-            title: 'Seconds against seconds, ' + d.words(family) + ', ' + precision,
+            title: 'Times of both sides, ' + d.words(family) + ', ' + precision,
             sides: sides,
-            described: 'Seconds of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table below',
+            described: 'Time of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table below',
             build: function () {
                 var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
                 var ends = [Math.min.apply(null, all), Math.max.apply(null, all)];
                 return {
                     traces: [
                         {type: 'scatter', mode: 'markers', name: 'kernels', x: own.map(function (c) { return seconds(c.first); }),
-                            y: own.map(function (c) { return seconds(c.other); }), text: own.map(told),
+                            y: own.map(function (c) { return seconds(c.other); }), text: own.map(hover),
                             hovertemplate: '%{text}<extra></extra>', marker: {color: d.faded(d.colour('c0'), 0.6), size: 8,
                                 line: {width: 1, color: d.colour('c0')}}},
-                        {type: 'scatter', mode: 'lines', name: 'as fast as each other', x: ends, y: ends, hoverinfo: 'skip',
+                        {type: 'scatter', mode: 'lines', name: 'equal times', x: ends, y: ends, hoverinfo: 'skip',
                             line: {color: d.colour('quiet'), dash: 'dash'}}
                     ],
-                    layout: {xaxis: {type: 'log', title: d.plain(name(first)), told: d.seconds},
-                        yaxis: {type: 'log', title: d.plain(name(other)), told: d.seconds}}
+                    layout: {xaxis: {type: 'log', title: d.plain(name(first)), label: d.seconds},
+                        yaxis: {type: 'log', title: d.plain(name(other)), label: d.seconds}}
                 };
             }
         });
@@ -181,7 +188,7 @@
             rows: own,
             taken: [d.same('family', d.words(family)), d.same('precision', precision),
                 {title: 'devices', value: function (change) {
-                    return d.distinct([change.first.line.device || d.DEVICE, change.other.line.device || d.DEVICE]).join(' and ');
+                    return d.distinct([d.device(change.first.line), d.device(change.other.line)]).join(' and ');
                 }}],
             detail: function (change) {
                 return el('div', {}, d.detail(change.first.line, change.first.i), d.detail(change.other.line, change.other.i));
@@ -192,34 +199,34 @@
                 {title: 'pass', value: function (change) { return d.words(change.first.line.operation); }},
                 {title: name(first), unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
                 {title: name(other), unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
-                {title: 'other / first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.ratio},
-                {title: name(first) + ', of its roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
+                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.times},
+                {title: name(first) + ', of its roof', head: name(first) + ': share of roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
                     text: function (value) { return d.percent(value); }},
-                {title: name(other) + ', of its roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
+                {title: name(other) + ', of its roof', head: name(other) + ': share of roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
                     text: function (value) { return d.percent(value); }}
             ]
         });
     }
 
-    /* Labels of an axis of logarithms to the base of 2, at round ratios. */
+    /* Labels of an axis of logarithms to base 2, at round ratios. */
     function logarithms(low, high, most) {
         return d.ratio_ticks(Math.pow(2, low), Math.pow(2, high), most).map(Math.log2);
     }
 
-    /* Labels of an axis of counted kernels. */
+    /* Labels of an axis that counts kernels. */
     function whole(low, high, most) {
         return d.linear_ticks(Math.max(low, 1), Math.max(high, 2), most).filter(Number.isInteger);
     }
 
-    /* Which kernels the sides have none of in common, in words; '' where each has some. */
+    /* Which sides share no kernel with the first, in words; '' where all do. */
     function apart(sides, family, precision) {
-        function kernels_of(side) { return d.counted(count(side, family, precision), 'kernel') + ' of ' + name(side); }
+        function kernels_of(side) { return name(side) + ' has ' + d.counted(count(side, family, precision), 'kernel'); }
         return sides.slice(1).filter(function (other) {
             return !changes(sides[0], other).some(function (change) {
                 return change.first.line.family === family && change.first.line.precision === precision;
             });
         }).map(function (other) {
-            return 'None of the ' + kernels_of(sides[0]) + ' is among the ' + kernels_of(other) + ' (' + d.words(family) + ', ' + precision + ').';
+            return 'These sides share no kernel of ' + d.words(family) + ' at ' + precision + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
         }).join(' ');
     }
 
@@ -232,7 +239,7 @@
         d.offer(at('heat-operation'), d.distinct(some.map(function (line) { return line.operation; })), null, asked.get('operation'));
         some = some.filter(function (line) { return line.operation === at('heat-operation').value; });
         at('heat').hidden = at('heat-choices').hidden = !some.length;
-        at('heat-told').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + d.words(family) + ' at ' + precision +
+        at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + d.words(family) + ' at ' + precision +
             ' was measured at two releases or more.';
         if (!some.length) { return; }
         var places = d.distinct(some.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
@@ -241,8 +248,8 @@
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
             room: {width: 6 * longest(labels) + 22 * places.length + 110, height: 14 * some.length + 90},
             title: 'Problems and releases, ' + [d.words(family), d.words(at('heat-operation').value), precision].join(', '),
-            sides: at('heat-framework').value + ' on ' + machine + ', against the first release',
-            described: 'Seconds of each problem at each release against its first; the timeline page has the numbers',
+            sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release',
+            described: 'Time of each problem at each release relative to its first; the timeline page has the numbers',
             build: function () {
                 var z = some.map(function (line) {
                     return places.map(function (place) {
@@ -258,13 +265,13 @@
                         text: some.map(function (line) {
                             return places.map(function (place) {
                                 var i = line.at.indexOf(place);
-                                return i < 0 ? 'not measured' : d.seconds(line.seconds[i]) + ', ' + d.ratio(line.seconds[i] / line.seconds[0]) + ' times its first';
+                                return i < 0 ? 'not measured' : d.seconds(line.seconds[i]) + ', ' + d.times_than(line.seconds[i] / line.seconds[0], 'the first release');
                             });
                         }),
                         hovertemplate: '%{y}<br>%{x}: %{text}<extra></extra>', xgap: 1, ygap: 1, zmin: -reach, zmax: reach,
                         colorscale: [[0, d.colour('c0')], [0.5, d.colour('panel')], [1, d.colour('c1')]],
-                        colorbar: {title: {text: 'times'}, thickness: 12, tickvals: [-reach, 0, reach],
-                            ticktext: [-reach, 0, reach].map(function (log) { return d.ratio(Math.pow(2, log)); })}}],
+                        colorbar: {thickness: 12, tickvals: [-reach, 0, reach],
+                            ticktext: [-reach, 0, reach].map(function (log) { return log ? d.times(Math.pow(2, log)) : 'equal'; })}}],
                     layout: {xaxis: {type: 'category'}, yaxis: {type: 'category', tickfont: {size: 10}}}
                 };
             }
@@ -277,7 +284,7 @@
 
     d.page(function (catalogue) {
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
-        if (!machines.length) { return d.instead('No machine has results yet.'); }
+        if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
         var asked = d.asked(), wanted = asked.getAll('side').map(parsed).filter(known);
         while (wanted.length < 2) { wanted.push(unused(wanted)); }
 
@@ -287,7 +294,7 @@
             return there;
         }
 
-        /* A side that is not there yet: another framework of the first machine, else another machine. */
+        /* A side that is not compared yet: another framework of the first machine, else another machine. */
         function unused(sides) {
             var first = d.first_machine(catalogue);
             var all = [first].concat(machines.filter(function (machine) { return machine !== first; }))
@@ -343,10 +350,10 @@
             })), function (sides) {
                 var several = sides.map(function (side) { return devices(side.lines); }).filter(function (some) { return some.length > 1; });
                 at('device').parentNode.hidden = !several.length;
-                d.offer(at('device'), d.distinct(several.flat()).sort(), d.DEVICE, asked.get('device'));
+                d.offer(at('device'), d.distinct(several.flat()).sort(), d.device({}), asked.get('device'));
                 sides.forEach(function (side) { side.times = times(side.lines, side.of, at('device').value); });
                 var rows = groups(catalogue, sides);
-                /* Without any kernel that two have, what the first has over its releases can still be chosen. */
+                /* Where sides share no kernel, the choices are those of the first side's lines. */
                 var choices = rows.length ? rows : sides[0].lines;
                 at('by-family').hidden = !rows.length;
                 d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })), null, asked.get('family'));

@@ -1,4 +1,4 @@
-/* Frameworks side by side: the sections of the page, each filled when it is opened, and found by words. */
+/* Frameworks next to each other: sections that are filled when they are opened, and a search over all of them. */
 'use strict';
 
 (function () {
@@ -19,7 +19,7 @@
         });
     }
 
-    /* The kernels of a section that are searched for: by machine, family, pass, precision, problem, set, application and
+    /* The kernels of a section that match the search: by machine, family, pass, precision, problem, set, application and
        the releases that measured them. */
     function matching(rows, section) {
         var own = WHERE.map(function (key) { return section.dataset[key]; }), found = d.searched(find.value);
@@ -36,8 +36,8 @@
         });
     }
 
-    /* A time of a row: [framework, release, version, day, seconds, low, high], or why no interval in
-       the place of the last two. */
+    /* A time of a row: [framework, release, version, day, seconds, low, high], or the reason why there is no interval
+       instead of the last two. */
     function time(row, framework) {
         return row.times.find(function (one) { return one[0] === framework; });
     }
@@ -56,11 +56,11 @@
             unit: 'seconds', number: true,
             value: function (row) { return (time(row, framework) || [])[4]; },
             text: d.seconds,
-            cell: function (row) { return told_time(row, time(row, framework)); }
+            cell: function (row) { return time_cell(row, time(row, framework)); }
         };
     }
 
-    function told_time(row, one) {
+    function time_cell(row, one) {
         if (!one) { return ''; }
         var text = d.seconds(one[4]);
         return el('span', {}, row.fastest === one[0] ? el('strong', {}, text) : text,
@@ -77,19 +77,20 @@
             rows: rows,
             taken: WHERE.map(function (key) { return d.same(key === 'operation' ? 'pass' : key, d.words(own[key])); }),
             detail: function (row) {
-                return el('div', {}, row.times.map(function (one) { return d.told_command(d.command(row.kernel, {name: one[1]})); }));
+                return el('div', {}, row.times.map(function (one) { return d.command_block(d.command(row.kernel, {name: one[1]})); }));
             },
             columns: [
                 {title: 'problem', value: function (row) { return row.name; }},
                 {title: 'set', value: function (row) { return row.sets.map(d.words).join(', '); }}
             ].concat(frameworks.map(function (name) { return time_column(rows, name); }), [
-                {title: 'second / first', unit: 'ratio', number: true, value: function (row) { return row.ahead; }, text: d.ratio},
-                {title: 'fastest', value: function (row) { return row.fastest || 'nobody'; }}
+                {title: 'second / first', head: 'lead over the second', unit: 'ratio', number: true, value: function (row) { return row.ahead; },
+                    text: function (ratio) { return d.times(1 / ratio); }},
+                {title: 'fastest', value: function (row) { return row.fastest || 'none'; }}
             ])
         });
     }
 
-    /* The open sections, as four lists of the same length: one for each key of a section. */
+    /* Put the search and the open sections into the address: for each key of a section a list. */
     function remember(typing) {
         var open = sections.filter(function (section) { return section.open && !section.hidden; });
         var wanted = {find: find.value.trim()};
@@ -97,7 +98,7 @@
         d.remember(wanted, typing);
     }
 
-    /* Show only sections that have a kernel of all words, with how many they have. */
+    /* Show only the sections with matching kernels, and their numbers. */
     function search() {
         return d.answer(Promise.all(sections.map(function (section) {
             return load(section).then(function (all) {
@@ -118,9 +119,9 @@
     }
 
     function result(total) {
-        return [d.counted(total, 'kernel') + ' found'].concat(total ? '.' : [' among those that two frameworks have measured; the ',
-            el('a', {href: 'timeline.html'}, 'timeline'), ' has all.',
-            /(^|\s)\S(\s|$)/.test(find.value) ? ' A single letter is searched for as a word of its own.' : '']);
+        return [d.counted(total, 'kernel') + ' found'].concat(total ? '.' : [' among those that two frameworks or more have measured. The ',
+            el('a', {href: 'timeline.html'}, 'timeline'), ' has all kernels.',
+            /(^|\s)\S(\s|$)/.test(find.value) ? ' A single letter only matches a whole word.' : '']);
     }
 
     sections.forEach(function (section) {
@@ -145,7 +146,7 @@
         var changed = find.value !== (asked.get('find') || '');
         find.value = asked.get('find') || '';
         return Promise.resolve(changed && search()).then(function () {
-            if (named.includes(undefined)) { document.getElementById('found').textContent = 'What the address asks for is not here.'; }
+            if (named.includes(undefined)) { document.getElementById('found').textContent = 'The address names a section that these pages do not have.'; }
             if (named[0]) { named[0].scrollIntoView(); }
         });
     });

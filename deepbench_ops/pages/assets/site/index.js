@@ -1,35 +1,35 @@
-/* The first page: all machines, what changed, each family's speed over the releases. */
+/* The start page: all machines, the latest changes, the speed of each family over the releases. */
 'use strict';
 
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
 
-    /* Addresses of asv's pages used to begin here. */
+    /* Old addresses of asv's pages begin with this page. */
     if (/^#(\/|\w+\.)/.test(location.hash)) {
         location.replace('benchmarks.html' + location.hash);
         return;
     }
 
-    /* Of a family's figure, by release: how many kernels, and the command that measures them. */
+    /* For each release behind a family's figure: the number of kernels and the command that measures them. */
     function sources(catalogue, machine) {
         return function (family) {
             return family.sources.map(function (source) {
                 var release = catalogue.releases[source[0]], count = source[1];
                 var one = {precision: family.precision, selections: source[2], unusual: family.unusual};
                 return el('div', {}, d.words(family.family) + ', ' + d.counted(count, 'kernel') + ' of ' + release.name + ':',
-                    d.told_command(d.families_command(machine, release, [one])));
+                    d.command_block(d.families_command(machine, release, [one])));
             });
         };
     }
 
-    /* Machines that have nothing at the chosen precision, each with what it has. */
+    /* Machines without results at the chosen precision, each with the results that it has. */
     function others(catalogue, start, shown, kind, precision) {
         var left = catalogue.machines.filter(function (machine) {
             var fits = !kind || (kind === 'measured') === machine.measured;
             return fits && !shown.has(machine.name) && Object.keys(machine.families).length;
         });
-        at('others').replaceChildren.apply(at('others'), left.length ? ['Not above, with nothing at ' + d.words(precision) + ' under the usual conditions: ']
+        at('others').replaceChildren.apply(at('others'), left.length ? ['Machines without ' + d.words(precision) + ' results under the usual conditions: ']
             .concat(left.flatMap(function (machine, place) {
                 var own = start.standings.filter(function (one) { return one.machine === machine.name; });
                 var having = d.distinct(own.map(function (one) { return d.words(one.family) + ' at ' + d.words(one.precision); }));
@@ -41,14 +41,16 @@
 
     function machines_table(catalogue, start) {
         var wanted = {precision: at('precision').value, kind: at('kind').value};
-        var families = Object.keys(start.headline).concat('model');
+        var families = catalogue.families.filter(function (family) {
+            return start.standings.some(function (one) { return one.family === family; });
+        });
         var by_name = {};
         catalogue.machines.forEach(function (machine) { by_name[machine.name] = machine; });
         var groups = {};
         start.standings.forEach(function (one) {
             var published = catalogue.releases[one.newest].published;
             if (one.precision !== wanted.precision || wanted.kind === (published ? 'measured' : 'published')) { return; }
-            var device = one.unusual.device || d.DEVICE, key = [one.machine, one.framework, device].join('\n');
+            var device = d.device(one.unusual), key = [one.machine, one.framework, device].join('\n');
             groups[key] = groups[key] || {machine: by_name[one.machine], framework: one.framework, device: device, families: {}, kernels: 0,
                 newest: 0, headline: 0};
             var group = groups[key];
@@ -63,8 +65,8 @@
             title: 'Machines',
             rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
             detail: function (row) {
-                return el('div', {}, el('p', {}, 'A share is the median over the kernels of a family, each by its newest time. What measures ' +
-                    'all that they are chosen from, by the release of these times:'), Object.values(row.families).flatMap(sources(catalogue, row.machine)));
+                return el('div', {}, el('p', {}, 'Each share is the median over the kernels of a family, with the newest time of each kernel. These commands ' +
+                    'measure the kernels again, by the release of their times:'), Object.values(row.families).flatMap(sources(catalogue, row.machine)));
             },
             columns: [
                 {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
@@ -87,7 +89,7 @@
         others(catalogue, start, new Set(Object.values(groups).map(function (row) { return row.machine.name; })), wanted.kind, wanted.precision);
     }
 
-    /* The changed kernel, or a group of several, which opens to show them all. */
+    /* The changed kernel; for a group, an element that opens to show all its kernels. */
     function what(row) {
         function link(line, text) { return el('a', {href: 'timeline.html' + d.address(line.at)}, text); }
         if (row.lines.length === 1) { return link(row.lines[0], row.what); }
@@ -98,13 +100,14 @@
     }
 
     function latest(catalogue, start) {
-        at('judged').textContent = 'Of ' + start.lines + ' lines ' + start.several +
-            ' are measured at two releases or more; ' + start.judged + ' of these are long enough to be judged. ' +
-            start.changes + (start.changes === 1 ? ' change stands' : ' changes stand') + ' out of the noise.';
+        at('judged').textContent = 'A line is one kernel over the releases of a framework. ' + start.several.toLocaleString('en') + ' of ' +
+            d.counted(start.lines, 'line') + ' have two releases or more, and ' + start.judged.toLocaleString('en') +
+            ' of these are long enough to judge. ' + d.counted(start.changes, 'change') + (start.changes === 1 ? ' is' : ' are') +
+            ' larger than the noise.';
         if (!start.latest.length) { return; }
         d.table(at('latest'), {
             name: 'verdicts',
-            title: 'What changed lately',
+            title: 'Latest changes',
             rows: start.latest,
             taken: ['framework', 'family', 'set', 'precision'].map(function (name) {
                 return {title: name, value: function (row) {
@@ -112,7 +115,7 @@
                 }};
             }).concat({title: 'kernels watched', value: function (row) { return row.watched; }}),
             detail: function (row) {
-                return d.told_command(d.confirm_command(row.machine, catalogue.releases[row.after].name));
+                return d.command_block(d.confirm_command(row.machine, catalogue.releases[row.after].name));
             },
             columns: [
                 {title: 'release', value: function (row) { return catalogue.releases[row.after].name; },
@@ -127,8 +130,8 @@
                         var kind = row.slower ? 'slower' : 'faster';
                         return el('strong', {class: kind}, kind);
                     }},
-                {title: 'level', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio},
-                {title: 'what', long: true, value: function (row) { return row.what; }, cell: what},
+                {title: 'level', head: 'change', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times},
+                {title: 'what', head: 'changed kernels', long: true, value: function (row) { return row.what; }, cell: what},
                 {title: 'kernels', number: true, value: function (row) { return row.kernels; },
                     text: function (value, row) { return value + ' of ' + row.watched; }}
             ]
@@ -136,10 +139,10 @@
         at('latest').append(el('p', {}, el('a', {href: 'verdicts.html'}, 'All verdicts, with intervals and noise')));
     }
 
-    /* A family's name, with the device where another family's figure is of another. */
+    /* A family's name, with the device where the figures are of several devices. */
     function family_name(one, all) {
         var several = d.distinct(all.map(function (each) { return each.unusual.device; })).length > 1;
-        return d.words(one.family) + (several ? ' on ' + (one.unusual.device || d.DEVICE) : '');
+        return d.words(one.family) + (several ? ' on ' + d.device(one.unusual) : '');
     }
 
     function speed(catalogue, start) {
@@ -149,7 +152,7 @@
         });
         if (!found.length) {
             at('speed').replaceChildren();
-            at('speed').append(el('p', {}, 'No family has two releases with the same kernels here.'));
+            at('speed').append(el('p', {}, 'No family has two releases that measured the same kernels.'));
             at('speed-table').replaceChildren();
             return;
         }
@@ -159,7 +162,7 @@
         d.chart(at('speed'), {
             name: 'speed-' + machine + '-' + framework,
             title: 'Speed of each family over the releases, ' + precision,
-            sides: framework + ' on ' + machine + ', against the first release',
+            sides: framework + ' on ' + machine + ', relative to the first release',
             described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
             build: function () {
                 return {
@@ -170,7 +173,7 @@
                             x: one.at.map(version),
                             y: one.values,
                             text: one.kernels.map(function (count) { return d.counted(count, 'kernel'); }),
-                            hovertemplate: '%{x}: %{y:.3g} times as fast, %{text}',
+                            hovertemplate: '%{x}: %{y:.3g} times as fast as the first release, %{text}',
                             line: {color: looks.colour, dash: looks.dash},
                             marker: {color: looks.colour, symbol: looks.symbol, size: 8}
                         };
@@ -178,7 +181,7 @@
                     layout: {
                         xaxis: {type: 'category', title: d.plain(framework), categoryorder: 'array',
                             categoryarray: releases.map(version)},
-                        yaxis: {title: 'times as fast as the first', told: function (value) { return d.digits(value, 3); }}
+                        yaxis: {title: 'speed relative to the first release', label: function (value) { return d.digits(value, 3) + ' times'; }}
                     }
                 };
             }
@@ -189,9 +192,9 @@
             rows: releases,
             detail: function (p) {
                 var release = catalogue.releases[p], own = found.filter(function (one) { return one.at.includes(p); });
-                return el('div', {}, el('p', {}, 'This release on all that the kernels are chosen from; the first release is measured likewise.'),
+                return el('div', {}, el('p', {}, 'These commands measure the kernels again with this release. The first release is measured in the same way.'),
                     d.distinct(own.map(function (one) { return one.unusual.device; })).map(function (device) {
-                        return d.told_command(d.families_command({name: machine}, release,
+                        return d.command_block(d.families_command({name: machine}, release,
                             own.filter(function (one) { return one.unusual.device === device; })));
                     }));
             },
@@ -202,7 +205,7 @@
                 return {title: family_name(one, found), number: true, value: function (p) {
                     var place = one.at.indexOf(p);
                     return place < 0 ? null : one.values[place];
-                }, text: function (value) { return d.digits(value, 3); }};
+                }, text: function (value) { return d.digits(value, 3) + ' times as fast'; }};
             }))
         });
     }
@@ -210,12 +213,12 @@
     d.page(function (catalogue) {
         return d.load('data/start').then(function (start) {
             if (!start.lines) {
-                d.instead('There are no results yet: "asv run" measures some, "asv publish" then fills these pages.');
+                d.instead('There are no results yet. Measure some with "asv run", then run "asv publish" again.');
                 return;
             }
-            at('lead').textContent = start.points.toLocaleString('en') + ' timings of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
-                ', with ' + d.counted(catalogue.releases.length, 'release') + '. How fast is each machine, how near its peak, ' +
-                'what changed lately?';
+            at('lead').textContent = d.counted(start.points, 'time') + ' of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
+                ', with ' + d.counted(catalogue.releases.length, 'release') + ': how fast each machine is, how close to its peak, ' +
+                'and which releases made it slower or faster.';
             var asked = d.asked(), CHOICES = ['precision', 'kind', 'machine', 'framework', 'speed-precision'];
             function remember() {
                 d.remember(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })));

@@ -1,10 +1,10 @@
-/* The lines of kernels, as the pages use them: with their problem, machine and releases in place. */
+/* The lines of kernels, with their problem, machine and releases filled in. */
 'use strict';
 
 (function () {
     var SHOWN = ['problem', 'set', 'pass'];
 
-    /* All lines of a family on a machine; none where it has none. */
+    /* All lines of a family on a machine. */
     function lines(catalogue, machine, family) {
         if (!machine.families[family]) { return Promise.resolve([]); }
         return deepbench.load('data/lines/' + machine.key + '/' + family).then(function (found) {
@@ -25,25 +25,25 @@
         return line.seconds.length - 1;
     }
 
-    /* FLOP/s; of what has no FLOPs (all-reduce) bytes/s. */
+    /* FLOP/s; for kernels without FLOPs (all-reduce) bytes/s. */
     function rate(line, place) {
         return (line.flops || line.bytes) / line.seconds[place];
     }
 
-    function told_rate(line, place) {
+    function rate_text(line, place) {
         return deepbench.scaled(rate(line, place), line.flops ? 'FLOP/s' : 'B/s');
     }
 
-    /* The unit of the rates of a family's kernels, as CSV names it. */
+    /* The unit of the rates of kernels, as CSV names it. */
     function unit_of_rate(lines) {
         return lines.some(function (line) { return line.flops; }) ? 'FLOP/s' : 'bytes/s';
     }
 
-    /* What a table's page tells of all its kernels, for who takes the table along; less what it shows. */
+    /* Columns of exports with what the page shows about all kernels of a table, except the columns `shown`. */
     function of_lines(line_of, shown) {
         return [
             {title: 'machine', value: function (row) { return line_of(row).machine.name; }},
-            {title: 'device', value: function (row) { return line_of(row).device || deepbench.DEVICE; }},
+            {title: 'device', value: function (row) { return deepbench.device(line_of(row)); }},
             {title: 'framework', value: function (row) { return line_of(row).framework; }},
             {title: 'family', value: function (row) { return deepbench.words(line_of(row).family); }},
             {title: 'set', value: function (row) { return deepbench.words(line_of(row).set); }},
@@ -62,12 +62,13 @@
         return line.roof ? line.flops / line.seconds[place] / line.roof : null;
     }
 
-    /* Those that are not the usual ones, but for those in `less`. */
+    /* The unusual conditions of a line, except `less`. */
     function conditions(line, less) {
-        return Object.keys(deepbench.VARIABLES).concat('settings').map(function (name) { return name === less ? '' : line[name]; }).filter(Boolean).join(', ');
+        return deepbench.CONDITIONS.map(function (condition) { return condition.name; }).concat('settings')
+            .map(function (name) { return name === less ? '' : line[name]; }).filter(Boolean).join(', ');
     }
 
-    /* What is timed, the same on every machine and release. */
+    /* The key of what is timed: equal on every machine and release. */
     function kernel(line) {
         return [line.family, line.set, line.operation, line.precision, name(line)].join('|');
     }
@@ -76,7 +77,7 @@
         return line.problem.id + (line.ranks ? ', ' + line.ranks + ' ranks' : '');
     }
 
-    /* A machine's kernels are told apart by all conditions but the device, which goes with the machine. */
+    /* The name of a kernel, with all unusual conditions except the device, which belongs to the machine. */
     function name(line) {
         return [problem_name(line), conditions(line, 'device')].filter(Boolean).join(', ');
     }
@@ -88,7 +89,7 @@
         });
     }
 
-    /* How a kernel ran, as its process noted it: route, primitive, layout, where inputs come from. */
+    /* How a kernel ran, from the notes of its process: route, primitive, layout, source of its inputs. */
     function notes(line, place) {
         var el = deepbench.el, own = line.notes && line.notes[place] || {};
         var before = place && line.notes ? line.notes[place - 1] : own;
@@ -99,15 +100,16 @@
         });
     }
 
-    /* A time's interval, or why it has none, and why it is unsteady; nothing for published times, which are one figure. */
-    function told_interval(line, place) {
+    /* A time's interval, or the reason why it has none, and why it is unsteady; '' for published times, which are single
+       figures. */
+    function interval_text(line, place) {
         var interval = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';
-        return [interval, told_unsteady(line, place)].filter(Boolean).join('; ');
+        return [interval, unsteady_reason(line, place)].filter(Boolean).join('; ');
     }
 
-    /* Why a time is not to be trusted, '' where it is. */
-    function told_unsteady(line, place) {
+    /* Why a time is unsteady; '' where it is steady. */
+    function unsteady_reason(line, place) {
         return line.unsteady && line.unsteady[place] ? 'unsteady: ' + line.unsteady[place] : '';
     }
 
@@ -121,48 +123,49 @@
         }
         function without(row) {
             var time = read(row);
-            return told_interval(time.line, time.place);
+            return interval_text(time.line, time.place);
         }
         return [
             {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, missing: without, cell: function (row) {
                 var low = end('low')(row);
-                var time = read(row), doubt = told_unsteady(time.line, time.place);
-                return low && !doubt ? deepbench.seconds(low)
+                var time = read(row), unsteady = unsteady_reason(time.line, time.place);
+                return low && !unsteady ? deepbench.seconds(low)
                     : deepbench.el('span', {}, low ? [deepbench.seconds(low), deepbench.el('br')] : [],
-                        deepbench.el('small', {}, low ? doubt : without(row)));
+                        deepbench.el('small', {}, low ? unsteady : without(row)));
             }},
             {title: '99 % interval: high', head: 'high', unit: 'seconds', number: true, value: end('high'), text: deepbench.seconds}
         ];
     }
 
-    /* Below a number: where it stands in time, where it comes from, how to measure it anew. */
+    /* Opens below a row: the kernel's timeline, facts about its time, and the command that measures it again. */
     function detail(line, place) {
         var el = deepbench.el;
         var release = line.releases[place];
-        var interval = told_interval(line, place);
+        var interval = interval_text(line, place);
         return el('div', {},
-            el('a', {href: timeline_address(line)}, 'Its timeline'),
+            el('a', {href: timeline_address(line)}, 'Timeline of this kernel'),
             el('dl', {class: 'facts'},
                 el('dt', {}, 'seconds'), el('dd', {}, deepbench.seconds(line.seconds[place]) +
                     (interval ? ', 99 % interval: ' + interval : '')),
                 el('dt', {}, 'release'), el('dd', {}, release.name + ', ' + release.date),
-                el('dt', {}, 'application'), el('dd', {}, line.problem.application || 'not told'),
+                el('dt', {}, 'application'), el('dd', {}, line.problem.application || 'not stated'),
                 line.problem.note ? [el('dt', {}, 'note'), el('dd', {}, line.problem.note)] : [],
                 el('dt', {}, 'noise'), el('dd', {}, line.noise
-                    ? deepbench.percent(line.noise, 2) + ' between processes' : 'not known: one process a release'),
+                    ? deepbench.percent(line.noise, 2) + ' between processes' : 'not known: one process measured each release'),
                 conditions(line) ? [el('dt', {}, 'conditions'), el('dd', {}, conditions(line))] : [],
                 notes(line, place)),
-            deepbench.told_command(deepbench.command(line, release)));
+            deepbench.command_block(deepbench.command(line, release)));
     }
 
     Object.assign(deepbench, {
-        lines: lines, last: last, rate: rate, told_rate: told_rate, unit_of_rate: unit_of_rate, of_lines: of_lines, bandwidth: bandwidth, of_roof: of_roof,
+        lines: lines, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
+        bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        told_interval: told_interval, interval_columns: interval_columns, detail: detail
+        interval_text: interval_text, interval_columns: interval_columns, detail: detail
     });
 })();
 
-/* The kernels of a family as a table, each by its newest time. */
+/* The kernels of a family as a table, each with its newest time. */
 deepbench.kernel_table = function (place, family, lines) {
     'use strict';
     var d = deepbench;
@@ -187,8 +190,8 @@ deepbench.kernel_table = function (place, family, lines) {
             {title: 'rate', unit: d.unit_of_rate(lines), number: true, value: newest(d.rate), text: function (value, line) {
                 return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s');
             }},
-            {title: 'memory', unit: 'bytes/s', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
-            {title: 'of the roof', unit: 'share', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
+            {title: 'memory', head: 'memory rate', unit: 'bytes/s', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
+            {title: 'of the roof', head: 'share of roof', unit: 'share', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
             {title: 'release', value: newest(function (line, i) { return line.releases[i].name; })},
             {title: 'application', long: true, value: function (line) { return line.problem.application; }}
         ])

@@ -1,4 +1,4 @@
-/* One machine: its profile, the roofline with every kernel, a table for each family. */
+/* One machine: its profile, the roofline with every kernel, and a table for each family. */
 'use strict';
 
 (function () {
@@ -6,11 +6,11 @@
     var at = function (id) { return document.getElementById(id); };
 
     function facts(machine) {
-        var told = Object.assign({}, machine.entry, machine.facts);
-        ['machine', 'version'].forEach(function (key) { delete told[key]; });
-        if (machine.surveyed) { told['profile of'] = machine.surveyed; }
-        if (!machine.peaks.length) { told.profile = 'none: without peaks there is no roofline'; }
-        at('facts').replaceChildren.apply(at('facts'), Object.entries(told).filter(function (pair) { return pair[1]; })
+        var shown = Object.assign({}, machine.entry, machine.facts);
+        ['machine', 'version'].forEach(function (key) { delete shown[key]; });
+        if (machine.surveyed) { shown['profile measured on'] = machine.surveyed; }
+        if (!machine.peaks.length) { shown.profile = 'none, so there is no roofline'; }
+        at('facts').replaceChildren.apply(at('facts'), Object.entries(shown).filter(function (pair) { return pair[1]; })
             .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, String(pair[1]))]; }));
         d.table(at('peaks'), {
             name: 'peaks-' + machine.name,
@@ -18,7 +18,7 @@
             rows: machine.peaks,
             taken: [{title: 'unit', value: function (row) { return row.unit; }}, d.same('machine', machine.name)],
             detail: function (row) {
-                return row.how.startsWith('data sheet') ? el('p', {}, row.how) : d.told_command('deepbench machine');
+                return row.how.startsWith('data sheet') ? el('p', {}, row.how) : d.command_block('deepbench machine');
             },
             columns: [
                 {title: 'precision', value: function (row) { return row.of; }},
@@ -30,35 +30,35 @@
         });
     }
 
-    /* The fingerprint of a framework's newest release, and what was new under each. */
-    function measured_under(catalogue, stack, framework) {
-        var told = at('conditions-told'), facts = stack && stack.facts;
-        told.hidden = !facts;
+    /* Software and settings under a framework's newest release, and what changed with each release. */
+    function software(catalogue, stack, framework) {
+        var place = at('software'), facts = stack && stack.facts;
+        place.hidden = !facts;
         if (!facts) { return; }
-        told.querySelector('summary').textContent = 'What ' + (facts.framework || framework) + ' was measured under';
-        told.querySelector('dl').replaceChildren.apply(told.querySelector('dl'), Object.entries(facts)
+        place.querySelector('summary').textContent = 'Software and settings under ' + (facts.framework || framework);
+        place.querySelector('dl').replaceChildren.apply(place.querySelector('dl'), Object.entries(facts)
             .filter(function (pair) { return pair[1] !== ''; })
             .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, pair[1])]; }));
-        d.table(told.querySelector('div'), {
+        d.table(place.querySelector('div'), {
             name: 'new-under-' + framework + '-' + at('machine').value,
-            title: 'What was new under each release',
+            title: 'New software with each release',
             rows: stack['new'].slice().reverse(),
             columns: [
                 {title: 'release', value: function (row) { return catalogue.releases[row[0]].name; }},
                 {title: 'day', value: function (row) { return catalogue.releases[row[0]].date; }},
-                {title: 'new under it', long: true, value: function (row) { return row[1]; }}
+                {title: 'new under it', head: 'new with it', long: true, value: function (row) { return row[1]; }}
             ]
         });
     }
 
-    /* Why nothing is drawn, above tables that may well hold rates. */
+    /* Why there is no roofline; the tables below may still have rates. */
     function without_roofline(lines, precision) {
-        return !lines.length ? 'Nothing was measured here.' : lines.some(function (line) { return line.flops; })
-            ? 'No roofline: how many bytes a kernel moves is not known at ' + precision + '; its FLOP/s stand in the tables.'
-            : 'No roofline: what was measured here only moves data; its bytes a second stand in the tables.';
+        return !lines.length ? 'No kernel was measured here.' : lines.some(function (line) { return line.flops; })
+            ? 'No roofline: the bytes that a kernel moves are not known at ' + precision + '. The tables show its FLOP/s.'
+            : 'No roofline: these kernels only move data. The tables show their bytes per second.';
     }
 
-    /* How many kernels lie above the roof, by what may have brought them there. */
+    /* The number of kernels above the roof, with the possible reasons. */
     function above(lines, peak, bandwidth) {
         var over_peak = lines.map(function (line) { return d.rate(line, d.last(line)) / peak; })
             .filter(function (share) { return share > 1; });
@@ -66,27 +66,30 @@
             var rate = d.rate(line, d.last(line));
             return rate <= peak && rate > bandwidth * line.flops / line.bytes;
         });
-        return (over_peak.length ? over_peak.length + ' above the peak, up to ' + d.digits(Math.max.apply(null, over_peak), 3) +
-            ' times: convolutions by Winograd or FFT are credited with the FLOPs of the direct way, and a measured peak is ' +
-            'what one product reached. ' : '') +
-            (over_slope.length ? over_slope.length + ' above the bandwidth\u2019s slope alone: bytes are those that cannot be ' +
-            'avoided, and operands stayed in a cache. ' : '');
+        return (over_peak.length ? above_what(over_peak.length, 'the peak') + ', at most ' + d.digits(Math.max.apply(null, over_peak), 3) +
+            ' times the peak: convolutions by Winograd or FFT need fewer operations than are counted, and the peak was ' +
+            'measured with one product, which may not be the fastest. ' : '') +
+            (over_slope.length ? above_what(over_slope.length, 'the line of the memory bandwidth') +
+            ': their operands stayed in a cache. ' : '');
     }
 
-    function roofline(machine, lines, precision) {
-        var device = lines.length ? lines[0].device || 'cpu' : 'cpu';
+    function above_what(count, what) {
+        return d.counted(count, 'kernel') + (count === 1 ? ' is above ' : ' are above ') + what;
+    }
+
+    function roofline(catalogue, machine, lines, precision) {
+        var device = d.device(lines[0] || {});
         function peak_of(name) {
             var found = machine.peaks.find(function (peak) { return peak.of === name && peak.device === device; });
             return found && found.value;
         }
-        // As problems/precision.py has it: these operands are multiplied in 16 bits.
-        var multiplied = precision === 'float32_mixed' ? 'float16' : precision;
+        var multiplied = catalogue.multiplied[precision] || precision;
         var peak = peak_of(multiplied), bandwidth = peak_of('memory');
         var drawable = lines.filter(function (line) { return line.flops && line.bytes; });
-        at('roofline-told').textContent = !drawable.length ? without_roofline(lines, precision) : peak && bandwidth
-            ? d.counted(drawable.length, 'kernel') + ' under ' + d.scaled(peak, 'FLOP/s') + ' and ' + d.scaled(bandwidth, 'B/s') + '. ' +
-                above(drawable, peak, bandwidth) + 'Click a point for its timeline.'
-            : d.counted(drawable.length, 'kernel') + '; no roof: the profile has no ' + [peak ? '' : 'peak for ' + multiplied,
+        at('roofline-summary').textContent = !drawable.length ? without_roofline(lines, precision) : peak && bandwidth
+            ? d.counted(drawable.length, 'kernel') + '. The peak is ' + d.scaled(peak, 'FLOP/s') + ', the memory bandwidth ' +
+                d.scaled(bandwidth, 'B/s') + '. ' + above(drawable, peak, bandwidth) + 'Click a point to open its timeline.'
+            : d.counted(drawable.length, 'kernel') + ', no roof: the profile has no ' + [peak ? '' : 'peak for ' + multiplied,
                 bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + device + '.';
         at('roofline').hidden = !drawable.length;
         if (!drawable.length) { return; }
@@ -97,7 +100,7 @@
             name: 'roofline-' + machine.name + '-' + precision,
             title: 'Roofline of ' + machine.name + ', ' + precision,
             sides: [drawable[0].framework, d.conditions(drawable[0])].filter(Boolean).join(', ') + ': ' + families.map(d.words).join(', '),
-            described: 'Roofline of ' + machine.name + ' at ' + precision + ': FLOP/s of every kernel against its FLOPs a byte, as in the tables below',
+            described: 'Roofline of ' + machine.name + ' at ' + precision + ': FLOP/s of every kernel over its FLOPs per byte, as in the tables below',
             clicked: function (point) {
                 if (point.customdata) { location.href = point.customdata; }
             },
@@ -124,8 +127,8 @@
                         line: {color: d.colour('text'), width: 2}});
                 }
                 return {traces: traces, layout: {
-                    xaxis: {type: 'log', title: 'FLOP/byte', told: function (value) { return d.digits(value, 3); }},
-                    yaxis: {type: 'log', title: 'rate', told: function (value) { return d.scaled(value, 'FLOP/s'); }}
+                    xaxis: {type: 'log', title: 'FLOPs per byte', label: function (value) { return d.digits(value, 3); }},
+                    yaxis: {type: 'log', title: 'FLOP/s', label: function (value) { return d.scaled(value, 'FLOP/s'); }}
                 }};
             }
         });
@@ -133,13 +136,13 @@
 
     function hover(line) {
         var place = d.last(line);
-        var interval = d.told_interval(line, place);
+        var interval = d.interval_text(line, place);
         return [
             '<b>' + d.plain(d.kernel_name(line)) + '</b>',
             d.plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
             d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
-            d.told_rate(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s'),
-            line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'no roof known',
+            d.rate_text(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s'),
+            line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'roof not known',
             d.plain(line.releases[place].name)
         ].join('<br>');
     }
@@ -156,7 +159,7 @@
     d.page(function (catalogue) {
         var wanted = d.asked();
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
-        if (!machines.length) { return d.instead('No machine has results yet.'); }
+        if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
         d.offer(at('machine'), catalogue.machines.map(function (machine) { return [machine.name, machine.name]; }),
             d.first_machine(catalogue).name, wanted.get('machine'));
         return machine_chosen(wanted);
@@ -196,8 +199,8 @@
                     });
                     d.remember({machine: machine().name, framework: at('framework').value,
                         precision: at('precision').value, conditions: at('conditions').value});
-                    measured_under(catalogue, stacks[at('framework').value], at('framework').value);
-                    roofline(machine(), own, at('precision').value);
+                    software(catalogue, stacks[at('framework').value], at('framework').value);
+                    roofline(catalogue, machine(), own, at('precision').value);
                     tables(own);
                 }
 

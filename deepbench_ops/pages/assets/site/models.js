@@ -1,28 +1,16 @@
-/* Whole models: published tables beside measured ones, latency percentiles, overhead, scaling. */
+/* Whole models: published tables next to measured times, percentiles of latency, overhead, scaling. */
 'use strict';
 
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
-    var SOURCES = {
-        mindspore: ['MindSpore', 'Training of ResNet-50, BERT-Large and Wide & Deep on Ascend 910.'],
-        qingcloud: ['QingCloud', 'ResNet-50, training and inference, on CPU and GPU.'],
-        stcp920: ['Stream Computing', 'Inference on the STCP920, V1.2.0.RC1.'],
-        paper: ['Xia and Zhou', 'GoogLeNet, LSTM and BERT in PyTorch and in MindSpore on a V100.']
-    };
-
-    function source(name) {
-        return SOURCES[name] || [name, ''];
-    }
-
     function label(row) {
         return row.printed + (row.batch ? ', batch ' + row.batch : '') + (row.threads > 1 ? ' x ' + row.threads : '') +
             (row.devices > 1 ? ', ' + row.devices + ' devices' : '');
     }
 
-    /* A text for each row that no other has: what `base` says, and as much of `more` as it takes to tell rows of
-       the same text apart, at last their places. */
-    function told_apart(rows, base, more) {
+    /* A distinct text for each row: `base(row)`, then as many texts of `more` as equal rows need, then a number. */
+    function distinct_labels(rows, base, more) {
         var texts = rows.map(base);
         function twice(text) { return texts.indexOf(text) !== texts.lastIndexOf(text); }
         more.forEach(function (read) {
@@ -37,10 +25,10 @@
     }
 
     var APART = ['precision', 'operation', 'machine', 'framework', 'conditions'].map(function (key) {
-        return function (row) { return d.words(row[key] || 'not told'); };
+        return function (row) { return d.words(row[key] || 'not stated'); };
     });
 
-    /* Rows as categories beside each other take as much height as they need; a label's parts may take lines. */
+    /* Height and axis of a chart with a row for each label; labels have `lines` lines. */
     function by_row(labels, lines) {
         return {
             room: {height: (8 + 14 * lines) * labels.length + 130},
@@ -56,7 +44,7 @@
         return row.here[machine] && row.here[machine].per_second ? row.here[machine] : null;
     }
 
-    /* The precision that a cell was measured at, where it is another one than published, or that is not known. */
+    /* The precision of a measured cell where it differs from the published one, or that is not known. */
     function unlike(row, machine) {
         var here = cell(row, machine);
         return here && here.differs.includes(here.precision) ? here.precision : '';
@@ -69,24 +57,24 @@
 
     function table(data, name) {
         var rows = data.tables[name];
-        at('told').textContent = source(name)[1] + ' Published ' + rows[0].day + ': ' + rows[0].basis + '.';
+        at('summary').textContent = data.sources[name].about + ' Published on ' + rows[0].day + ' (' + rows[0].basis + ').';
         d.table(at('rows'), {
             name: 'models-' + name,
-            title: 'Published by ' + source(name)[0],
+            title: 'Published by ' + data.sources[name].title,
             rows: rows,
             detail: function (row) {
                 return el('div', {}, el('p', {}, row.told), el('p', {}, row.no_point &&
-                    'No point of the timeline: ' + row.no_point + '.'), data.machines.map(function (machine) {
-                    var told = command(row, machine), why = (row.here[machine] || {}).why_not;
-                    return el('div', {}, machine, told ? d.told_command(told) : '', (why || []).map(function (each) {
+                    'Not on the timeline: ' + row.no_point + '.'), data.machines.map(function (machine) {
+                    var text = command(row, machine), why = (row.here[machine] || {}).why_not;
+                    return el('div', {}, machine, text ? d.command_block(text) : '', (why || []).map(function (each) {
                         return el('p', {}, each);
                     }));
-                }), d.told_command('deepbench table ' + name));
+                }), d.command_block('deepbench table ' + name));
             },
             columns: [
                 {title: 'model', value: function (row) { return row.printed; }},
                 {title: 'pass', value: function (row) { return d.words(row.operation); }},
-                {title: 'precision', value: function (row) { return row.precision || 'not told'; }},
+                {title: 'precision', value: function (row) { return row.precision || 'not stated'; }},
                 {title: 'batch', number: true, value: function (row) { return row.batch; }},
                 {title: 'threads', number: true, value: function (row) { return row.threads; }},
                 {title: 'devices', number: true, value: function (row) { return row.devices; }},
@@ -94,17 +82,17 @@
                 {title: 'framework', value: function (row) { return row.framework; }},
                 {title: 'published', number: true, value: function (row) { return row.published; }},
                 {title: 'unit', value: function (row) { return row.unit; }},
-                {title: 'also told', long: true, value: function (row) { return row.told; }},
-                {title: 'ms a step', unit: 'milliseconds', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
-                    text: function (value) { return d.digits(value, 4); }}
+                {title: 'also told', head: 'other figures', long: true, value: function (row) { return row.told; }},
+                {title: 'ms a step', head: 'time per step', unit: 'milliseconds', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
+                    text: function (value) { return d.digits(value, 4) + ' ms'; }}
             ].concat(data.machines.flatMap(function (machine) {
                 return [
                     {title: machine, unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
                         text: function (value, row) { return d.digits(value, 4) + '/s' + (unlike(row, machine) && ' at ' + unlike(row, machine)); }},
-                    {title: machine + ': measured otherwise', head: 'measured otherwise', long: true, value: function (row) {
+                    {title: machine + ': measured otherwise', head: 'differences', long: true, value: function (row) {
                         return cell(row, machine) ? row.here[machine].differs.join(', ') : '';
                     }},
-                    {title: machine + ': why', head: 'why', long: true, value: function (row) {
+                    {title: machine + ': why', head: 'why not measured', long: true, value: function (row) {
                         return ((row.here[machine] || {}).why_not || []).join('; ');
                     }}
                 ];
@@ -116,19 +104,19 @@
     }
 
     function throughput(data, name, rows) {
-        var labels = told_apart(rows, function (row) { return label(row) + ', ' + (row.precision || 'precision not known'); }, APART).map(d.plain);
+        var labels = distinct_labels(rows, function (row) { return label(row) + ', ' + (row.precision || 'precision not stated'); }, APART).map(d.plain);
         var shape = by_row(labels, 1);
         function points(name, looks, rate, differs) {
             return {type: 'scatter', mode: 'markers', name: d.plain(name), y: labels, x: rows.map(rate),
-                text: rows.map(differs || function () { return ''; }), hovertemplate: '%{y}: %{x:.4g} a second<br>%{text}',
+                text: rows.map(differs || function () { return ''; }), hovertemplate: '%{y}: %{x:.4g} items per second<br>%{text}',
                 marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
         }
         d.chart(at('chart'), {
             name: 'models-' + name,
             room: shape.room,
             title: 'Whole models, items per second',
-            sides: 'Published by ' + source(name)[0] + '; measured on ' + (data.machines.join(', ') || 'no machine'),
-            described: 'Items a second of each model, as published and as measured, as in the table below',
+            sides: 'Published by ' + data.sources[name].title + '; measured on ' + (data.machines.join(', ') || 'no machine'),
+            described: 'Items per second of each model, as published and as measured, as in the table below',
             build: function () {
                 return {
                     traces: [points('as published', d.looks(0), per_second)].concat(data.machines.flatMap(function (machine, place) {
@@ -140,7 +128,7 @@
                                 }, function (row) { return ((row.here[machine] || {}).differs || []).join(', '); });
                         });
                     })).filter(function (trace) { return trace.x.some(Boolean); }),
-                    layout: Object.assign({xaxis: {type: 'log', title: 'items per second', told: function (value) { return d.scaled(value, '').trim(); }}}, shape.layout)
+                    layout: Object.assign({xaxis: {type: 'log', title: 'items per second', label: function (value) { return d.scaled(value, '').trim(); }}}, shape.layout)
                 };
             }
         });
@@ -150,11 +138,11 @@
         var rows = data.latency;
         at('latency-chart').hidden = !rows.length;
         if (!rows.length) {
-            at('latency').replaceChildren(el('p', {}, 'No percentiles are stored yet.'), d.told_command('deepbench latency resnet50 --save'));
+            at('latency').replaceChildren(el('p', {}, 'No latency is stored yet. This command measures and stores it:'), d.command_block('deepbench latency resnet50 --save'));
             return;
         }
         var PARTS = [['median', 'median_seconds'], ['90 %', 'p90_seconds'], ['99 %', 'p99_seconds']];
-        var labels = told_apart(rows, function (row) {
+        var labels = distinct_labels(rows, function (row) {
             return row.model + ', batch ' + row.batch + ' x ' + row.threads + '\n' + row.by + ', ' + row.machine;
         }, ['precision', 'release', 'device'].map(function (key) { return function (row) { return row[key]; }; }))
             .map(function (text) { return d.plain(text).replace('\n', '<br>'); });
@@ -173,7 +161,7 @@
                             y: labels, x: rows.map(function (row) { return row[part[1]]; }),
                             hovertemplate: '%{y}: %{x:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
                     }),
-                    layout: Object.assign({xaxis: {type: 'log', title: 'time of a batch', told: d.seconds}}, shape.layout)
+                    layout: Object.assign({xaxis: {type: 'log', title: 'time of a batch', label: d.seconds}}, shape.layout)
                 };
             }
         });
@@ -182,7 +170,7 @@
             title: 'Latency',
             rows: rows,
             detail: function (row) {
-                return d.told_command('deepbench latency ' + row.model + ' --batch ' + row.batch + ' --threads ' + row.threads +
+                return d.command_block('deepbench latency ' + row.model + ' --batch ' + row.batch + ' --threads ' + row.threads +
                     ' --precision ' + row.precision + ' --by ' + row.by + (row.layout ? ' --layout ' + row.layout : '') +
                     (row.inter_op ? ' --inter-op ' + row.inter_op : ''));
             },
@@ -201,7 +189,7 @@
                     missing: function (row) { return row.why_not[part[1]] || ''; }};
             }), [
                 {title: 'batches', number: true, value: function (row) { return row.batches; }},
-                {title: 'items a second', unit: 'items/s', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
+                {title: 'items a second', head: 'items per second', unit: 'items/s', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
                     text: function (value) { return d.digits(value, 4); }}
             ])
         });
@@ -210,8 +198,8 @@
     function overhead(data) {
         var rows = data.apart;
         if (!rows.length) {
-            at('overhead').replaceChildren(el('p', {}, 'No operations were measured alone yet.'),
-                d.told_command('asv run --bench "$(deepbench select models-inference --apart)" torch'));
+            at('overhead').replaceChildren(el('p', {}, 'No operations were measured one by one yet. This command measures them:'),
+                d.command_block('asv run --bench "$(deepbench select models-inference --apart)" torch'));
             return;
         }
         function percent(value) {
@@ -225,7 +213,7 @@
             title: 'Overhead',
             rows: rows,
             detail: function (row) {
-                return d.told_command('deepbench overhead ' + row.problem.replace(/_b\d+$/, '') + ' --machine ' + d.quoted(row.machine));
+                return d.command_block('deepbench overhead ' + row.problem.replace(/_b\d+$/, '') + ' --machine ' + d.quoted(row.machine));
             },
             columns: [
                 {title: 'model', value: function (row) { return row.problem; }},
@@ -243,25 +231,25 @@
         });
     }
 
-    /* Published rows of several devices, and measured ones of several ranks, as lines from one on. */
+    /* Published rows of several devices, and measured ones of several ranks, as lines over their numbers. */
     function scaling(data) {
         var groups = {};
-        function add(key, told, devices, rate) {
-            groups[key] = groups[key] || {told: told, points: []};
+        function add(key, about, devices, rate) {
+            groups[key] = groups[key] || {about: about, points: []};
             groups[key].points.push({devices: devices, rate: rate});
         }
         Object.entries(data.tables).forEach(function (pair) {
             pair[1].filter(per_second).forEach(function (row) {
-                var told = {model: row.printed, pass: row.operation, machine: row.machine, precision: row.precision, of: row.framework,
+                var about = {model: row.printed, pass: row.operation, machine: row.machine, precision: row.precision, of: row.framework,
                     batch: row.batch, how: row.conditions, command: 'deepbench table ' + pair[0]};
-                add(JSON.stringify(told), told, row.devices, row.published);
+                add(JSON.stringify(about), about, row.devices, row.published);
             });
         });
         data.scaling.forEach(function (row) {
-            var told = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
-                batch: row.batch, how: row.split ? 'tables over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
+            var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
+                batch: row.batch, how: row.split ? 'tables split over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
                     (row.split ? ' --split' : '')};
-            add(JSON.stringify(told), told, row.ranks, row.batch * row.ranks / row.step_seconds);
+            add(JSON.stringify(about), about, row.ranks, row.batch * row.ranks / row.step_seconds);
         });
         var rows = Object.values(groups).flatMap(function (group) {
             var points = group.points.sort(function (a, b) { return a.devices - b.devices; });
@@ -273,20 +261,20 @@
         });
         at('scaling-chart').hidden = !rows.length;
         if (!rows.length) {
-            at('scaling').replaceChildren(el('p', {}, 'No scaling is known yet.'), d.told_command('deepbench scaling wide_deep --batch 1000 --save'));
+            at('scaling').replaceChildren(el('p', {}, 'No scaling is stored yet. This command measures and stores it:'), d.command_block('deepbench scaling wide_deep --batch 1000 --save'));
             return;
         }
         var lines = d.distinct(rows.map(function (row) { return row.group; }));
-        var names = told_apart(lines, function (group) {
-            return [group.told.model, group.told.machine, group.told.how].filter(Boolean).join(', ');
+        var names = distinct_labels(lines, function (group) {
+            return [group.about.model, group.about.machine, group.about.how].filter(Boolean).join(', ');
         }, ['precision', 'pass', 'of', 'batch'].map(function (key) {
-            return function (group) { return (key === 'batch' ? 'batch ' : '') + d.words(group.told[key] || 'not told'); };
+            return function (group) { return (key === 'batch' ? 'batch ' : '') + d.words(group.about[key] || 'not stated'); };
         }));
         d.chart(at('scaling-chart'), {
             name: 'scaling',
             title: 'Efficiency of training on several devices',
             sides: names.join('; '),
-            described: 'Efficiency of training on more and more devices, as in the table below',
+            described: 'Efficiency of training over the number of devices, as in the table below',
             build: function () {
                 return {
                     traces: lines.map(function (group, place) {
@@ -296,8 +284,8 @@
                             hovertemplate: '%{x} devices: %{y:.3g} %', line: {color: looks.colour, dash: looks.dash},
                             marker: {color: looks.colour, symbol: looks.symbol, size: 8}};
                     }),
-                    layout: {xaxis: {type: 'log', title: 'devices or ranks', told: String, ticks: d.doubling_ticks},
-                        yaxis: {title: 'efficiency', including: [0], told: function (value) { return d.digits(value, 3) + ' %'; }}}
+                    layout: {xaxis: {type: 'log', title: 'devices or ranks', label: String, ticks: d.doubling_ticks},
+                        yaxis: {title: 'efficiency', including: [0], label: function (value) { return d.digits(value, 3) + ' %'; }}}
                 };
             }
         });
@@ -305,17 +293,17 @@
             name: 'scaling',
             title: 'Scaling',
             rows: rows,
-            detail: function (row) { return d.told_command(row.group.told.command); },
+            detail: function (row) { return d.command_block(row.group.about.command); },
             columns: [
-                {title: 'model', value: function (row) { return row.group.told.model; }},
-                {title: 'machine', value: function (row) { return row.group.told.machine; }},
-                {title: 'precision', value: function (row) { return row.group.told.precision || 'not told'; }},
-                {title: 'pass', value: function (row) { return d.words(row.group.told.pass); }},
-                {title: 'batch', number: true, value: function (row) { return row.group.told.batch; }},
-                {title: 'with', value: function (row) { return row.group.told.of; }},
-                {title: 'how', long: true, value: function (row) { return row.group.told.how; }},
+                {title: 'model', value: function (row) { return row.group.about.model; }},
+                {title: 'machine', value: function (row) { return row.group.about.machine; }},
+                {title: 'precision', value: function (row) { return row.group.about.precision || 'not stated'; }},
+                {title: 'pass', value: function (row) { return d.words(row.group.about.pass); }},
+                {title: 'batch', number: true, value: function (row) { return row.group.about.batch; }},
+                {title: 'with', head: 'framework', value: function (row) { return row.group.about.of; }},
+                {title: 'how', head: 'conditions', long: true, value: function (row) { return row.group.about.how; }},
                 {title: 'devices', number: true, value: function (row) { return row.devices; }},
-                {title: 'items a second', unit: 'items/s', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
+                {title: 'items a second', head: 'items per second', unit: 'items/s', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
                 {title: 'efficiency', unit: 'share', number: true, value: function (row) { return row.efficiency; },
                     text: function (value) { return d.percent(value); }}
             ]
@@ -324,7 +312,7 @@
 
     d.page(function () {
         return d.load('data/models').then(function (data) {
-            d.offer(at('table'), Object.keys(data.tables).map(function (name) { return [name, source(name)[0]]; }), 'stcp920',
+            d.offer(at('table'), Object.keys(data.tables).map(function (name) { return [name, data.sources[name].title]; }), 'stcp920',
                 d.asked().get('table'));
             at('table').onchange = function () {
                 d.remember({table: at('table').value});

@@ -1,11 +1,11 @@
-/* Pictures of charts to take along. Above the chart stand its title, the compared sides and the day of
-   the results, since a picture is looked at far from its page. */
+/* Downloaded pictures of charts. A heading above the chart holds its title, the compared sides and the day of the
+   results, since the picture is shown without its page. */
 'use strict';
 
 (function () {
     var LETTER = 7, LINE = 19, MARGIN = 12;  /* pixels */
 
-    /* A text as lines of at most `width` pixels, broken at blanks. */
+    /* `text` as lines of at most `width` pixels, broken at blanks. */
     function wrapped(text, width) {
         return text.split(' ').reduce(function (lines, word) {
             var longer = lines[lines.length - 1] + ' ' + word;

@@ -1,4 +1,4 @@
-/* One release: each kernel against the release before it on the same line, with its verdict. */
+/* One release: each kernel compared with the previous release of its line, with its verdict. */
 'use strict';
 
 (function () {
@@ -15,10 +15,10 @@
 
     function verdict(row) {
         if (row.change) { return row.change[1] > 1 ? 'slower' : 'faster'; }
-        return row.i === 0 ? 'the first of its line' : row.line.judged ? '' : 'too few processes to judge';
+        return row.i === 0 ? 'first release of its line' : row.line.judged ? '' : 'too few processes to judge';
     }
 
-    /* How far a kernel moved: by its verdict, or else against the release before. */
+    /* The size of a kernel's change: by its verdict, else compared with the previous release. */
     function size(row) {
         return Math.abs(Math.log(row.change ? row.change[1] : row.ratio || 1));
     }
@@ -27,16 +27,17 @@
         var changed = rows.filter(function (row) { return row.change; });
         var judged = rows.filter(function (row) { return row.line.judged; }).length;
         var shown = all ? rows : changed;
-        var parts = [el('h2', {}, machine.name), el('p', {}, changed.length + ' of ' + d.counted(judged, 'judged kernel') +
-            ' changed; ' + d.counted(rows.length, 'kernel') + (rows.length === 1 ? ' was' : ' were') + ' measured.')];
-        if (news) { parts.push(el('p', {class: 'news'}, 'New under it on this machine: ' + news)); }
+        var parts = [el('h2', {}, machine.name), el('p', {}, d.counted(rows.length, 'kernel') + (rows.length === 1 ? ' was' : ' were') +
+            ' measured. ' + judged + ' of ' + (rows.length === 1 ? 'these has' : 'these have') + ' enough processes to judge; ' + changed.length + ' changed.')];
+        if (news) { parts.push(el('p', {class: 'news'}, 'New software with this release on this machine: ' + news)); }
         if (shown.length) {
             var place = el('div');
             d.table(place, {
                 name: release.name + '-' + machine.name,
                 title: release.name + ' on ' + machine.name,
                 rows: shown.sort(function (a, b) { return size(b) - size(a); }),
-                taken: [d.same('release', release.name)].concat(d.of_lines(function (row) { return row.line; },
+                taken: [d.same('release', release.name), {title: '99 % interval: high', unit: 'ratio', number: true,
+                    value: function (row) { return row.change ? row.change[3] : null; }}].concat(d.of_lines(function (row) { return row.line; },
                     ['problem', 'family', 'set', 'pass', 'precision'])),
                 detail: function (row) { return d.detail(row.line, row.i); },
                 columns: [
@@ -48,19 +49,20 @@
                     {title: 'verdict', value: verdict, cell: function (row) {
                         return row.change ? el('strong', {class: verdict(row)}, verdict(row)) : verdict(row);
                     }},
-                    {title: 'level', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.ratio},
-                    {title: '99 % interval: low', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[2] : null; }, text: d.ratio},
-                    {title: '99 % interval: high', head: 'high', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[3] : null; }, text: d.ratio},
+                    {title: 'level', head: 'change', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.times},
+                    {title: '99 % interval: low', head: '99 % interval', unit: 'ratio', number: true,
+                        value: function (row) { return row.change ? row.change[2] : null; },
+                        text: function (low, row) { return d.ratio_interval(low, row.change[3]); }},
                     {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
                     {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                    {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.ratio}
+                    {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times}
                 ]
             });
             parts.push(place);
         }
         if (changed.length) {
-            parts.push(el('p', {}, 'To measure them again on that machine, old and new side by side, and keep what repeats:'),
-                d.told_command(d.confirm_command(machine.name, release.name)));
+            parts.push(el('p', {}, 'This command measures them again on that machine, with both releases in turn, and keeps the changes that repeat:'),
+                d.command_block(d.confirm_command(machine.name, release.name)));
         }
         return parts;
     }
@@ -68,7 +70,7 @@
     d.page(function (catalogue) {
         var wanted = d.asked();
         var releases = catalogue.releases.map(function (release, place) { return {release: release, place: place}; });
-        if (!releases.length) { return d.instead('No release has been measured yet.'); }
+        if (!releases.length) { return d.instead('No release has been measured yet. Measure one with "asv run", then run "asv publish" again.'); }
         var measured = releases.filter(function (one) { return !one.release.published; });
         var first = releases.find(function (one) { return one.release.name === wanted.get('release'); }) ||
             (measured.length ? measured : releases).slice(-1)[0];
@@ -90,8 +92,8 @@
             var one = releases.find(function (each) { return each.release.name === at('release').value; });
             d.remember({release: one.release.name, show: at('which').value});
             var machines = catalogue.machines.filter(function (machine) { return machine.releases.includes(one.place); });
-            at('told').textContent = one.release.name + ' of ' + one.release.date + ', measured on ' + machines.length +
-                (machines.length === 1 ? ' machine.' : ' machines.');
+            at('summary').textContent = one.release.name + ', released on ' + one.release.date + ', was measured on ' +
+                d.counted(machines.length, 'machine') + '.';
             return d.answer(Promise.all(machines.map(function (machine) {
                 var asked = [d.load('data/stacks/' + machine.key)].concat(Object.keys(machine.families).map(function (family) {
                     return d.lines(catalogue, machine, family);

@@ -1,8 +1,8 @@
-/* What all our pages share: elements, numbers as text, what the address holds, commands. */
+/* Shared by all our own pages: elements, numbers as text, the address, choices, commands, the drawing of a page. */
 'use strict';
 
 (function () {
-    /* ELEMENTS. Text is always put in as text: names come from files of strangers. */
+    /* ELEMENTS. Text is always inserted as text, never as HTML: names come from other people's files. */
 
     function el(name, attributes) {
         var element = document.createElement(name);
@@ -49,30 +49,43 @@
         return digits(100 * share, Math.max(whole, count || 3)) + ' %';
     }
 
-    function ratio(value) {
-        return digits(value, 3);
-    }
-
-    /* 'slower' or 'faster' by a ratio of seconds; '' where it is 1 to three digits. */
+    /* 'slower' or 'faster' for a ratio of seconds; '' where it is 1 to three digits. */
     function direction(ratio) {
         return digits(Math.max(ratio, 1 / ratio), 3) === '1' ? '' : ratio > 1 ? 'slower' : 'faster';
     }
 
-    /* A ratio of seconds in words. */
+    /* A ratio of seconds in words, like '4.3 times slower'. */
     function times(ratio) {
         return direction(ratio) ? digits(Math.max(ratio, 1 / ratio), 3) + ' times ' + direction(ratio) : 'no difference';
     }
 
+    /* The same next to what it is compared with. */
+    function times_than(ratio, other) {
+        return direction(ratio) ? times(ratio) + ' than ' + other : 'as fast as ' + other;
+    }
+
+    /* The ends of an interval of a ratio of seconds, in words; '' where there is none. */
+    function ratio_interval(low, high) {
+        if (low === null || high === null) { return ''; }
+        if (!direction(low) || direction(low) !== direction(high)) { return times(low) + ' to ' + times(high); }
+        return digits(low > 1 ? low : 1 / high, 3) + ' to ' + times(low > 1 ? high : low);
+    }
+
+    /* A change and its interval of 99 %, all ratios of seconds, in words. */
+    function change(ratio, low, high) {
+        return times(ratio) + ' (99 % interval: ' + ratio_interval(low, high) + ')';
+    }
+
     function counted(count, noun) {
-        return count + ' ' + noun + (count === 1 ? '' : 's');
+        return count.toLocaleString('en') + ' ' + noun + (count === 1 ? '' : 's');
     }
 
     function words(name) {
         return String(name).replace(/_/g, ' ');
     }
 
-    /* Whether a text holds all words of `query`, each a word of it or a part of one; a single letter is a word of its
-       own, since as a part it is nearly everywhere. */
+    /* Returns whether a text holds all words of `query`, also inside longer words. A single letter must be a whole
+       word, since nearly every text holds it. */
     function searched(query) {
         var wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
         return function (text) {
@@ -81,18 +94,19 @@
         };
     }
 
-    /* Plotly reads its own small markup in texts, so what comes from files is escaped for it. */
+    /* Escaped for Plotly, which reads some markup in texts. */
     function plain(text) {
         return String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
     }
 
-    /* THE ADDRESS holds what a page shows, so that it can be sent to others. */
+    /* THE ADDRESS holds what a page shows, so that a link shows others the same. */
 
+    /* The names and values in the address. */
     function asked() {
         return new URLSearchParams(location.hash.slice(1));
     }
 
-    /* `wanted`: names with a text, which is left out where it is empty, or with a list of them. */
+    /* The address of `wanted`: a text for each name, left out where empty, or a list of texts. */
     function address(wanted) {
         var found = new URLSearchParams();
         Object.entries(wanted).forEach(function (pair) {
@@ -103,10 +117,10 @@
         return '#' + found.toString();
     }
 
-    var drawing = false;  /* whether the page follows the address, and not the other way round */
+    var drawing = false;  /* whether the page is being changed to match the address */
 
-    /* Put the user's choices into the address, as a step that the browser's Back takes back. Letters that are
-       typed after each other (`typing`) are one step. */
+    /* Put the user's choices into the address, as a step that the browser's Back button undoes. Letters typed one after
+       another (`typing`) are one step. */
     function remember(wanted, typing) {
         var next = address(wanted);
         if (next === (location.hash || '#')) { return; }
@@ -116,7 +130,7 @@
 
     var follows = 0;
 
-    /* Have `show()` bring the page to its address, now and whenever Back, Forward or a link change it. */
+    /* Call `show()`, which makes the page match its address, now and whenever Back, Forward or a link change it. */
     function follow(show) {
         function shown() {
             var own = follows += 1;
@@ -129,9 +143,8 @@
 
     /* CHOICES */
 
-    /* Put `values` into a select: texts, or pairs of a value and what is shown. Takes what the address
-       asked for, which is told where it is not among them; else keeps what was chosen; else takes
-       `usual`, else the first. */
+    /* Fill a select with `values`: texts, or pairs of a value and its text. Selects the value that the address names,
+       else the one selected before, else `usual`, else the first. Reports a value in the address that is not there. */
     function offer(select, values, usual, asked) {
         var pairs = values.map(function (each) { return Array.isArray(each) ? each : [each, words(each)]; });
         var known = pairs.map(function (pair) { return pair[0]; });
@@ -144,24 +157,24 @@
         if (asked && taken !== asked) { not_here(select.closest('label').firstChild.textContent.trim(), asked); }
     }
 
-    /* The same for a select whose values the page holds: without a wish the first. */
+    /* The same for a select whose values are in the page: without a value in the address the first. */
     function choose(select, asked) {
         select.selectedIndex = 0;
         offer(select, Array.from(select.options, function (option) { return [option.value, option.text]; }), null, asked);
     }
 
-    /* Report names in the address that the page does not have, until something else is chosen. */
-    function not_here(what, name, why) {
+    /* Report a name in the address that the page does not have, until the user chooses something. */
+    function not_here(what, name) {
         document.getElementById('content').prepend(el('p', {class: 'torn missing', role: 'alert'},
-            'The address asks for the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, ' +
-            (why || 'which is not here') + '. Something else is shown.'));
+            'The address names the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, which these pages do not have. ' +
+            'Another one is shown.'));
     }
 
     function distinct(values) {
         return Array.from(new Set(values));
     }
 
-    /* The machine that a page begins with: the one that published, else that of the newest results. */
+    /* The machine that a page shows first: the one that published, else that with the newest results. */
     function first_machine(catalogue) {
         return catalogue.machines.slice().sort(function (a, b) {
             return (b.name === catalogue.here) - (a.name === catalogue.here) || b.measured - a.measured ||
@@ -171,34 +184,39 @@
 
     function processor(machine) {
         var entry = machine.entry, accelerator = entry.accelerator;
-        return accelerator && accelerator !== 'none' ? accelerator : entry.cpu || 'not told';
+        return accelerator && accelerator !== 'none' ? accelerator : entry.cpu || 'not stated';
     }
 
-    /* COMMANDS that reproduce a number */
+    /* COMMANDS that reproduce a number. */
 
     function escaped(text) {
         return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
     }
 
-    /* A line names those of its run's conditions that are not the usual ones. */
-    var DEVICE = 'cpu';  /* the usual one */
-    var VARIABLES = {device: 'DEEPBENCH_DEVICE', cache: 'DEEPBENCH_CACHE', layout: 'DEEPBENCH_LAYOUT',
-        execution: 'DEEPBENCH_EXECUTION'};
+    /* The conditions of runs, each with its name, environment variable and usual value. A line names those that do not
+       have their usual values. */
+    var CONDITIONS = JSON.parse(document.body.dataset.conditions);
 
-    /* How to have what was published as a table. */
+    /* The device of a line or of other data that name it only where it is not the usual one. */
+    function device(line) {
+        return line.device || CONDITIONS.find(function (condition) { return condition.name === 'device'; }).usual;
+    }
+
+    /* Exports published times as a table. */
     function export_command(machine, release) {
         return 'deepbench export published.csv --machine ' + quoted(machine.name) + ' --release ' + release.name;
     }
 
-    /* asv takes conditions from its configuration alone, so that results bear their names. */
+    /* Runs the kernels of `patterns`. asv reads conditions from its configuration only, so a comment names them. */
     function run_command(release, patterns, conditions) {
-        var unusual = Object.keys(VARIABLES).filter(function (name) { return conditions[name]; })
-            .map(function (name) { return '"' + VARIABLES[name] + '": ["' + conditions[name] + '"]'; }).join(', ');
-        return (conditions.settings ? conditions.settings + ' ' : '') + 'asv run "' + release.name + '^!"' + patterns.map(function (pattern) { return ' --bench "' + pattern + '"'; }).join('') +
+        var unusual = CONDITIONS.filter(function (condition) { return conditions[condition.name]; })
+            .map(function (condition) { return '"' + condition.variable + '": ["' + conditions[condition.name] + '"]'; }).join(', ');
+        return (conditions.settings ? conditions.settings + ' ' : '') + 'asv run "' + release.name + '^!"' +
+            patterns.map(function (pattern) { return ' --bench "' + pattern + '"'; }).join('') +
             (unusual ? '  # with ' + unusual + ' in the matrix of asv.conf.json' : '');
     }
 
-    /* How to measure a line anew at one of its releases. */
+    /* Measures a line again at one of its releases. */
     function command(line, release) {
         if (release.published) {
             return export_command(line.machine, release);
@@ -209,7 +227,7 @@
         return run_command(release, [kernel], line);
     }
 
-    /* How to measure anew the kernels of several families: each tells its precision and selections. */
+    /* Measures the kernels of several families again; each family has a precision and selections. */
     function families_command(machine, release, families) {
         if (release.published) {
             return export_command(machine, release);
@@ -221,7 +239,7 @@
         }), families[0].unusual);
     }
 
-    /* How to measure again what a release changed on a machine, and to keep what repeats. */
+    /* Measures the changes of a release on a machine again, and keeps those that repeat. */
     function confirm_command(machine, release) {
         return 'deepbench verdict --machine ' + quoted(machine) + ' --release ' + release + ' --confirm';
     }
@@ -230,24 +248,25 @@
         return /^[\w@%+=:,./-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'";
     }
 
-    function told_command(text) {
+    /* A command with a button that copies it. */
+    function command_block(text) {
         return el('p', {class: 'command'}, el('code', {}, text), copy_button('Copy the command', function () {
             return text;
         }));
     }
 
-    var SAID = 2000;  /* milliseconds that a button shows its outcome */
+    var OUTCOME = 2000;  /* milliseconds that a button shows its outcome */
 
-    /* A button that copies `text()` and says so in the place of its label. */
+    /* A button that copies `text()` and then shows the outcome instead of its label. */
     function copy_button(label, text) {
         var button = el('button', {type: 'button', click: function () {
             copy(text()).then(function (done) {
-                var said = done ? 'Copied' : 'Not copied';
+                var outcome = done ? 'Copied' : 'Not copied';
                 button.style.minWidth = button.offsetWidth + 'px';
-                button.textContent = said;
-                tell(said);
+                button.textContent = outcome;
+                announce(outcome);
                 clearTimeout(waiting);
-                waiting = setTimeout(function () { button.textContent = label; }, SAID);
+                waiting = setTimeout(function () { button.textContent = label; }, OUTCOME);
             });
         }}, label), waiting = null;
         return button;
@@ -274,8 +293,8 @@
         setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
     }
 
-    /* Said to those who cannot see it, too; the same text again is said again. */
-    function tell(text) {
+    /* Announce a text to screen readers, also when it is the same as before. */
+    function announce(text) {
         var status = document.getElementById('status');
         if (!status) {
             status = el('p', {id: 'status', class: 'status', role: 'status'});
@@ -285,26 +304,25 @@
         setTimeout(function () { status.textContent = text; });
     }
 
-    /* Where there is nothing to show: says so in place of a page's content. */
+    /* Show a sentence instead of a page's content. */
     function instead(text) {
         document.getElementById('content').replaceChildren(el('p', {class: 'lead'}, text));
     }
 
-    /* Answers may come in another order than they were asked for: `show` gets only that to the page's
-       newest question. */
-    var questions = 0;
+    /* Call `show` with the outcome of the newest request of the page: outcomes may arrive in another order. */
+    var requests = 0;
     function answer(promise, show) {
-        var own = questions += 1;
-        return promise.then(function (found) { return own === questions ? show(found) : null; });
+        var own = requests += 1;
+        return promise.then(function (found) { return own === requests ? show(found) : null; });
     }
 
-    /* Run a page: `draw(catalogue)` once the catalogue is there, and again from the page as it was loaded when Back or
-       a link change the address. `data-usable` tells after how many milliseconds its tables and choices were there,
-       `data-ready` when nothing was left to do. */
+    /* Run a page: `draw(catalogue)` when the catalogue is loaded, and again, on the page as it was loaded, when Back or a
+       link change the address. On the body `data-usable` is the time in milliseconds when its tables and choices were
+       there, `data-ready` the time when everything was drawn. */
     function page(draw) {
         var loaded = document.getElementById('content').cloneNode(true), first = true;
         document.getElementById('main').addEventListener('change', function () {
-            document.querySelectorAll('.missing').forEach(function (told) { told.remove(); });
+            document.querySelectorAll('.missing').forEach(function (report) { report.remove(); });
         });
         deepbench.load('data/catalogue').then(function (catalogue) {
             catalogue.torn.forEach(function (text) {
@@ -325,13 +343,13 @@
             return drawn;
         });
         function failed(reason) {
-            instead('This page could not be drawn: ' + reason.message);
+            instead('This page cannot be shown: ' + reason.message);
             console.error(reason);
         }
     }
 
-    /* Replace the shown content by that as loaded. Returns a function to call when it is drawn: until then
-       it keeps its height, so that the page stays where it is scrolled to; then the focus returns to its place. */
+    /* Replace the content by that of the loaded page. Returns a function to call when the new content is drawn: until then
+       the height stays, so that the page does not scroll; then the focus returns to its element. */
     function restart(loaded) {
         var before = document.getElementById('content'), content = loaded.cloneNode(true), focused = document.activeElement.id;
         delete document.body.dataset.ready;
@@ -346,10 +364,11 @@
 
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        ratio: ratio, direction: direction, times: times, counted: counted, words: words, searched: searched, plain: plain, asked: asked, address: address, remember: remember, follow: follow, offer: offer,
+        direction: direction, times: times, times_than: times_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
+        plain: plain, asked: asked, address: address, remember: remember, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
-        told_command: told_command, VARIABLES: VARIABLES, DEVICE: DEVICE, copy_button: copy_button, save: save, instead: instead,
+        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, save: save, instead: instead,
         answer: answer, page: page
     });
 })();

@@ -1,19 +1,19 @@
-/* A table that can be filtered, sorted and taken along as Markdown or CSV.
+/* Tables that can be filtered, sorted, copied as Markdown and downloaded as CSV.
 
-   deepbench.table(place, {name, columns, rows, detail}): `place` is filled with it. A column has a
-   title and `value(row)`, a number or text, which is what is sorted by and what CSV holds, in `unit`, which
-   its heading there names; `text(value, row)` is how it is shown, `missing(row)` why there is none,
-   `cell(row)` an element in its place, `head` what the heading holds on the page; `number` says that it is one,
-   `long` that its text may take several lines, `day` that it may not. `taken` are columns that the page tells elsewhere: they are only taken along.
-   `detail(row)` is an element that opens below a row. Of a table that is in the page already `line(row)` is
-   the row's element. */
+   deepbench.table(place, {name, title, columns, rows, taken, detail}) fills `place` with a table. A column has
+   - title: its name in exports, and on the page unless there is a `head`, a text or element;
+   - value(row): a number or text, which rows are sorted by and CSV holds, in `unit`, which CSV's heading names;
+   - text(value, row): the value as shown; missing(row): the reason why there is none; cell(row): an element instead;
+   - number: whether values are numbers; long: whether its text may wrap; day: whether it must not.
+   `taken` are columns of exports only: values that the page shows elsewhere. `detail(row)` is an element that opens below
+   a row. For a table that is in the page already, `line(row)` is the element of a row. */
 'use strict';
 
 (function () {
     var el = deepbench.el;
-    var AT_ONCE = 100;  /* rows; the others on request */
-    var UNSEEN = 30;  /* rows of a table that nobody looks at yet */
-    var FEW = 5;  /* so many need no filter */
+    var AT_ONCE = 100;  /* rows shown first; a button shows all */
+    var UNSEEN = 30;  /* rows of a table that is not visible yet */
+    var FEW = 5;  /* rows that need no filter */
 
     function shown(column, row) {
         var value = column.value(row);
@@ -40,7 +40,7 @@
             })).join('\n') + '\n';
     }
 
-    /* Cells of CSV are plain numbers, so the heading tells their unit. */
+    /* The heading of a column in CSV: with the unit, since its cells are plain numbers. */
     function titled(column) {
         return column.title + (column.unit ? ' (' + column.unit + ')' : '');
     }
@@ -49,19 +49,19 @@
         return name.replace(/[^\w.@+-]+/g, '_');
     }
 
-    /* A column of a text that is the same in every row. */
+    /* A column with the same text in every row. */
     function same(title, text) {
         return {title: title, value: function () { return text; }};
     }
 
-    var looked_at = new IntersectionObserver(function (entries) {
+    var visible = new IntersectionObserver(function (entries) {
         entries.filter(function (entry) { return entry.isIntersecting; }).forEach(function (entry) {
-            looked_at.unobserve(entry.target);
+            visible.unobserve(entry.target);
             entry.target.dispatchEvent(new Event('deepbench-seen'));
         });
     }, {rootMargin: '300px'});
 
-    /* A text that a spreadsheet would take for a formula is given an apostrophe. */
+    /* The rows as CSV. A text that a spreadsheet would read as a formula gets an apostrophe. */
     function csv(columns, rows) {
         function line(cells) {
             return cells.map(function (cell) {
@@ -128,7 +128,7 @@
                     if (is_open) {
                         line.nextSibling.remove();
                     } else {
-                        line.after(el('tr', {class: 'detail'}, el('td', {colspan: columns.length}, el('div', {class: 'told'}, options.detail(row)))));
+                        line.after(el('tr', {class: 'detail'}, el('td', {colspan: columns.length}, el('div', {class: 'opened'}, options.detail(row)))));
                     }
                 });
                 first.append(' ', open);
@@ -173,17 +173,17 @@
         draw();
         if (!seen) {
             whole.addEventListener('deepbench-seen', function () { seen = true; draw(); });
-            looked_at.observe(whole);
+            visible.observe(whole);
         }
     }
 
-    /* A table that is in the page already gets the same tools. A cell's value is its data-value where it
-       has one, else how it reads. */
+    /* Give a table that is in the page already the same tools. A cell's value is its data-value where it has one, else
+       its text; a column's name in exports is its data-title where it has one, else its text. */
     function adopt(box, name) {
         var columns = Array.from(box.querySelectorAll('thead th'), function (head, place) {
             var number = head.classList.contains('number');
             return {
-                title: read(head), unit: head.dataset.unit, head: Array.from(head.childNodes), number: number,
+                title: head.dataset.title || read(head), unit: head.dataset.unit, head: Array.from(head.childNodes), number: number,
                 value: function (row) {
                     var text = row.cells[place].dataset.value;
                     return text === undefined ? read(row.cells[place]) : number && text ? Number(text) : text;
@@ -201,22 +201,17 @@
             detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
     }
 
-    /* The text of an element with blanks between its parts, whether it is shown or not. */
+    /* The text of an element with blanks between its parts, also of hidden ones. */
     function read(element) {
         return Array.from(element.childNodes, function (node) {
             return node.nodeType === Node.TEXT_NODE ? node.data : node.matches('.open') ? '' : read(node);
         }).join(' ').replace(/\s+/g, ' ').trim();
     }
 
-    /* What a row says of how it is measured: a kernel and releases, or a machine and what changed there. */
+    /* The command that confirms the changes of a row with a machine and a release; undefined for other rows. */
     function commands(row) {
-        var told = row.dataset;
-        if (told.kernel) {
-            return JSON.parse(told.releases).map(function (name) {
-                return deepbench.told_command(deepbench.command(JSON.parse(told.kernel), {name: name}));
-            });
-        }
-        return told.machine && deepbench.told_command(deepbench.confirm_command(told.machine, told.release));
+        var own = row.dataset;
+        return own.machine && deepbench.command_block(deepbench.confirm_command(own.machine, own.release));
     }
 
     Object.assign(deepbench, {table: table, same: same});

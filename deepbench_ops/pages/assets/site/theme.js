@@ -1,5 +1,5 @@
-/* Light or dark: what was chosen here before, else what the system asks for. Loaded in the head, so
-   that a page never shows in the other one first. */
+/* The light or dark theme: the user's last choice, else the system's setting. Loaded in the head, so that a page is
+   never shown in the other theme first. */
 'use strict';
 
 (function () {
@@ -11,7 +11,7 @@
     }
 
     function remember(theme) {
-        try { localStorage.setItem(KEY, theme); } catch (refused) { /* for this page alone, then */ }
+        try { localStorage.setItem(KEY, theme); } catch (refused) { /* the choice then holds for this page only */ }
     }
 
     var dark = matchMedia('(prefers-color-scheme: dark)').matches;
@@ -32,8 +32,8 @@
         });
         name_other();
 
-        /* The address behind # holds what a page shows, so the way past the ways leaves it alone. */
-        var skip = document.querySelector('.skip');  /* asv's pages have none */
+        /* The part of the address after # holds what a page shows, so the skip link must not change it. */
+        var skip = document.querySelector('.skip');  /* asv's pages have no skip link */
         if (skip) {
             skip.addEventListener('click', function (event) {
                 event.preventDefault();

@@ -1,4 +1,4 @@
-/* One kernel over the releases: lines of machines and frameworks, bands, changes. */
+/* One kernel over the releases: lines of machines and frameworks, with intervals as bands, and changes. */
 'use strict';
 
 (function () {
@@ -12,11 +12,12 @@
         problem: function (line) { return line.problem.id; },
         ranks: function (line) { return line.ranks ? String(line.ranks) : ''; }
     };
-    var WIDE = 5;  /* Lines that lie so many times apart are drawn on a logarithmic scale. */
+    var WIDE = 5;  /* ratio of the values from which on the scale is logarithmic */
+    /* Chosen first, where there are such lines. */
     var USUAL = {set: 'training', operation: 'forward', precision: 'float32'};
 
-    /* A box for each value; `chosen` are ticked, `notes` say more of some. Those that are there already stay, with the
-       focus that they may have. */
+    /* Fill a fieldset with a box for each value. `chosen` are ticked; `notes` are texts behind some values. Boxes that are
+       there already stay, so that they keep the focus. */
     function boxes(fieldset, values, chosen, changed, notes) {
         var there = new Map(Array.from(fieldset.querySelectorAll('input'), function (box) { return [box.value, box.parentNode]; }));
         there.forEach(function (label, value) {
@@ -31,7 +32,7 @@
         fieldset.onchange = changed;
     }
 
-    /* Those of the names that are there; other names in the address are reported. */
+    /* The names that exist; others in the address are reported. */
     function present(what, names, known, wanted) {
         return names.filter(function (name) {
             if (name && !known.includes(name) && wanted.has(what)) { d.not_here(what, name); }
@@ -39,12 +40,12 @@
         });
     }
 
-    /* In the address: an empty name says that nothing is ticked. */
-    function told_names(names) {
+    /* The ticked names as the address holds them: an empty name where nothing is ticked. */
+    function names_in_address(names) {
         return names.length ? names : [''];
     }
 
-    /* In words which of the ticked machines are not drawn, and why: `without` have no results of the family. */
+    /* Which ticked machines are not drawn, and why, in words; machines in `without` have no results of the family. */
     function left_out(lines, names, shown, without, family) {
         function of(name, some) {
             return some.some(function (line) { return line.machine.name === name; });
@@ -58,7 +59,7 @@
             .map(function (pair) { return pair[0] + pair[1].join(', '); }).join('; ');
     }
 
-    /* A problem by its id and the application that it is from, which is what people look for. */
+    /* A problem's id and its application, which users look for. */
     function described(lines, id) {
         var application = lines.find(function (line) { return line.problem.id === id; }).problem.application;
         return id + (application ? ': ' + application : '');
@@ -69,14 +70,14 @@
     }
 
     var UP = {
-        seconds: {title: 'time', of: function (line, seconds) { return seconds; }, told: d.seconds},
+        seconds: {title: 'time', of: function (line, seconds) { return seconds; }, label: d.seconds},
         rate: {title: 'rate', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; },
-            told: function (value, line) { return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s'); }},
-        relative: {title: 'times as long as at its first release', of: function (line, seconds) { return seconds && seconds / line.seconds[0]; },
-            told: function (value) { return d.digits(value, 3); }}
+            label: function (value, line) { return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s'); }},
+        relative: {title: 'time relative to the first release', of: function (line, seconds) { return seconds && seconds / line.seconds[0]; },
+            label: function (value) { return d.digits(value, 3) + ' times'; }}
     };
 
-    /* Where intervals are known: beginnings and ends of runs of points. Between them the band breaks. */
+    /* Beginning and end of each run of points with intervals; the band is interrupted between runs. */
     function known(line) {
         var runs = [];
         (line.low || []).forEach(function (low, i) {
@@ -119,7 +120,7 @@
             y: read(line.seconds), mode: 'lines+markers', name: d.plain(name),
             text: line.seconds.map(function (seconds, i) {
                 return d.plain(name) + '<br>' + d.plain(line.releases[i].name) + ', ' + line.releases[i].date + '<br>' + d.seconds(seconds) +
-                    (d.told_interval(line, i) ? ' (' + d.told_interval(line, i) + ')' : '') + '<br>' + d.told_rate(line, i) +
+                    (d.interval_text(line, i) ? ' (' + d.interval_text(line, i) + ')' : '') + '<br>' + d.rate_text(line, i) +
                     (line.roof ? ', ' + d.percent(d.of_roof(line, i)) + ' of the roof' : '');
             }),
             hovertemplate: '%{text}<extra></extra>',
@@ -133,8 +134,8 @@
             found.push(Object.assign({}, own, {x: [x[i]], y: [up.of(line, line.seconds[i])], mode: 'markers', showlegend: false,
                 marker: {symbol: slower ? 'triangle-up' : 'triangle-down', size: 17, color: d.colour('page'),
                     line: {width: 3, color: d.colour(slower ? 'slower' : 'faster')}},
-                hovertemplate: (slower ? 'slower' : 'faster') + ': ' + d.ratio(change[1]) + ' times (' + d.ratio(change[2]) + ' to ' +
-                    d.ratio(change[3]) + ') since ' + d.plain(catalogue.releases[change[0]].name) + '<extra></extra>'}));
+                hovertemplate: d.change(change[1], change[2], change[3]) + ' since ' +
+                    d.plain(catalogue.releases[change[0]].name) + '<extra></extra>'}));
         });
         return found;
     }
@@ -148,12 +149,12 @@
     function draw(catalogue, lines, settings, missing) {
         at('chart').hidden = !lines.length;
         if (!lines.length) {
-            at('told').textContent = missing;
+            at('summary').textContent = missing;
             at('table').replaceChildren();
             return;
         }
         var first = lines[0];
-        at('told').textContent = d.words(first.family) + ' ' + d.problem_name(first) + ', ' + d.words(first.set) + ', ' +
+        at('summary').textContent = d.words(first.family) + ' ' + d.problem_name(first) + ', ' + d.words(first.set) + ', ' +
             d.words(first.operation) + ', ' + first.precision + (first.problem.application ? ': ' + first.problem.application : '') +
             (first.problem.note ? '. ' + first.problem.note : '') + (missing ? '. ' + missing : '');
         var name = ['timeline', first.family, first.set, first.operation, first.precision, d.problem_name(first)].join('-');
@@ -175,7 +176,7 @@
                         xaxis: settings.x === 'date' ? {type: 'date'} : {type: 'category', categoryorder: 'array',
                             categoryarray: releases.map(function (p) { return d.plain(catalogue.releases[p].name); })},
                         yaxis: {type: log ? 'log' : 'linear', title: up.title, including: log ? [] : [0],
-                            told: function (value) { return up.told(value, first); }}
+                            label: function (value) { return up.label(value, first); }}
                     }
                 };
             }
@@ -196,12 +197,12 @@
                 {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds}
             ].concat(d.interval_columns(function (row) { return {line: row.line, place: row.i}; }), [
                 {title: 'rate', unit: d.unit_of_rate(lines), number: true, value: function (row) { return d.rate(row.line, row.i); },
-                    text: function (value, row) { return d.told_rate(row.line, row.i); }},
-                {title: 'of the roof', unit: 'share', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
+                    text: function (value, row) { return d.rate_text(row.line, row.i); }},
+                {title: 'of the roof', head: 'share of roof', unit: 'share', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
                     text: function (value) { return d.percent(value); }},
                 {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) {
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
-                }, text: d.ratio},
+                }, text: d.times},
                 {title: 'verdict', value: verdict}
             ], unusual ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });
@@ -210,7 +211,7 @@
     function verdict(row) {
         var change = (row.line.changes || []).find(function (each) { return each[0] === row.line.at[row.i]; });
         if (change) {
-            return (change[1] > 1 ? 'slower' : 'faster') + ', ' + d.ratio(change[1]) + ' (' + d.ratio(change[2]) + ' to ' + d.ratio(change[3]) + ')';
+            return d.change(change[1], change[2], change[3]);
         }
         return row.line.judged || row.line.releases[row.i].published ? '' : 'too few processes to judge';
     }
@@ -218,9 +219,11 @@
     d.page(function (catalogue) {
         var wanted = d.asked();
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
-        if (!machines.length) { return d.instead('No machine has results yet.'); }
+        if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
         var first = d.first_machine(catalogue);
-        var families = d.distinct(machines.flatMap(function (machine) { return Object.keys(machine.families); })).sort();
+        var families = catalogue.families.filter(function (family) {
+            return machines.some(function (machine) { return machine.families[family]; });
+        });
         d.offer(at('family'), families, Object.keys(first.families)[0], wanted.get('family'));
         ['x', 'y', 'scale'].forEach(function (id) {
             d.choose(at(id), wanted.get(id));
@@ -237,7 +240,7 @@
             return machines.filter(function (machine) { return machine.families[at('family').value]; });
         }
 
-        /* A machine that was ticked stays so, whether it has results of the family or not. */
+        /* A ticked machine stays ticked, whether it has results of the family or not. */
         function family_chosen(names, wanted) {
             var known = names_of(having()), kept = present('machine', names, names_of(machines), wanted);
             var none = wanted.get('machine') === '' || !wanted.has('machine') && at('machines').querySelector('input') && !names.length;
@@ -249,8 +252,8 @@
             return chosen(wanted);
         }
 
-        /* Lines of the machines that are ticked, of all where none is that has any; then the choices that there are
-           among them. */
+        /* Load the lines of the ticked machines, or of all where no ticked one has lines, and offer the choices among
+           them. */
         function chosen(wanted) {
             var names = ticked(at('machines')), own = having().filter(function (machine) { return names.includes(machine.name); });
             return d.answer(Promise.all((own.length ? own : having()).map(function (machine) {
@@ -281,8 +284,8 @@
             var shown = ticked(at('frameworks'));
             var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value};
             d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
-                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: told_names(names),
-                framework: shown.length < frameworks.length ? told_names(shown) : []},
+                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: names_in_address(names),
+                framework: shown.length < frameworks.length ? names_in_address(shown) : []},
                 settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
                 settings.scale ? {scale: settings.scale} : {}));
             var missing = !names.length ? 'No machine is ticked.' : !shown.length ? 'No framework is ticked.'
