@@ -71,7 +71,7 @@ def line_fields(
         fields["unsteady"] = [each.unsteady for each in line.points]
     fields |= point.unusual
     if not point.compared:
-        fields["beside"] = True
+        fields["uncompared"] = True
     if point.ranks is not None:
         fields["ranks"] = point.ranks
     if highest is not None:

@@ -167,5 +167,5 @@ def test_the_pages_get_both_seconds_and_know_what_to_leave_out(tmp_path):
     assert ("mmoe_b1024", 2.0, 1.5) == (row["problem"], row["seconds"], row["operations"])
     drawn = json.loads(unpacked((data / "lines" / box.key / "model.js").read_text()))["lines"]
     assert {"forward": False, "forward_operations": True} == {
-        line["operation"]: "beside" in line for line in drawn
+        line["operation"]: "uncompared" in line for line in drawn
     }

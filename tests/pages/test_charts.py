@@ -67,7 +67,7 @@ def test_every_axis_has_several_labels(
 
 
 def test_labels_of_any_range_are_few_and_round(page: Any, site: str) -> None:
-    """From a tenth of width to nine decades: three to nine on a logarithmic axis, all inside it."""
+    """Three to nine labels inside a logarithmic axis that spans 10 % to nine decades."""
     opened_page(page, site, ONE)
     for low, factor in itertools.product(
         (3.1e-6, 0.97, 2.2e11), (1.1, 1.3, 2, 5, 9.9, 30, 1e3, 1e9)
@@ -97,8 +97,8 @@ def test_labels_have_units(
     assert all(text.endswith(units) for text in labels(page, place, letter))
 
 
-def test_a_part_of_an_axis_has_labels_of_its_own(page: Any, site: str) -> None:
-    """After zooming into a hundredth of it."""
+def test_a_zoomed_axis_has_new_labels(page: Any, site: str) -> None:
+    """Zooming into a hundredth of an axis gives it other labels."""
     opened_page(page, site, f"{ONE}&scale=log")
     before = labels(page, "#chart", "y")
     page.evaluate(
@@ -135,10 +135,10 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
         ("models.html", "#scaling-chart", ["Efficiency", "wide_deep"]),
     ],
 )
-def test_a_picture_says_what_it_shows(
+def test_a_picture_has_a_heading(
     page: Any, site: str, html: Path, address: str, place: str, lines: list[str]
 ) -> None:
-    """Title, compared sides and the day of the results stand above the chart."""
+    """The heading holds title, compared sides and the day of the results."""
     day = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["day"]
     opened_page(page, site, address)
     traces(page, place)
@@ -150,7 +150,7 @@ def test_a_picture_says_what_it_shows(
 
 
 def test_a_png_is_higher_by_its_heading(page: Any, site: str) -> None:
-    """The heading takes nothing from the chart."""
+    """The heading does not make the chart smaller."""
     opened_page(page, site, ONE)
     traces(page, "#chart")
     with page.expect_download() as found:
@@ -160,7 +160,7 @@ def test_a_png_is_higher_by_its_heading(page: Any, site: str) -> None:
 
 
 def test_equal_sides_are_marked(page: Any, site: str) -> None:
-    """Where both took the same time a mark says that there is no difference."""
+    """A mark for kernels with the same time says that there is no difference."""
     opened_page(page, site, SAME)
     faster, slower, equal = traces(page, "#bars")
     assert [] == faster["y"] == slower["y"]
@@ -168,8 +168,10 @@ def test_equal_sides_are_marked(page: Any, site: str) -> None:
     assert "no difference" == equal["name"]
 
 
-def test_another_precision_than_published_is_marked(page: Any, site: str, html: Path) -> None:
-    """In the chart by a series of its own with hollow marks, in the table behind the figure."""
+def test_a_precision_that_differs_from_the_published_one_is_marked(
+    page: Any, site: str, html: Path
+) -> None:
+    """The chart has a series with hollow marks, the table the precision next to the figure."""
     data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
     rows = data["tables"]["stcp920"]
     assert {"float16", "int8"} == {row["precision"] for row in rows}

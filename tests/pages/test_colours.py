@@ -78,7 +78,7 @@ def luminance(colour: Colour) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("seen", SEEN)
 def test_no_two_lines_of_a_chart_look_alike(theme: str, seen: str) -> None:
-    """Any two colours differ clearly for everybody, whatever kind of cone is lacking."""
+    """Any two colours differ clearly, also for each kind of colour blindness."""
     known = [value for name, value in themes()[theme].items() if re.fullmatch(r"c\d", name)]
     assert 7 == len(known)
     shown = [lab(np.clip(SEEN[seen] @ colour, 0, 1)) for colour in known]
@@ -86,8 +86,8 @@ def test_no_two_lines_of_a_chart_look_alike(theme: str, seen: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_line_of_a_chart_stands_out_of_the_page(theme: str) -> None:
-    """As text has to by WCAG 2.1 AA: 4.5 to 1."""
+def test_every_line_has_contrast_with_the_page(theme: str) -> None:
+    """4.5 to 1, as WCAG 2.1 AA asks for text."""
     known = themes()[theme]
     page = luminance(known["page"])
     for name, colour in known.items():

@@ -1,4 +1,4 @@
-"""Our own pages in a real browser: what they show, what they keep, who can use them."""
+"""Our own pages in a real browser: content, addresses, tables, charts, themes, accessibility."""
 
 import json
 import math
@@ -32,15 +32,15 @@ ARTEFACTS = Path(__file__).resolve().parents[2] / "artifacts" / "pages"
 
 def open_page(page: Any, site: str, address: str) -> None:
     """Open one of the pages that read data, and wait until it is drawn."""
-    page.goto("about:blank")  # another address behind # alone would not load it anew
+    page.goto("about:blank")  # a change after # alone would not load the page again
     page.goto(f"{site}{address}")
     page.wait_for_selector("body[data-ready]")
 
 
 @pytest.mark.parametrize("name", [*READING, *WRITTEN])
 def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str) -> None:
-    """Nothing is cut off at the side, tables scroll within themselves; in neither theme has axe
-    anything against it by WCAG 2.1 A and AA, contrast included."""
+    """Pages do not scroll sideways, wide tables scroll by themselves, and axe finds no violation of
+    WCAG 2.1 A and AA in either theme, contrast included."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page.goto(f"{site}{name}.html")
     if name in READING:
@@ -66,9 +66,9 @@ def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str
         page.click("#theme")
 
 
-def test_pages_are_small_and_soon_there(page: Any, site: str, html: Path) -> None:
-    """Within a second, and charts within that or four times what reading their library takes, in
-    the fastest of three openings; asv, our pages and libraries in 6 MB."""
+def test_pages_are_small_and_fast(page: Any, site: str, html: Path) -> None:
+    """In the fastest of three openings a page is usable within a second, and its charts are drawn
+    within a second or four times the time of loading their library; the site has at most 6 MB."""
     page.add_init_script(WATCH)
     page.goto(f"{site}releases.html")
     limit = max(1000, 4 * page.evaluate(READ_LIBRARY, f"{site}{path_of(CHARTS)}"))
@@ -84,7 +84,7 @@ def test_pages_are_small_and_soon_there(page: Any, site: str, html: Path) -> Non
 
 
 def open_all(page: Any) -> None:
-    """Open whatever opens: all details, and what is behind the first row of each table."""
+    """Open all details, and the first row of each table."""
     page.evaluate(
         """() => {
             document.querySelectorAll('details').forEach(part => { part.open = true; });
@@ -95,7 +95,7 @@ def open_all(page: Any) -> None:
 
 
 def test_every_link_of_our_pages_resolves(page: Any, site: str, html: Path) -> None:
-    """Each page, script and picture that they name is a file of the site."""
+    """Each page, script and picture that our pages name is a file of the site."""
     names = set()
     for name in (*READING, *WRITTEN):
         page.goto(f"{site}{name}.html")
@@ -110,8 +110,8 @@ def test_every_link_of_our_pages_resolves(page: Any, site: str, html: Path) -> N
 # Start
 
 
-def test_the_first_page_tells_how_near_its_peak_a_machine_is(page: Any, site: str) -> None:
-    """The median share of the roofline of the newest times, where the machine has a profile."""
+def test_the_start_page_shows_the_share_of_the_roofline(page: Any, site: str) -> None:
+    """The median share of the newest times, where the machine has a profile."""
     open_page(page, site, "index.html")
     known = {(row[0], row[1]): row for row in rows(page, "#machines")}
     shares = []
@@ -119,23 +119,23 @@ def test_the_first_page_tells_how_near_its_peak_a_machine_is(page: Any, site: st
         problem = find("gemm", id)
         roof = min(PEAK, BANDWIDTH * problem.intensity("float32"))
         shares.append(problem.flops / seconds / roof)
-    told = known["lab-1", "numpy-2.2.6"][column_of(page, "#machines", "gemm")]
-    assert float(told.removesuffix(" %")) == pytest.approx(100 * sum(shares) / 2, rel=0.01)
+    shown = known["lab-1", "numpy-2.2.6"][column_of(page, "#machines", "gemm")]
+    assert float(shown.removesuffix(" %")) == pytest.approx(100 * sum(shares) / 2, rel=0.01)
     assert "" == known[HOSTILE, "numpy-2.2.6"][column_of(page, "#machines", "gemm")]
 
 
-def test_the_first_page_tells_what_changed_lately(page: Any, site: str) -> None:
-    """numpy 2.0.2 by half on lab-1, with the command that measures that release's changes alone."""
+def test_the_start_page_shows_the_latest_changes(page: Any, site: str) -> None:
+    """numpy 2.0.2 is 1.5 times slower on lab-1; its command measures the release's changes."""
     open_page(page, site, "index.html")
     known = ["numpy-2.0.2", "2024-08-26", "lab-1", "slower", "1.5 times slower"]
     assert [known] == [row[:5] for row in rows(page, "#latest")]
     page.click("#latest button.open")
-    told = page.inner_text("#latest tr.detail code")
-    assert "deepbench verdict --machine lab-1 --release numpy-2.0.2 --confirm" == told
+    shown = page.inner_text("#latest tr.detail code")
+    assert "deepbench verdict --machine lab-1 --release numpy-2.0.2 --confirm" == shown
 
 
-def test_a_machines_command_measures_what_its_row_is_of(page: Any, site: str) -> None:
-    """Two products of the headline: those, of the newest release."""
+def test_a_machines_command_measures_the_kernels_of_its_row(page: Any, site: str) -> None:
+    """The row holds two products of the headline selection at the newest release."""
     open_page(page, site, "index.html")
     place = [row[:2] for row in rows(page, "#machines")].index(["lab-1", "numpy-2.2.6"])
     page.click(f"#machines tbody tr:nth-child({place + 1}) button.open")
@@ -147,7 +147,7 @@ def test_a_machines_command_measures_what_its_row_is_of(page: Any, site: str) ->
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_table_of_machines_can_be_read_at_any_width(page: Any, site: str, width: int) -> None:
-    """From 1280 pixels on nothing of it is hidden; on a narrow one names stay beside figures."""
+    """At 1280 pixels or more every column is visible; on a narrow page the names stay in view."""
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, site, "index.html")
     box = page.locator("#machines .scroll")
@@ -159,20 +159,20 @@ def test_the_table_of_machines_can_be_read_at_any_width(page: Any, site: str, wi
     assert name["x"] - left < 3 and name["width"] < 0.6 * width
 
 
-def test_lines_that_are_judged_are_counted_alike(page: Any, site: str) -> None:
-    """Of the lines of two releases or more so many, on the first page and among the verdicts."""
+def test_start_page_and_verdicts_count_the_same_judged_lines(page: Any, site: str) -> None:
+    """Both pages give the number of lines with two releases or more, and of those judged."""
     open_page(page, site, "index.html")
-    told = re.search(
+    shown = re.search(
         r"(\d+) of \d+ lines have two releases or more, and (\d+) of these",
         page.inner_text("#judged"),
     )
-    assert told is not None
+    assert shown is not None
     page.goto(f"{site}verdicts.html")
-    both = f"{told[2]} of {told[1]} lines with two releases or more"
+    both = f"{shown[2]} of {shown[1]} lines with two releases or more"
     assert both in page.inner_text("main")
 
 
-def test_old_addresses_of_asvs_pages_still_lead_there(page: Any, site: str) -> None:
+def test_old_addresses_of_asvs_pages_still_work(page: Any, site: str) -> None:
     """A link to index.html with a benchmark behind # opens that benchmark."""
     page.goto(f"{site}index.html#{published_site.BENCHMARK}?machine=lab-1&branch=numpy")
     page.wait_for_selector("#main-graph canvas")
@@ -182,8 +182,8 @@ def test_old_addresses_of_asvs_pages_still_lead_there(page: Any, site: str) -> N
 # Machine
 
 
-def test_a_known_number_stands_where_it_should(page: Any, site: str) -> None:
-    """A kernel's time, rate and share of the roof are those of its seconds."""
+def test_a_kernel_has_its_time_rate_and_share(page: Any, site: str) -> None:
+    """The figures of a kernel follow from its seconds."""
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
     place = column(page, "#tables", "problem").index(KERNEL)
     assert "1.5 ms" == column(page, "#tables", "time")[place]
@@ -193,7 +193,7 @@ def test_a_known_number_stands_where_it_should(page: Any, site: str) -> None:
 
 
 def test_every_kernel_is_a_point_under_its_roof(page: Any, site: str) -> None:
-    """Rates over FLOPs a byte; the roof is the profile's bandwidth, then its peak."""
+    """Points are rates over FLOPs per byte; the roof is the profile's bandwidth, then its peak."""
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
     (gemm, roof) = traces(page, "#roofline")
     rates = [find("gemm", KERNEL).flops / 1.5e-3, find("gemm", SECOND).flops / 3.0e-3]
@@ -203,7 +203,7 @@ def test_every_kernel_is_a_point_under_its_roof(page: Any, site: str) -> None:
 
 
 def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
-    """Its kernels are shown all the same, under its own name as text."""
+    """Its kernels are shown nevertheless, and its name as text."""
     open_page(page, site, "machine.html")
     page.select_option("#machine", HOSTILE)
     page.wait_for_selector("#facts:has-text('none, so there is no roofline')")
@@ -215,7 +215,7 @@ def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "shown"),
     [
         ("m.peaks = m.peaks.filter(p => p.of !== 'memory')", "has no memory bandwidth on cpu."),
         ("m.peaks = m.peaks.filter(p => p.of === 'memory')", "has no peak for float32 on cpu."),
@@ -229,10 +229,10 @@ def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
         ),
     ],
 )
-def test_the_roofline_says_what_lacks_and_what_lies_above(
-    page: Any, site: str, html: Path, change: str, told: str
+def test_the_roofline_names_missing_figures_and_kernels_above_it(
+    page: Any, site: str, html: Path, change: str, shown: str
 ) -> None:
-    """Peak and bandwidth each by itself; what exceeds a peak is not blamed on caches."""
+    """A missing figure is named; kernels above the peak have other reasons than caches."""
     open_page(page, site, "index.html")
     data = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
     data = page.evaluate(
@@ -243,11 +243,11 @@ def test_the_roofline_says_what_lacks_and_what_lies_above(
     )
     page.route("**/data/catalogue.js", lambda route: route.fulfill(body=packed(json.dumps(data))))
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
-    assert told in page.inner_text("#roofline-summary")
+    assert shown in page.inner_text("#roofline-summary")
 
 
-def test_a_machine_tells_what_it_was_measured_under(page: Any, site: str) -> None:
-    """The fingerprint of the framework's newest release, as text."""
+def test_a_machine_shows_the_software_of_its_measurements(page: Any, site: str) -> None:
+    """The fingerprint of the framework's newest release is shown as text."""
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy")
     page.click("#software summary")
     assert HOSTILE in page.inner_text("#software dl")
@@ -258,19 +258,18 @@ def test_a_machine_tells_what_it_was_measured_under(page: Any, site: str) -> Non
     assert "" == new["numpy-2.1.3"] == new["numpy-1.24.4"]
 
 
-def test_a_release_tells_what_came_along_with_it(page: Any, site: str) -> None:
-    """Another BLAS stands above the kernels that changed with it, and how a kernel ran before
-    and since below each."""
+def test_a_release_shows_its_new_software(page: Any, site: str) -> None:
+    """The new BLAS is above the table; a row opens to how its kernel ran before and after."""
     open_page(page, site, "release.html#release=numpy-2.0.2")
     assert "blas new BLAS (before: old BLAS)" in page.inner_text("#machines .news")
     page.click("#machines tbody tr:first-child .open")
-    told = page.inner_text("#machines tr.detail")
-    assert "brgemm (before: jit)" in told
+    shown = page.inner_text("#machines tr.detail")
+    assert "brgemm (before: jit)" in shown
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_table_is_filtered_and_sorted(page: Any, site: str, width: int) -> None:
-    """Sorted by a click, the other way by another; the filter keeps rows with all its words."""
+    """A click sorts, a second click reverses; the filter keeps rows with all its words."""
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.click("#table thead button:text-is('time')")
@@ -284,9 +283,9 @@ def test_a_table_is_filtered_and_sorted(page: Any, site: str, width: int) -> Non
     assert ["numpy-2.2.6"] == column(page, "#table", "release")
 
 
-def test_a_table_can_be_taken_along(page: Any, site: str) -> None:
-    """As CSV with plain numbers and their units, and as Markdown as it is shown; with what the page
-    tells of all rows, under the kernel's name."""
+def test_a_table_is_exported(page: Any, site: str) -> None:
+    """CSV has plain numbers with units, Markdown the text as shown; both have the values that the
+    page shows for all rows."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     with page.expect_download() as found:
         page.click("#table button:text-is('Download CSV')")
@@ -307,8 +306,8 @@ def test_a_table_can_be_taken_along(page: Any, site: str) -> None:
     assert "| lab-1 | numpy-2.2.6 | 2025-05-17 | 1.5 ms |" in copied
 
 
-def test_a_table_that_was_written_has_the_same_tools(page: Any, site: str) -> None:
-    """The list of releases: filtered, sorted and taken along like any other."""
+def test_a_table_in_the_html_has_the_same_tools(page: Any, site: str) -> None:
+    """The list of releases is filtered, sorted and exported like any other table."""
     page.goto(f"{site}releases.html")
     page.fill("main input[type=search]", "torch")
     assert 2 == page.locator("main tbody tr:visible").count()
@@ -321,7 +320,7 @@ def test_a_table_that_was_written_has_the_same_tools(page: Any, site: str) -> No
     assert "torch 2.3.1" in page.inner_text("main tbody tr:visible >> nth=0")
 
 
-def test_written_tables_hold_numbers_and_their_commands(page: Any, site: str) -> None:
+def test_tables_in_the_html_hold_numbers_and_commands(page: Any, site: str) -> None:
     """Seconds are plain in CSV, headings and rows have their scope, and each framework of a row
     its command; of verdicts it is the one that confirms them."""
     page.goto(f"{site}frameworks.html")
@@ -341,11 +340,11 @@ def test_written_tables_hold_numbers_and_their_commands(page: Any, site: str) ->
     ] == [text.partition(" --bench")[0] for text in page.locator(".detail code").all_inner_texts()]
     page.goto(f"{site}verdicts.html")
     page.click("main button.open")
-    told = page.inner_text(".detail code")
-    assert "deepbench verdict --machine lab-1 --release numpy-2.0.2 --confirm" == told
+    shown = page.inner_text(".detail code")
+    assert "deepbench verdict --machine lab-1 --release numpy-2.0.2 --confirm" == shown
 
 
-def test_names_of_strangers_stay_text_wherever_they_are_taken(page: Any, site: str) -> None:
+def test_hostile_names_stay_text_in_exports(page: Any, site: str) -> None:
     """A name is no markup in Markdown and no formula in a spreadsheet."""
     open_page(page, site, "index.html")
     page.evaluate(
@@ -366,7 +365,7 @@ def test_names_of_strangers_stay_text_wherever_they_are_taken(page: Any, site: s
 
 
 @pytest.mark.parametrize("form", ["PNG", "SVG"])
-def test_a_chart_can_be_taken_along(page: Any, site: str, form: str) -> None:
+def test_a_chart_is_downloaded(page: Any, site: str, form: str) -> None:
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     with page.expect_download() as found:
         page.click(f"#chart button:text-is('Download {form}')")
@@ -374,21 +373,21 @@ def test_a_chart_can_be_taken_along(page: Any, site: str, form: str) -> None:
     assert content.startswith(b"\x89PNG") if form == "PNG" else b"<svg" in content
 
 
-def test_a_number_tells_how_it_is_reproduced(page: Any, site: str) -> None:
-    """Below it stands the command, which picks this kernel of this release alone."""
+def test_a_number_has_the_command_that_measures_it(page: Any, site: str) -> None:
+    """The command selects only this kernel of this release."""
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
     place = column(page, "#tables", "problem").index(KERNEL)
     page.click(f"#tables tbody tr:nth-child({place + 1}) button.open")
-    told = page.inner_text("#tables tr.detail code")
-    assert 'asv run "numpy-2.2.6^!" --bench "' in told
-    pattern = re.search(r'--bench "(.*)"$', told)
+    shown = page.inner_text("#tables tr.detail code")
+    assert 'asv run "numpy-2.2.6^!" --bench "' in shown
+    pattern = re.search(r'--bench "(.*)"$', shown)
     assert pattern is not None
     assert re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'float32')")
     assert not re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'int8')")
 
 
 @pytest.mark.parametrize(
-    ("line", "release", "told"),
+    ("line", "release", "shown"),
     [
         (
             "{benchmark: 'conv.Training.kernel_forward', problem: {id: 'w7'}, precision: 'float32',"
@@ -414,11 +413,11 @@ def test_a_number_tells_how_it_is_reproduced(page: Any, site: str) -> None:
     ],
 )
 def test_a_command_is_one_that_works(
-    page: Any, site: str, line: str, release: str, told: str
+    page: Any, site: str, line: str, release: str, shown: str
 ) -> None:
-    """Conditions are named where asv takes them from; what was published is exported to a file."""
+    """A comment names unusual conditions; published times are exported to a file."""
     open_page(page, site, "timeline.html")
-    assert told == page.evaluate(f"deepbench.command({line}, {release})")
+    assert shown == page.evaluate(f"deepbench.command({line}, {release})")
 
 
 # Timeline
@@ -426,7 +425,7 @@ def test_a_command_is_one_that_works(
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_an_address_restores_the_view(page: Any, site: str, width: int) -> None:
-    """What is chosen is in the address, and opening that shows the same."""
+    """Opening the address of a page with choices shows the same page."""
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, site, "timeline.html")
     page.select_option("#problem", SECOND)
@@ -441,8 +440,8 @@ def test_an_address_restores_the_view(page: Any, site: str, width: int) -> None:
     assert page.is_checked("#frameworks input[value=numpy]")
 
 
-def test_another_address_in_the_same_tab_is_another_page(page: Any, site: str) -> None:
-    """What it does not name is as usual again, whatever was chosen before."""
+def test_a_new_address_in_the_same_tab_is_followed(page: Any, site: str) -> None:
+    """Choices that the new address does not name have their usual values."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm&y=relative&x=order&scale=log")
     page.uncheck("#frameworks input[value=torch]")
     page.evaluate("address => { location.hash = address; }", "machine=lab-1&family=gemm")
@@ -473,19 +472,20 @@ def test_another_address_in_the_same_tab_is_another_page(page: Any, site: str) -
         ("index.html#framework=jax", "framework"),
     ],
 )
-def test_what_is_not_here_is_said(page: Any, site: str, address: str, what: str) -> None:
-    """An address of something that the page does not have shows another, and says so until
-    something is chosen."""
+def test_an_unknown_name_in_the_address_is_reported(
+    page: Any, site: str, address: str, what: str
+) -> None:
+    """The page shows something else, and a report until the user chooses something."""
     open_page(page, site, address)
-    told = page.inner_text("#content .missing")
-    assert f"names the {what} \u201c" in told and "do not have" in told
+    shown = page.inner_text("#content .missing")
+    assert f"names the {what} \u201c" in shown and "do not have" in shown
     page.locator("#content select:enabled >> nth=0").dispatch_event("change")
     assert 0 == page.locator("#content .missing").count()
 
 
 @pytest.mark.parametrize("name", ["machine", "timeline"])
-def test_a_late_answer_is_not_shown(page: Any, site: str, name: str) -> None:
-    """Who changes back before a machine's lines have come sees those of what is chosen."""
+def test_late_data_is_not_shown(page: Any, site: str, name: str) -> None:
+    """After changing back before the data arrived, the page shows the chosen machine."""
     open_page(page, site, f"{name}.html#machine=lab-1&family=gemm")
     before = rows(page, "#content")
     page.evaluate(
@@ -511,15 +511,15 @@ def test_a_late_answer_is_not_shown(page: Any, site: str, name: str) -> None:
 
 
 def test_a_problem_is_found_by_its_application(page: Any, site: str) -> None:
-    """Who looks for DeepSpeech need not know a size."""
+    """The menu of problems names applications, such as DeepSpeech."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     application = find("gemm", KERNEL).application
     assert application
     assert f"{KERNEL}: {application}" in page.locator("#problem option").all_inner_texts()
 
 
-def test_lines_of_several_machines_and_frameworks_stand_together(page: Any, site: str) -> None:
-    """Each with a name of its own, a band where intervals are known, over real days."""
+def test_lines_of_several_machines_and_frameworks_are_drawn(page: Any, site: str) -> None:
+    """Each line has its own name and the days of its releases."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.check(f"#machines input >> nth={machine_place(page, HOSTILE)}")
     page.wait_for_function(
@@ -535,10 +535,10 @@ def test_lines_of_several_machines_and_frameworks_stand_together(page: Any, site
     assert ["2024-06-05", "2024-10-29"] == days
 
 
-def test_a_time_without_an_interval_says_why_and_breaks_the_band(page: Any, site: str) -> None:
-    """Two samples give none: not in the table, not behind the point, and the band has a gap."""
+def test_a_time_without_an_interval_has_a_reason_and_no_band(page: Any, site: str) -> None:
+    """Two samples give no interval: the table and the tooltip say so, and the band has a gap."""
     open_page(page, site, f"timeline.html#machine=lab-1&problem={SECOND}&framework=numpy")
-    told = dict(
+    shown = dict(
         zip(
             column(page, "#table", "release"),
             column(page, "#table", "99 % interval: low"),
@@ -546,8 +546,8 @@ def test_a_time_without_an_interval_says_why_and_breaks_the_band(page: Any, site
         )
     )
     few = f"numpy-{published_site.FEW}"
-    assert [few] == [release for release, low in told.items() if low == "too few samples"]
-    assert all(low.endswith(" ms") for release, low in told.items() if release != few)
+    assert [few] == [release for release, low in shown.items() if low == "too few samples"]
+    assert all(low.endswith(" ms") for release, low in shown.items() if release != few)
     drawn = traces(page, "#chart")
     (line,) = [trace for trace in drawn if "markers" in trace["mode"] and "name" in trace]
     assert ["too few samples" in text for text in line["text"]] == [few in t for t in line["text"]]
@@ -566,7 +566,7 @@ def machine_place(page: Any, name: str) -> int:
 
 
 def test_a_change_is_marked_with_its_verdict(page: Any, site: str) -> None:
-    """numpy 2.0.2 takes half as long again on lab-1, in each of two processes a release."""
+    """numpy 2.0.2 is 1.5 times slower on lab-1, in both processes of the release."""
     open_page(
         page, site, f"timeline.html#machine=lab-1&family=gemm&problem={KERNEL}&framework=numpy"
     )
@@ -582,7 +582,7 @@ def test_a_change_is_marked_with_its_verdict(page: Any, site: str) -> None:
 # Compare, release, models
 
 
-def test_sides_are_compared_over_what_both_have(page: Any, site: str) -> None:
+def test_sides_are_compared_over_shared_kernels(page: Any, site: str) -> None:
     """The ratio of torch's newest times to numpy's is that of the seconds."""
     open_page(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
     assert [["gemm", "float32"]] == [row[:2] for row in rows(page, "#groups")]
@@ -593,7 +593,7 @@ def test_sides_are_compared_over_what_both_have(page: Any, site: str) -> None:
 
 
 def test_the_charts_of_a_comparison_hold_its_ratios(page: Any, site: str) -> None:
-    """Bars are the ratios, points both times, the heatmap each release against the first."""
+    """Bars are ratios, points both times, the heatmap each release relative to the first."""
     open_page(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
     faster, slower = traces(page, "#bars")
     assert [math.log2(0.31 / 1.5)] * 2 == pytest.approx(faster["y"], rel=1e-3)
@@ -605,8 +605,8 @@ def test_the_charts_of_a_comparison_hold_its_ratios(page: Any, site: str) -> Non
     assert math.log2(1.5) == pytest.approx(heat["z"][0][heat["x"].index("2.0.2")])
 
 
-def test_a_comparison_keeps_what_is_chosen(page: Any, site: str) -> None:
-    """Which side stands against the first, and the heatmap's framework, are in the address."""
+def test_the_address_of_a_comparison_holds_its_choices(page: Any, site: str) -> None:
+    """The address holds the other side and the framework of the heatmap."""
     sides = "side=lab-1@numpy&side=lab-1@torch&side=lab-1@numpy-1.26.4"
     open_page(page, site, f"compare.html#{sides}")
     page.select_option("#other", "2")
@@ -617,15 +617,16 @@ def test_a_comparison_keeps_what_is_chosen(page: Any, site: str) -> None:
     assert shown == rows(page, "#kernels")
 
 
-def test_the_first_page_keeps_what_is_chosen(page: Any, site: str) -> None:
+def test_the_address_of_the_start_page_holds_its_choices(page: Any, site: str) -> None:
+    """Opening the address restores the kind of machines."""
     open_page(page, site, "index.html")
     page.select_option("#kind", "published")
     open_page(page, site, page.url.removeprefix(site))
     assert "published" == page.input_value("#kind")
 
 
-def test_a_release_tells_what_it_changed(page: Any, site: str) -> None:
-    """With the command that measures old and new again; other releases changed nothing."""
+def test_a_release_shows_its_changes(page: Any, site: str) -> None:
+    """With the command that measures both releases again; other releases changed nothing."""
     open_page(page, site, "release.html#release=numpy-2.0.2")
     assert [KERNEL] == column(page, "#machines", "problem")
     titles = [text.strip() for text in page.locator("#machines thead th").all_inner_texts()]
@@ -639,7 +640,7 @@ def test_a_release_tells_what_it_changed(page: Any, site: str) -> None:
 
 
 def test_a_model_has_its_percentiles_and_efficiency(page: Any, site: str) -> None:
-    """As the saved runs of `deepbench latency` and `deepbench scaling` tell them."""
+    """The values of the stored runs of `deepbench latency` and `deepbench scaling`."""
     open_page(page, site, "models.html#table=stcp920")
     assert ["20 ms", "24 ms", "31 ms"] == [
         column(page, "#latency", title)[0] for title in ("median", "90 %", "99 %")
@@ -650,13 +651,13 @@ def test_a_model_has_its_percentiles_and_efficiency(page: Any, site: str) -> Non
 
 
 def test_a_model_has_its_overhead_by_release(page: Any, site: str, html: Path) -> None:
-    """What its operations leave of the step, below zero where they leave less than nothing."""
+    """The share of a step outside its operations; negative where these take longer."""
     data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
     open_page(page, site, "models.html")
     assert "--apart" in page.inner_text("#overhead .command code")
-    told = {"machine": "lab 1", "problem": "mmoe_b1024", "operation": "forward"}
+    shown = {"machine": "lab 1", "problem": "mmoe_b1024", "operation": "forward"}
     data["apart"] = [
-        told | {"release": "torch-2.3.1", "precision": "float32", "seconds": 2.0, **own}
+        shown | {"release": "torch-2.3.1", "precision": "float32", "seconds": 2.0, **own}
         for own in (
             {"operations": 1.5, "interval": [0.1, 0.4]},
             {"operations": 3.0, "interval": []},
@@ -674,6 +675,7 @@ def test_a_model_has_its_overhead_by_release(page: Any, site: str, html: Path) -
 
 
 def test_the_theme_is_kept_from_page_to_page(page: Any, site: str) -> None:
+    """The next page opens in the chosen theme."""
     open_page(page, site, "index.html")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.click("#theme")
@@ -684,8 +686,7 @@ def test_the_theme_is_kept_from_page_to_page(page: Any, site: str) -> None:
 
 
 def test_keys_alone_are_enough(page: Any, site: str) -> None:
-    """The first tab leads past the ways without touching what the address holds; a table is
-    sorted by Enter."""
+    """The first tab skips the navigation and keeps the address; Enter sorts a table."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     address = page.url
     page.keyboard.press("Tab")

@@ -1,4 +1,4 @@
-"""Our own pages when results/ holds less, or other things, than they were made for."""
+"""Our own pages with missing, broken or foreign files in results/."""
 
 import json
 import shutil
@@ -13,17 +13,19 @@ PAGES = ("index", "machine", "timeline", "compare", "models", "release")
 
 
 def test_without_results_every_page_says_so(tmp_path: Path, opened: Any) -> None:
+    """A sentence with "yet" replaces the content."""
     published_site.write_table(tmp_path / "releases.csv")
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "benchmarks.json").write_text('{"version": 2}', "utf-8")
     html = published_site.published(tmp_path)
     for name in PAGES:
         page = opened(html, name)
-        if name != "models":  # whose published tables are there all the same
+        if name != "models":  # its published tables need no results
             assert "yet" in page.inner_text("#content")
 
 
 def test_a_single_release_is_enough(tmp_path: Path, opened: Any) -> None:
+    """Pages that need two releases say so, the others show the release."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     shutil.rmtree(tmp_path / "results" / published_site.HOSTILE)
@@ -31,46 +33,46 @@ def test_a_single_release_is_enough(tmp_path: Path, opened: Any) -> None:
         if not path.name.startswith(published_site.commit("numpy", "2.2.6")[:8]):
             path.unlink()
     html = published_site.published(tmp_path)
-    told = {name: opened(html, name).inner_text("#content") for name in PAGES}
-    assert "No family has two releases" in told["index"]
-    assert "numpy-2.2.6" in told["timeline"]
-    assert "two releases or more" in told["compare"]
+    shown = {name: opened(html, name).inner_text("#content") for name in PAGES}
+    assert "No family has two releases" in shown["index"]
+    assert "numpy-2.2.6" in shown["timeline"]
+    assert "two releases or more" in shown["compare"]
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_shown(tmp_path: Path, opened: Any) -> None:
-    """A torn profile and torn raw samples: their machine is there, and says what is wrong."""
+def test_broken_files_are_reported_and_the_rest_is_shown(tmp_path: Path, opened: Any) -> None:
+    """A broken profile and broken raw samples are named; the machine is shown."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     (tmp_path / "results" / "lab-1" / "machine.profile").write_text("{", "utf-8")
     torn = min((tmp_path / "results" / "lab-1").glob("*.jsonl"))
     torn.write_text(torn.read_text()[:-20], "utf-8")
     page = opened(published_site.published(tmp_path), "index")
-    told = page.locator("[role=alert]").all_inner_texts()
-    assert 2 == len(told)
-    assert any(torn.name in text for text in told)
-    assert any("machine.profile is not a machine profile" in text for text in told)
+    shown = page.locator("[role=alert]").all_inner_texts()
+    assert 2 == len(shown)
+    assert any(torn.name in text for text in shown)
+    assert any("machine.profile is not a machine profile" in text for text in shown)
     assert published_site.HOSTILE in page.inner_text("#machines")
 
 
 @pytest.mark.parametrize("what", ["machine.json", "*-release-*.json"])
-def test_a_file_of_another_format_version_is_told(
+def test_a_file_of_another_format_version_is_reported(
     tmp_path: Path, opened: Any, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
-    """asv passes over it: the pages and what publishing prints name it, and the rest is shown."""
+    """asv skips the file: the pages and the output of publishing name it, and show the rest."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     path = min((tmp_path / "results" / "lab-1").glob(what))
     stored = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps(stored | {"version": 99}), "utf-8")
     page = opened(published_site.published(tmp_path), "index")
-    (told,) = page.locator("[role=alert]").all_inner_texts()
-    assert path.name in told and "has format version 99, and asv reads" in told
+    (report,) = page.locator("[role=alert]").all_inner_texts()
+    assert path.name in report and "has format version 99, and asv reads" in report
     assert "has format version 99" in caplog.text
     assert published_site.HOSTILE in page.inner_text("#machines")
 
 
-def test_a_benchmark_that_is_no_longer_there_is_left_out(tmp_path: Path, opened: Any) -> None:
-    """Its results stay in the files; asv's pages and ours go on with the others."""
+def test_a_removed_benchmark_is_left_out(tmp_path: Path, opened: Any) -> None:
+    """Its results stay in the files; asv's pages and ours show the other benchmarks."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
@@ -79,9 +81,9 @@ def test_a_benchmark_that_is_no_longer_there_is_left_out(tmp_path: Path, opened:
     path.write_text(json.dumps(stored), "utf-8")
     site = published_site.published(tmp_path)
     assert "gone" not in opened(site, "machine").inner_text("#content")
-    told = opened(site, "index").locator("[role=alert]").all_inner_texts()
+    shown = opened(site, "index").locator("[role=alert]").all_inner_texts()
     assert any(
-        "gone.Training.kernel_forward is a benchmark of another suite" in text for text in told
+        "gone.Training.kernel_forward is a benchmark of another suite" in text for text in shown
     )
 
 
@@ -94,10 +96,10 @@ def test_a_benchmark_that_is_no_longer_there_is_left_out(tmp_path: Path, opened:
         ("gemm.Training.kernel_backward", ["'m1_n1_k1_NN'"], "are not the parameters of gemm"),
     ],
 )
-def test_a_result_that_names_no_kernel_is_told_and_the_rest_shown(
+def test_a_result_that_names_no_kernel_is_reported_and_the_rest_is_shown(
     tmp_path: Path, opened: Any, name: str, params: list[str] | None, why: str
 ) -> None:
-    """Whatever a file says, pages are written, nothing of it is run, and its times are counted."""
+    """The pages are written, nothing in the file is executed, and its times are counted."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
@@ -122,10 +124,10 @@ def test_a_result_that_names_no_kernel_is_told_and_the_rest_shown(
         ({"env_vars": {"DEEPBENCH_LAYOUT": "x\ncurl evil #"}}, "is no condition"),
     ],
 )
-def test_a_time_or_condition_that_is_none_is_told(
+def test_an_impossible_time_or_condition_is_reported(
     tmp_path: Path, opened: Any, change: dict[str, Any], why: str
 ) -> None:
-    """Neither a division by zero nor a line of somebody's shell comes of it."""
+    """It causes no division by zero and no command from the file."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
@@ -140,7 +142,7 @@ def test_a_time_or_condition_that_is_none_is_told(
 
 
 def test_a_published_file_that_names_no_kernel_stops_nothing(tmp_path: Path, opened: Any) -> None:
-    """Nor does it where the machine has a peak that its times are held against."""
+    """Also where the machine has a peak that times are compared with."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     path = next((tmp_path / "results" / "lab-1").glob("*-release-*.json"))
@@ -153,13 +155,13 @@ def test_a_published_file_that_names_no_kernel_stops_nothing(tmp_path: Path, ope
     stored["env_name"] = "published"
     path.with_name(path.name[:8] + "-published.json").write_text(json.dumps(stored), "utf-8")
     page = opened(published_site.published(tmp_path), "index")
-    told = page.locator("[role=alert]").all_inner_texts()
-    assert any("is a benchmark of another suite" in text for text in told)
-    assert any("are not the parameters of gemm" in text for text in told)
+    shown = page.locator("[role=alert]").all_inner_texts()
+    assert any("is a benchmark of another suite" in text for text in shown)
+    assert any("are not the parameters of gemm" in text for text in shown)
 
 
-def test_a_release_that_nobody_knows_is_told(tmp_path: Path, opened: Any) -> None:
-    """Its row is gone from the release table: its times are left out, and the page says so."""
+def test_an_unknown_release_is_reported(tmp_path: Path, opened: Any) -> None:
+    """Its row is not in the release table: its times are left out, and the page says so."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     table = tmp_path / "releases.csv"

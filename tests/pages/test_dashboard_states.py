@@ -31,7 +31,7 @@ def shown(page: Any, site: str, address: str) -> Any:
 
 
 def many(html: Path, machine: str, times: int) -> str:
-    """The lines of a machine's gemm as its page reads them, each of them `times` over."""
+    """The data of a machine's gemm lines, with every line repeated `times` times."""
     file = html / "data" / "lines" / machine_key(machine) / "gemm.js"
     data = json.loads(unpacked(file.read_text("utf-8")))
     problems, lines = data["problems"], data["lines"]
@@ -47,7 +47,7 @@ def many(html: Path, machine: str, times: int) -> str:
 
 
 def cold(browser: Any, address: str, own: str) -> Any:
-    """A page of a process that has read no library yet, with `own` as the lines of each machine."""
+    """A page in a new process, without a loaded library; `own` are the lines of machines."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.add_init_script(WATCH)
     page.route("**/data/lines/**", lambda route: route.fulfill(body=own))
@@ -56,11 +56,11 @@ def cold(browser: Any, address: str, own: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["machine", "timeline", "compare"])
-def test_a_page_says_that_it_is_ready_when_it_answers(
+def test_a_ready_page_has_no_long_tasks_left(
     browser: Any, site: str, html: Path, name: str
 ) -> None:
-    """Of a machine with eight hundred kernels: no long task is still to come, none takes much
-    longer than reading the charts' library, and the last ends within a second or four of those."""
+    """With 800 kernels: no long task follows, none takes much longer than loading the charts'
+    library, and the last ends within a second or four times that."""
     own = many(html, "lab-1", 200)
     seen = []
     for _ in range(2):
@@ -81,15 +81,15 @@ def test_a_page_says_that_it_is_ready_when_it_answers(
 
 
 def reading(browser: Any, site: str, own: Any) -> float:
-    """Return the milliseconds that reading the charts' library takes."""
+    """Milliseconds that loading the charts' library takes."""
     page = cold(browser, f"{site}releases.html", own)
     taken: float = page.evaluate(READ_LIBRARY, f"{site}{path_of(CHARTS)}")
     page.context.close()
     return taken
 
 
-def test_sides_without_a_kernel_in_common_are_told(page: Any, site: str, html: Path) -> None:
-    """How many each has; what the first has over its releases is shown all the same."""
+def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: Path) -> None:
+    """With the number of kernels of each; the releases of the first side are still shown."""
     file = f"data/lines/{machine_key(HOSTILE)}/gemm.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     for problem in data["problems"]:
@@ -99,23 +99,23 @@ def test_sides_without_a_kernel_in_common_are_told(page: Any, site: str, html: P
     shown(page, site, "compare.html")
     page.select_option("#sides select >> nth=0", "lab-1")
     page.select_option("#sides select >> nth=2", HOSTILE)
-    page.wait_for_selector("#apart:has-text('None of the')")
-    told = page.inner_text("#apart")
-    assert "2 kernels of lab-1@" in told and "gemm, float32" in told
+    page.wait_for_selector("#apart:has-text('share no kernel')")
+    report = page.inner_text("#apart")
+    assert "lab-1@numpy has 2 kernels" in report and "gemm at float32" in report
     for place in ("#by-family", "#shared", "form:has(#device)"):
         assert not page.is_visible(place)
     (heat,) = traces(page, "#heat")
     assert 2 == len(heat["y"])
 
 
-def test_a_choice_that_is_not_to_be_made_has_no_box(page: Any, site: str) -> None:
-    """Machines of one device: nothing stands where a device would be chosen."""
+def test_a_choice_of_one_is_not_offered(page: Any, site: str) -> None:
+    """Machines with one device have no menu of devices."""
     shown(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
     assert 0 == page.evaluate("document.querySelector('form:has(#device)').offsetHeight")
 
 
-def test_nothing_ticked_is_kept_and_told(page: Any, site: str) -> None:
-    """Neither machine nor framework: the address restores it, and what else was chosen."""
+def test_nothing_ticked_is_kept_and_reported(page: Any, site: str) -> None:
+    """The address restores that no machine or no framework is ticked, and the other choices."""
     shown(page, site, "timeline.html#machine=lab-1&family=gemm&problem=m7680_n64_k2560_NN")
     page.click("#machines input:checked")
     page.wait_for_selector("#summary:has-text('No machine is ticked')")
@@ -130,8 +130,8 @@ def test_nothing_ticked_is_kept_and_told(page: Any, site: str) -> None:
     assert "No framework is ticked." == page.inner_text("#summary")
 
 
-def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html: Path) -> None:
-    """It has other kernels of the family; its name stands behind what is shown."""
+def test_a_ticked_machine_without_the_kernel_is_reported(page: Any, site: str, html: Path) -> None:
+    """It has other kernels of the family; a sentence names it."""
     file = f"data/lines/{machine_key('lab-1')}/gemm.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     data["lines"] = [line for line in data["lines"] if line["problem"] == 1]
@@ -147,7 +147,7 @@ def test_a_ticked_machine_without_the_kernel_is_told(page: Any, site: str, html:
 def test_a_machine_without_the_family_stays_ticked_and_says_so(
     page: Any, site: str, html: Path
 ) -> None:
-    """An address that names it is followed: it is here, and only has no results of the family."""
+    """Also when the address names it: the machine exists, but has no results of the family."""
     file = "data/catalogue.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     bare = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))
@@ -164,7 +164,7 @@ def test_a_machine_without_the_family_stays_ticked_and_says_so(
 
 
 def test_a_box_keeps_the_focus_when_it_is_ticked(page: Any, site: str) -> None:
-    """Who goes by keys need not start again at the top of the page."""
+    """Users of the keyboard need not start again at the top of the page."""
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
     for place in ("#frameworks input[value=torch]", "#machines input[value=lab-1]"):
         page.focus(place)
@@ -174,20 +174,20 @@ def test_a_box_keeps_the_focus_when_it_is_ticked(page: Any, site: str) -> None:
         page.keyboard.press("Space")
 
 
-def test_what_is_below_a_row_stays_in_view_on_a_phone(page: Any, site: str) -> None:
-    """As wide as the table's box and not as its rows, however far they are scrolled."""
+def test_details_below_a_row_stay_in_view_on_a_phone(page: Any, site: str) -> None:
+    """They are as wide as the visible part of the table, also when it is scrolled."""
     page.set_viewport_size({"width": 400, "height": 800})
     shown(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
     page.click("#tables button.open >> nth=0")
     page.evaluate("document.querySelector('#tables .scroll').scrollLeft = 300")
-    box = page.locator("#tables tr.detail .told").bounding_box()
+    box = page.locator("#tables tr.detail .opened").bounding_box()
     button = page.locator("#tables tr.detail button").bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 400
     assert button["x"] >= 0 and button["x"] + button["width"] <= 400
 
 
-def test_charts_of_many_rows_have_their_room_on_a_phone(page: Any, site: str) -> None:
-    """Cells that can be seen, labels from their first letter, a plot of some height."""
+def test_charts_of_many_rows_are_large_enough_on_a_phone(page: Any, site: str) -> None:
+    """Cells are visible, labels complete, and the plot has some height."""
     page.set_viewport_size({"width": 400, "height": 800})
     shown(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
     traces(page, "#heat")
@@ -205,8 +205,8 @@ def test_charts_of_many_rows_have_their_room_on_a_phone(page: Any, site: str) ->
     assert page.evaluate(inner, "#latency-chart")["h"] >= 150
 
 
-def test_names_are_drawn_as_they_are(page: Any, site: str) -> None:
-    """An ampersand and brackets are text in a chart, and a half is 0.5."""
+def test_names_in_charts_are_text(page: Any, site: str) -> None:
+    """An ampersand and brackets stay text in a chart, and one half is 0.5."""
     shown(page, site, "models.html#table=mindspore")
     traces(page, "#chart")
     assert "Wide & Deep" in page.text_content("#chart .plot")
@@ -216,7 +216,7 @@ def test_names_are_drawn_as_they_are(page: Any, site: str) -> None:
 
 @pytest.mark.parametrize("table", ["mindspore", "qingcloud", "stcp920", "paper"])
 def test_every_row_of_models_has_a_label_of_its_own(page: Any, site: str, table: str) -> None:
-    """In the chart of each source; and so have the lines of scaling and the columns of its CSV."""
+    """In the chart of each source, among the lines of scaling and the columns of its CSV."""
     shown(page, site, f"models.html#table={table}")
     labels = traces(page, "#chart")[0]["y"]
     assert len(labels) == len(set(labels))
@@ -229,7 +229,7 @@ def test_every_row_of_models_has_a_label_of_its_own(page: Any, site: str, table:
 
 
 def test_a_section_of_frameworks_is_filled_when_it_is_opened(page: Any, site: str) -> None:
-    """Its address opens it again, and words find kernels in closed ones."""
+    """Its address opens it again, and a search finds kernels in closed sections."""
     page.goto(f"{site}frameworks.html")
     section = "details[data-machine=lab-1]"
     assert 0 == page.locator(f"{section} table").count()
@@ -253,7 +253,7 @@ def times_of_torch(page: Any, section: str) -> list[str]:
 
 
 def test_asvs_pages_have_both_themes_and_fit_a_phone(page: Any, site: str) -> None:
-    """The switch is the one of our pages, and nothing stands beyond the side."""
+    """The button is that of our pages, and no page scrolls sideways."""
     page.set_viewport_size({"width": 400, "height": 800})
     graph = f"#{published_site.BENCHMARK}?machine=lab-1&branch=numpy"
     for view, there in (("", ".benchmark-plot canvas"), (graph, "#main-graph canvas")):

@@ -48,10 +48,8 @@ def goes(page: Any, way: str) -> None:
         ("release.html#release=numpy-2.0.2", "#which", "all"),
     ],
 )
-def test_back_takes_back_what_was_chosen(
-    page: Any, site: str, address: str, select: str, value: str
-) -> None:
-    """And stays on the page; Forward chooses it again. The focus stays where it was."""
+def test_back_undoes_a_choice(page: Any, site: str, address: str, select: str, value: str) -> None:
+    """Back stays on the page, Forward chooses again, and the focus stays."""
     opened_page(page, site, address)
     first = page.input_value(select)
     assert value != first
@@ -67,8 +65,8 @@ def test_back_takes_back_what_was_chosen(
     assert value == page.input_value(select)
 
 
-def test_each_choice_is_a_step_of_its_own(page: Any, site: str) -> None:
-    """Two selects and a box are taken back one after the other, charts included."""
+def test_each_choice_is_one_step(page: Any, site: str) -> None:
+    """Two menus and a box are undone one after another, charts included."""
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     steps = page.evaluate("history.length")
     page.select_option("#x", "order")
@@ -85,7 +83,7 @@ def test_each_choice_is_a_step_of_its_own(page: Any, site: str) -> None:
 
 
 def test_a_page_stays_where_it_was_scrolled_to(page: Any, site: str) -> None:
-    """Back moves nothing on a page whose height stays."""
+    """Back does not scroll a page whose height stays."""
     page.set_viewport_size({"width": 1280, "height": 500})
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.evaluate("scrollTo(0, 300)")
@@ -95,8 +93,8 @@ def test_a_page_stays_where_it_was_scrolled_to(page: Any, site: str) -> None:
     assert 300 == page.evaluate("scrollY")
 
 
-def test_back_leads_to_the_page_before(page: Any, site: str) -> None:
-    """Without a choice in between: opening a page adds no step."""
+def test_back_leads_to_the_previous_page(page: Any, site: str) -> None:
+    """Opening a page adds no step of its own."""
     opened_page(page, site, "index.html")
     page.click("header a:text-is('Timeline')")
     page.wait_for_selector(READY)
@@ -105,8 +103,8 @@ def test_back_leads_to_the_page_before(page: Any, site: str) -> None:
     assert "/index.html" in page.url
 
 
-def test_back_closes_a_section_and_takes_back_a_search(page: Any, site: str) -> None:
-    """Words that were typed are one step, and each section is one."""
+def test_back_closes_a_section_and_undoes_a_search(page: Any, site: str) -> None:
+    """A typed search is one step, and so is each section."""
     opened = "details[open]"
     page.goto(f"{site}frameworks.html")
     summaries = page.locator("details summary")
@@ -132,8 +130,8 @@ def test_back_closes_a_section_and_takes_back_a_search(page: Any, site: str) -> 
 
 
 @pytest.mark.parametrize(("works", "said"), [(True, "Copied"), (False, "Not copied")])
-def test_copying_says_what_came_of_it(page: Any, site: str, works: bool, said: str) -> None:
-    """On the button, for a while, and to those who do not see it."""
+def test_copying_shows_its_outcome(page: Any, site: str, works: bool, said: str) -> None:
+    """On the button for a while, and to screen readers."""
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.evaluate(
         """works => {
@@ -156,7 +154,7 @@ def test_copying_says_what_came_of_it(page: Any, site: str, works: bool, said: s
 
 
 def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> None:
-    """Each with how it changed and a way to its own timeline."""
+    """Each kernel has its change and a link to its timeline."""
     data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
     (cause,) = data["latest"]
     first = cause["lines"][0]
@@ -180,8 +178,8 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
     assert not page.is_checked("#frameworks input[value=torch]")
 
 
-def test_a_change_opens_a_timeline_that_says_which_way_it_goes(page: Any, site: str) -> None:
-    """From the verdicts: a triangle upwards for a kernel that became slower."""
+def test_a_change_opens_a_timeline_that_shows_its_direction(page: Any, site: str) -> None:
+    """A verdict of a slower kernel opens a timeline with a triangle upwards."""
     page.goto(f"{site}verdicts.html")
     page.locator("main tbody tr td a").first.click()
     page.wait_for_selector(READY)
@@ -206,8 +204,8 @@ def test_a_change_opens_a_timeline_that_says_which_way_it_goes(page: Any, site: 
         ("resnet", 0),
     ],
 )
-def test_a_search_looks_at_words(page: Any, site: str, words: str, found: int) -> None:
-    """Of machines, releases, problems and applications; a single letter is a word of its own."""
+def test_a_search_matches_words(page: Any, site: str, words: str, found: int) -> None:
+    """Of machines, releases, problems and applications; a single letter matches a whole word."""
     page.goto(f"{site}frameworks.html")
     page.fill("#find", words)
     noun = "kernel" if found == 1 else "kernels"
@@ -220,8 +218,8 @@ def test_a_search_looks_at_words(page: Any, site: str, words: str, found: int) -
     assert (found == 0) == page.locator("#found a[href='timeline.html']").is_visible()
 
 
-def test_a_filter_looks_at_words_that_the_page_tells_elsewhere(page: Any, site: str) -> None:
-    """At the family of a timeline's rows; an m in a name is no m."""
+def test_a_filter_matches_words_outside_the_table(page: Any, site: str) -> None:
+    """The family of a timeline's rows matches; an m inside a name does not."""
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     everything = len(rows(page, "#table"))
     page.fill("#table input[type=search]", "gemm")
@@ -230,7 +228,8 @@ def test_a_filter_looks_at_words_that_the_page_tells_elsewhere(page: Any, site: 
     assert 0 == len(rows(page, "#table"))
 
 
-def test_one_kernel_is_no_kernels(page: Any, site: str, html: Path) -> None:
+def test_one_kernel_is_written_in_the_singular(page: Any, site: str, html: Path) -> None:
+    """Sentences that count say "1 kernel"."""
     data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
     for one in data["standings"]:
         one["sources"] = [[source[0], 1, source[2]] for source in one["sources"]]
@@ -245,7 +244,7 @@ def test_one_kernel_is_no_kernels(page: Any, site: str, html: Path) -> None:
 
 
 def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Path) -> None:
-    """Where it has no results of that it says so; no other machine takes its place."""
+    """Where it has no results of the family the page says so and ticks no other machine."""
     file = "data/catalogue.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     other = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))

@@ -72,7 +72,7 @@ def test_index_loads_nothing_from_elsewhere(html: Path) -> None:
 
 
 def test_the_libraries_keep_their_order() -> None:
-    """Each copy stands where asv named the original: flot's plugins need flot before them."""
+    """Each copy takes the place of the original, since flot's plugins need flot before them."""
     rewritten = asv_index.localised(ASV_INDEX)
     before = re.findall(r'(?:src|href)="https://[^"]*" integrity="([^"]*)"', ASV_INDEX)
     after = re.findall(r'(?:src|href)="(vendor/[^"]*)"', rewritten)
@@ -154,7 +154,7 @@ def test_strict_json_loses_only_what_is_no_number(data: Any) -> None:
 
 @given(st.text())
 def test_packed_text_comes_back(text: str) -> None:
-    """A script carries its text whatever it holds, and nothing in it can end the call early."""
+    """A script returns any text unchanged, and no text can end the call early."""
     assert text == unpacked(local_data.packed(text))
 
 
@@ -181,7 +181,7 @@ def test_tokens_in_asvs_files_are_mended(tmp_path: Path) -> None:
 
 
 def test_release_list_has_every_release(html: Path) -> None:
-    """Each release is reached by hash and by name, says where it was measured and leads on."""
+    """A row has the hash, the name, the machines and a link to the project page."""
     page = (html / "releases.html").read_text("utf-8")
     for framework, version, day, seconds in published_site.RELEASES:
         start = f'<tr id="{published_site.commit(framework, version)}">'
@@ -232,7 +232,7 @@ def test_configured_links_stay() -> None:
 
 
 def test_source_commits_keep_asvs_hashes() -> None:
-    """With a source repository the script is told to leave asv's names alone."""
+    """With a source repository the script leaves asv's names as they are."""
     page = asv_index.extended("<head></head></body>", "project", releases=False)
     assert 'data-releases="no"' in page
 

@@ -72,7 +72,7 @@ def test_other_x_axes_work(page: Any, site: str, scale: str) -> None:
 
 
 def test_frameworks_are_chosen_on_the_left(page: Any, site: str) -> None:
-    """A click on the other framework draws its releases beside the first's."""
+    """A click on the other framework draws its releases next to the first's."""
     open_page(page, site, GRAPH + "numpy", "#main-graph canvas")
     page.click("#graphdisplay-state-params a:text-is('torch')")
     page.wait_for_selector("#main-graph .legendLabel:has-text('branch-torch')")
@@ -90,7 +90,7 @@ def test_a_parameter_as_x_axis_works(page: Any, site: str) -> None:
     assert page.locator(".tooltip").count() == 0
 
 
-def test_bars_stand_beside_each_other(page: Any, site: str) -> None:
+def test_bars_are_next_to_each_other(page: Any, site: str) -> None:
     """Both frameworks at each problem: no bar covers another, none is lost."""
     address = f"{GRAPH}numpy&branch=torch&p-precision='float32'&x-axis=problem"
     open_page(page, site, address, "#main-graph .legendLabel:has-text('branch-torch')")
@@ -201,7 +201,7 @@ def test_regression_links_open_the_marked_graph(page: Any, site: str) -> None:
 
 
 def test_a_marked_improvement_is_not_red(page: Any, site: str) -> None:
-    """Marks of asv's graphs say where a change is, in one colour for both directions."""
+    """Marks of asv's graphs show where a change is, in one colour for both directions."""
     pair = "-".join(published_site.commit("numpy", v)[:8] for v in ("1.26.4", "2.0.2"))
     open_page(page, site, f"{GRAPH}numpy&commits={pair}", "#main-graph canvas")
     script = "$('#main-graph').data('plot').getOptions().grid.markings.map(m => m.color)"
@@ -235,7 +235,7 @@ def test_a_long_list_is_shown_in_parts(page: Any, site: str, html: Path) -> None
         "() => document.querySelector('#summarylist-body tbody tr').textContent.includes('line')"
     )
     assert 200 == lines.count()
-    page.get_by_label("Find lines").fill("training line249")
+    page.get_by_label("Search lines").fill("training line249")
     assert (1, "1 of 1 line") == (lines.count(), count.inner_text())
 
 
@@ -277,7 +277,7 @@ def test_code_is_shown_as_written(page: Any, site: str) -> None:
 
 
 def test_footer_leads_to_the_release_list(page: Any, site: str) -> None:
-    """Every page of asv's has the footer, and its link opens how to read the pages."""
+    """Every page of asv's has the footer, and its link opens the page that explains the pages."""
     for fragment in ("", "#summarylist", "#regressions", GRAPH + "numpy"):
         page.goto(f"{site}benchmarks.html{fragment}")
         assert page.locator("#deepbench-footer").is_visible()
@@ -309,7 +309,7 @@ def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
     """From the navigation to our verdicts, and on to asv's own list."""
     open_page(page, site, "", "#nav-li-verdicts")
     page.click("#nav-li-verdicts a")
-    page.wait_for_selector("h1:text('What became slower or faster')")
+    page.wait_for_selector("h1:text('Slower and faster kernels')")
     assert page.url == f"{site}verdicts.html"
     page.click("text=asv's own detector")
     page.wait_for_selector("#regressions-body")
@@ -317,13 +317,13 @@ def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
     assert page.is_visible("#regressions-display")
 
 
-def test_a_line_tells_its_noise(page: Any, site: str) -> None:
-    """Below the graph stands how far processes lie apart; of a line of single ones, nothing."""
+def test_a_line_shows_its_noise(page: Any, site: str) -> None:
+    """Below the graph is the noise; a line with one process per release has none."""
     open_page(
         page, site, f"{GRAPH}numpy&p-problem={published_site.PROBLEMS[0]}", "#deepbench-noise"
     )
-    told = page.inner_text("#deepbench-noise")
-    assert re.fullmatch(r"Noise \(how far processes of one release lie apart\): .*2\.1 %", told)
+    shown = page.inner_text("#deepbench-noise")
+    assert re.fullmatch(r"Noise \(spread between processes of one release\): .*2\.1 %", shown)
     other = f"{GRAPH}numpy&p-problem={published_site.PROBLEMS[1]}"
     page.goto("about:blank")
     open_page(page, site, other, "#main-graph canvas")

@@ -21,6 +21,7 @@ PAGES = (
 
 
 def test_every_page_has_the_policy_before_its_first_script(html: Path) -> None:
+    """Browsers apply a policy only to what follows it."""
     assert {f"{name}.html" for name in PAGES} == {path.name for path in html.glob("*.html")}
     for path in html.glob("*.html"):
         text = path.read_text()
@@ -29,15 +30,15 @@ def test_every_page_has_the_policy_before_its_first_script(html: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_has_a_script_of_its_own(html: Path, name: str) -> None:
-    """All are files next to it, and no element has a handler in its markup."""
+def test_no_page_contains_a_script(html: Path, name: str) -> None:
+    """All scripts are files, and no element has a handler in its markup."""
     text = re.sub(r'"[^"]*"|&[^;]*;', "", (html / f"{name}.html").read_text())
     assert text.count("<script") == text.count("<script src=") + text.count("<script language=")
     assert not re.search(r"<[^>]*\son\w+=", text)
 
 
 def test_markup_that_scripts_insert_runs_nothing(browser: Any, site: str) -> None:
-    """The browser names the attempt."""
+    """The browser reports the refused attempt."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{site}benchmarks.html")
@@ -78,7 +79,7 @@ def hostile(tmp_path: Path) -> Path:
 def test_asvs_pages_show_markup_of_the_list_of_benchmarks_as_text(
     browser: Any, hostile: Path, place: str
 ) -> None:
-    """Also without the policy, which this browser is asked to pass over."""
+    """Also without the policy, which this browser is asked to ignore."""
     context = browser.new_context(bypass_csp=True)
     page = context.new_page()
     faults: list[str] = []

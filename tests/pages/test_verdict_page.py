@@ -1,4 +1,4 @@
-"""verdicts.html: what it tells, of whom, and where its links lead."""
+"""verdicts.html: its machines, changes, intervals and links."""
 
 import html
 import re
@@ -36,14 +36,14 @@ def written(results: Path, site: Path) -> str:
     return (site / verdict_page.PAGE).read_text("utf-8")
 
 
-def test_machines_with_a_history_are_told(page):
+def test_machines_with_a_history_have_a_heading(page):
     """A heading for each machine with lines to judge, none for single published figures."""
     assert ["epyc-9004-2core", "epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", page)
     assert "nvidia-t4" not in page
     assert "deepbench &lt;ops&gt;" in page
 
 
-def test_a_kernel_has_ratio_interval_and_a_way_to_its_timeline(page):
+def test_a_kernel_has_change_interval_and_a_link_to_its_timeline(page):
     """Its link names everything that identifies a line; it leads to no graph of asv's, which would
     mark an improvement as it marks a regression. Its text names the setting of one of the
     machines."""
@@ -76,7 +76,7 @@ def table_rows(page: str) -> list[str]:
 
 
 def test_every_row_has_a_verdict_and_noise(page):
-    """Slower or faster in words, not in colour alone."""
+    """Slower or faster is written in words, not only shown by colour."""
     assert table_rows(page)
     for row in table_rows(page):
         assert re.search(r'<strong class="(slower|faster)">\1</strong>', row)
@@ -95,14 +95,14 @@ def test_the_exported_value_of_a_row_has_every_interval(page):
 
 
 def test_a_broken_file_is_named_and_the_rest_is_shown(tmp_path, page):
-    """One machine's broken file does not take the page from the others."""
+    """A broken file of one machine does not hide the other machines."""
     for machine in ("epyc-9005-2core", "epyc-9004-2core"):
         shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
     torn = min((tmp_path / "results" / "epyc-9004-2core").glob("*.jsonl"))
     torn.write_text(torn.read_text()[:-50])
-    told = written(tmp_path / "results", tmp_path)
-    assert torn.name in re.search(r'<p class="torn">(.*?)</p>', told)[1]
-    assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", told)
+    shown = written(tmp_path / "results", tmp_path)
+    assert torn.name in re.search(r'<p class="torn">(.*?)</p>', shown)[1]
+    assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", shown)
 
 
 def test_a_hostile_machine_is_text(tmp_path):
@@ -123,12 +123,12 @@ def test_a_hostile_machine_is_text(tmp_path):
 
 
 def _measured(point):
-    """The point as two processes would have measured it."""
+    """The point as if two processes had measured it."""
     return point._replace(rounds=(point.seconds * 0.999, point.seconds * 1.001))
 
 
-def test_the_navigation_leads_there():
-    """Verdicts come before asv's own list, which stays; an unknown navigation is noticed."""
+def test_asvs_navigation_links_to_the_verdicts():
+    """Verdicts come before asv's own list, which stays; an unknown navigation is an error."""
     entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
     found = asv_index.with_own_pages(f"<ul>{entry}</ul>")
     assert found.index("verdicts.html") < found.index("#/regressions")

@@ -25,7 +25,7 @@
     function times(lines, of, device) {
         var found = new Map(), several = devices(lines).length > 1;
         lines.forEach(function (line) {
-            if (line.beside || several && d.device(line) !== device) { return; }
+            if (line.uncompared || several && d.device(line) !== device) { return; }
             line.releases.forEach(function (release, i) {
                 if (of !== release.framework && of !== release.name) { return; }
                 var key = d.kernel(line), known = found.get(key);
@@ -246,7 +246,7 @@
         var labels = some.map(function (line) { return [d.kernel_name(line), d.words(line.set), line.device].filter(Boolean).join(', '); });
         d.chart(at('heat'), {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
-            room: {width: 6 * longest(labels) + 22 * places.length + 110, height: 14 * some.length + 90},
+            room: {width: 6 * longest(labels) + 22 * places.length + 190, height: 14 * some.length + 90},
             title: 'Problems and releases, ' + [d.words(family), d.words(at('heat-operation').value), precision].join(', '),
             sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release',
             described: 'Time of each problem at each release relative to its first; the timeline page has the numbers',

@@ -205,7 +205,7 @@
                 return {title: family_name(one, found), number: true, value: function (p) {
                     var place = one.at.indexOf(p);
                     return place < 0 ? null : one.values[place];
-                }, text: function (value) { return d.digits(value, 3) + ' times as fast'; }};
+                }, text: function (value) { return d.times(1 / value); }};
             }))
         });
     }

@@ -175,7 +175,7 @@
             }));
             return d.answer(Promise.all(asked), function (found) {
                 var stacks = found.shift();
-                var lines = found.flat().filter(function (line) { return !line.beside; });
+                var lines = found.flat().filter(function (line) { return !line.uncompared; });
                 var counts = {};
                 lines.forEach(function (line) { counts[line.framework] = (counts[line.framework] || 0) + 1; });
                 var largest = Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; });

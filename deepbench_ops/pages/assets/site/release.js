@@ -6,7 +6,7 @@
     var at = function (id) { return document.getElementById(id); };
 
     function rows_of(lines, place) {
-        return lines.filter(function (line) { return !line.beside; }).map(function (line) {
+        return lines.filter(function (line) { return !line.uncompared; }).map(function (line) {
             var i = line.at.indexOf(place);
             var change = (line.changes || []).find(function (each) { return each[0] === place; });
             return {line: line, i: i, change: change, ratio: i > 0 ? line.seconds[i] / line.seconds[i - 1] : null};
