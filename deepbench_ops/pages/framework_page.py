@@ -15,6 +15,7 @@ from deepbench_ops.pages import contest_data
 from deepbench_ops.pages.contest_data import section
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.frame import render_page
+from deepbench_ops.problems import families as known_families
 from deepbench_ops.storage import atomic
 
 PAGE = "frameworks.html"
@@ -36,7 +37,13 @@ def contests_by_machine(points: Sequence[Point]) -> dict[str, list[Contest]]:
         machine: contests(point for point in points if point.machine == machine)
         for machine in machines
     }
-    return {machine: sorted(some, key=section) for machine, some in found.items() if some}
+    families = list(known_families.found()[0])
+
+    def place(contest: Contest) -> tuple[int, str, str]:
+        family, operation, precision = section(contest)
+        return families.index(family), operation, precision
+
+    return {machine: sorted(some, key=place) for machine, some in found.items() if some}
 
 
 def page(project: str, by_machine: Mapping[str, Sequence[Contest]]) -> str:

@@ -127,7 +127,7 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
     ("address", "place", "lines"),
     [
         (SIDES, "#bars", ["Wins and losses", "gemm", "lab-1@torch compared with lab-1@numpy"]),
-        (SIDES, "#scatter", ["Seconds against seconds", "lab-1@torch", "lab-1@numpy"]),
+        (SIDES, "#scatter", ["Times of both sides", "lab-1@torch", "lab-1@numpy"]),
         (SIDES, "#heat", ["Problems and releases", "numpy on lab-1"]),
         (ONE, "#chart", ["gemm, m1760_n128_k1760_NN", "lab-1, torch"]),
         ("machine.html#machine=lab-1&framework=numpy", "#roofline", ["Roofline of lab-1", "numpy"]),

@@ -311,7 +311,7 @@ def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
     page.click("#nav-li-verdicts a")
     page.wait_for_selector("h1:text('Slower and faster kernels')")
     assert page.url == f"{site}verdicts.html"
-    page.click("text=asv's own detector")
+    page.click("text=asv's own list of regressions")
     page.wait_for_selector("#regressions-body")
     page.wait_for_selector("#title:has-text('Regressions in')")
     assert page.is_visible("#regressions-display")
@@ -335,4 +335,4 @@ def test_pages_of_our_own_are_drawn_from_a_disk_and_from_a_server(page: Any, sit
     for name in ("index", "machine", "timeline", "compare", "models", "release"):
         page.goto(f"{site}{name}.html")
         page.wait_for_selector("body[data-ready]")
-        assert "could not be drawn" not in page.inner_text("main")
+        assert "cannot be shown" not in page.inner_text("main")

@@ -73,7 +73,7 @@
         })).sort();
         d.table(place, {
             name: ['frameworks', own.machine, own.family, own.operation, own.precision].join('-'),
-            title: [own.family, d.words(own.operation), own.precision, 'on', own.machine].join(' '),
+            title: [d.words(own.family), d.words(own.operation), own.precision, 'on', own.machine].join(' '),
             rows: rows,
             taken: WHERE.map(function (key) { return d.same(key === 'operation' ? 'pass' : key, d.words(own[key])); }),
             detail: function (row) {

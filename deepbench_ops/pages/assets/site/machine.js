@@ -5,13 +5,19 @@
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
 
+    /* Name and value of a fact as elements; bytes with a unit. */
+    function fact(pair) {
+        var bytes = /^(.*)_bytes$/.exec(pair[0]), size = bytes && d.scaled(Number(pair[1]), 'B');
+        return [el('dt', {}, d.words(size ? bytes[1] : pair[0])), el('dd', {}, size || String(pair[1]))];
+    }
+
     function facts(machine) {
         var shown = Object.assign({}, machine.entry, machine.facts);
         ['machine', 'version'].forEach(function (key) { delete shown[key]; });
         if (machine.surveyed) { shown['profile measured on'] = machine.surveyed; }
         if (!machine.peaks.length) { shown.profile = 'none, so there is no roofline'; }
         at('facts').replaceChildren.apply(at('facts'), Object.entries(shown).filter(function (pair) { return pair[1]; })
-            .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, String(pair[1]))]; }));
+            .flatMap(fact));
         d.table(at('peaks'), {
             name: 'peaks-' + machine.name,
             title: 'Peaks',
@@ -38,7 +44,7 @@
         place.querySelector('summary').textContent = 'Software and settings under ' + (facts.framework || framework);
         place.querySelector('dl').replaceChildren.apply(place.querySelector('dl'), Object.entries(facts)
             .filter(function (pair) { return pair[1] !== ''; })
-            .flatMap(function (pair) { return [el('dt', {}, d.words(pair[0])), el('dd', {}, pair[1])]; }));
+            .flatMap(fact));
         d.table(place.querySelector('div'), {
             name: 'new-under-' + framework + '-' + at('machine').value,
             title: 'New software with each release',
