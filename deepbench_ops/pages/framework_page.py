@@ -15,7 +15,7 @@ from deepbench_ops.pages import contest_data
 from deepbench_ops.pages.contest_data import section
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.frame import render_page
-from deepbench_ops.problems import families as known_families
+from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.storage import atomic
 
 PAGE = "frameworks.html"
@@ -37,7 +37,7 @@ def contests_by_machine(points: Sequence[Point]) -> dict[str, list[Contest]]:
         machine: contests(point for point in points if point.machine == machine)
         for machine in machines
     }
-    families = list(known_families.found()[0])
+    families = list(TYPES)
 
     def place(contest: Contest) -> tuple[int, str, str]:
         family, operation, precision = section(contest)
