@@ -6,6 +6,10 @@ readers; the last sheet but one holds all of it with samples as a tidy table, fo
 """
 
 import datetime
+import gc
+import io
+import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -67,8 +71,29 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
         specs.append([_cell(specs, text) for text in pair])
     # Neither the day nor the hour of writing: the same results give the same workbook.
     book.properties.created = book.properties.modified = datetime.datetime(2000, 1, 1)
+    content = _saved(book)
     with atomic.replacing(path) as unfinished:
-        book.save(unfinished)
+        unfinished.write_bytes(content)
+
+
+def _saved(book: Any) -> bytes:
+    """Return the bytes of a workbook. Raises OSError where openpyxl's temporary files find no room.
+
+    Its generators then fail a second time when they are removed, which Python would print.
+    """
+    content, failure, hook = io.BytesIO(), None, sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    try:
+        book.save(content)
+    except OSError as error:
+        failure = error.errno, error.strerror
+    finally:
+        if failure is not None:
+            gc.collect()
+        sys.unraisablehook = hook
+    if failure is not None:
+        raise OSError(*failure, tempfile.gettempdir())
+    return content.getvalue()
 
 
 def _cell(sheet: Any, value: Any) -> Any:

@@ -1,0 +1,70 @@
+"""Exports to a disk without room: one line, and the former file stays, in every format."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("asv", reason="results are read by asv")
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+FORMS = ("csv", "json", "parquet", "xlsx")
+LIMIT = 4096
+"""Bytes that a file may have, fewer than any of the exports."""
+
+LIMITED = f"""
+import resource, signal
+from deepbench_ops import cli
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}))
+cli.main()
+"""
+PLAIN = "from deepbench_ops import cli; cli.main()"
+ASKED = ["--machine", "epyc-9004-2core", "--release", "numpy-2.4.6", "--set", "training"]
+
+
+def export(program, path):
+    """Run the command to its end."""
+    command = [sys.executable, "-c", program, "export", str(path), *ASKED]
+    command += ["--results", str(RESULTS)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of its own with room for a file of LIMIT bytes."""
+    size = f"size={2 * LIMIT}"
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", tmp_path], check=False)
+    if mounted.returncode:
+        pytest.skip("only root may mount here")
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+def demand_former(done, path, reason):
+    """The command has failed in one line, and its folder holds the former file alone."""
+    assert 2 == done.returncode, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert last.startswith("deepbench: error: ")
+    assert reason in last
+    assert re.search(rf"{path.name}|{tempfile.gettempdir()}", last)
+    assert [path] == list(path.parent.iterdir())
+    assert "former" == path.read_text()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_that_may_not_grow_leaves_the_former_one(form, tmp_path):
+    path = tmp_path / f"all.{form}"
+    path.write_text("former")
+    demand_former(export(LIMITED, path), path, "File too large")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk_leaves_the_former_file(form, disk):
+    path = disk / f"all.{form}"
+    path.write_text("former")
+    demand_former(export(PLAIN, path), path, "No space left on device")
