@@ -1,4 +1,4 @@
-"""Makes the table of published times that stand beside other rows than their own.
+"""Make the table of published times that stand in other rows than their own.
 
     python scripts/make_misplaced_table.py WORKBOOK.xlsx ...
 
@@ -6,12 +6,13 @@ Given all of DeepBench's workbooks it writes deepbench_ops/analysis/misplaced_ti
 """
 
 import argparse
-import csv
 from collections.abc import Iterable
 from pathlib import Path
 
 from deepbench_ops.analysis.misplaced_times import COLUMNS, TABLE
 from deepbench_ops.exchange import publication
+from deepbench_ops.storage import atomic
+from deepbench_ops.storage.csv_text import csv_text
 from deepbench_ops.storage.result_key import unquoted
 
 
@@ -31,9 +32,7 @@ def main() -> None:
     parser.add_argument("workbooks", nargs="+", type=Path)
     paths = sorted(parser.parse_args().workbooks)
     found = rows(one for path in paths for one in publication.read(path))
-    with TABLE.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows([COLUMNS, *found])
+    atomic.write_text(TABLE, csv_text([COLUMNS, *found]))
 
 
 if __name__ == "__main__":

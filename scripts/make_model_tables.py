@@ -31,6 +31,8 @@ from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
 from deepbench_ops.problems.model import Model
 from deepbench_ops.releases.table import TABLE, append
+from deepbench_ops.storage import atomic
+from deepbench_ops.storage.csv_text import csv_text
 
 PACKAGE = Path(__file__).parents[1] / "deepbench_ops"
 
@@ -405,10 +407,8 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 
 def _write(path: Path, lines: list[dict[str, object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    cells = ([line.get(column) for column in lines[0]] for line in lines)
+    atomic.write_text(path, csv_text([lines[0], *cells]))
     print(f"{path.name}: {len(lines)} lines")
 
 

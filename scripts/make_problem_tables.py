@@ -26,6 +26,8 @@ from deepbench_ops.exchange.headings import SIZES, Section, required, section, w
 from deepbench_ops.problems import FAMILIES, SETS, Problem
 from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.storage import atomic
+from deepbench_ops.storage.csv_text import csv_text
 
 LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
 WORKBOOK_SOURCE = "baidu-research/DeepBench result workbooks"
@@ -390,10 +392,8 @@ def text(value: bool | int | float | str) -> str:
 
 def write(path: Path, lines: list[dict[str, str]]) -> None:
     """Write the lines as CSV with the first one's columns."""
-    with path.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    cells = ([line.get(column) for column in lines[0]] for line in lines)
+    atomic.write_text(path, csv_text([lines[0], *cells]))
 
 
 if __name__ == "__main__":

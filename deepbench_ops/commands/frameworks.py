@@ -11,13 +11,12 @@ from deepbench_ops.commands.options import (
     machine_with_results,
     precision_option,
     printed_as,
+    problem_options,
     results_folder,
     say,
 )
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import FAMILIES
-from deepbench_ops.problems.selections import SELECTIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.frameworks import Contest
@@ -26,14 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--machine", metavar="NAME", help="The machine.  [default: this one]")
-@click.option(
-    "--selection",
-    type=click.Choice(SELECTIONS),
-    default="headline",
-    show_default=True,
-    help="The problems.",
-)
-@click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
+@problem_options
 @precision_option
 @printed_as("table", "markdown", "json")
 @results_folder

@@ -1,6 +1,5 @@
 """`deepbench history`: all releases of a framework, measured in the same seconds."""
 
-import json
 import math
 import time
 from collections.abc import Sequence
@@ -10,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import keeping, measure_alone, printed_as, say, say_settings
+from deepbench_ops.commands.options import (
+    keeping,
+    measure_alone,
+    printed_as,
+    problem_options,
+    say,
+    say_settings,
+)
+from deepbench_ops.commands.output import show
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.precision import precision as precision_named
-from deepbench_ops.problems.selections import SELECTIONS
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.ensembles import Ensemble
@@ -63,14 +68,7 @@ def _share(context: click.Context, option: click.Parameter, given: str) -> float
 @click.command()
 @click.argument("framework", metavar="FRAMEWORK")
 @click.argument("span", metavar="[FROM..TO]", required=False)
-@click.option(
-    "--selection",
-    type=click.Choice(SELECTIONS),
-    default="headline",
-    show_default=True,
-    help="The problems.",
-)
-@click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
+@problem_options
 @click.option(
     "--problem", "ids", metavar="ID", multiple=True, help="Only this problem; may be repeated."
 )
@@ -154,10 +152,11 @@ def history(
     progress = _Progress(len(tasks), budget)
     with keeping(lambda: f"{store.path} keeps all rounds: the same command goes on from there"):
         found.measure(tasks, Goal(within, rounds, budget), progress.note)
-    if form == "json":
-        click.echo(json.dumps(_document(found, tasks, reasons), indent=1))
-    else:
-        click.echo(tables.table(COLUMNS, _rows(found, tasks)))
+    show(
+        form,
+        lambda: tables.table(COLUMNS, _rows(found, tasks)),
+        lambda: _document(found, tasks, reasons),
+    )
     say(_remarks(found, tasks, reasons, within), form)
 
 

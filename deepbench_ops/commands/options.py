@@ -41,6 +41,20 @@ def precision_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options --selection and --family, which pick problems."""
+    from deepbench_ops.problems import FAMILIES, SELECTIONS
+
+    family = click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
+    return click.option(
+        "--selection",
+        type=click.Choice(SELECTIONS),
+        default="headline",
+        show_default=True,
+        help="The problems.",
+    )(family(command))
+
+
 def device_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --device, which picks where a kernel runs."""
     from deepbench_ops.backends import DEVICES
