@@ -149,7 +149,7 @@ def publish(way: str, folder: Path) -> None:
     from asv.commands.publish import Publish
     from asv.config import Config
 
-    from deepbench_ops.asv_adapter import repo  # noqa: F401  (asv finds what is imported)
+    from deepbench_ops.asv_adapter.repo import ReleaseRepo
 
     if way != PLAIN:
         from deepbench_ops.asv_adapter import plugin
@@ -160,6 +160,7 @@ def publish(way: str, folder: Path) -> None:
     conf.results_dir = str(folder / "results")
     conf.html_dir = str(folder / "html")
     conf.env_dir = str(folder / ".asv" / "env")
+    conf.branches = ReleaseRepo(conf.repo, "").measured_branches()
     if way == PLAIN:  # published figures, too, which the plugin would add
         conf.branches = [*conf.branches, "published"]
     Publish.run(conf)

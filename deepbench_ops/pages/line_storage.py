@@ -114,7 +114,7 @@ def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
 
 
 def _shift(line: Line, change: Change) -> Shift:
-    before, after = line.points[change.index - 1 : change.index + 1]
+    before, after = line.steady[change.index - 1 : change.index + 1]
     return Shift(before, after, change, line.noise)
 
 

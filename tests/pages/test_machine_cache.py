@@ -4,18 +4,23 @@ import json
 import os
 import pickle
 import signal
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
+import points
 import published_site
 from asv.results import Results
 from asv.util import UserError
 
+from deepbench_ops.analysis.history import Line
 from deepbench_ops.asv_adapter import result_cache
 from deepbench_ops.pages import build, line_storage, page_process
 from deepbench_ops.pages.machine_cache import MachineCache
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.releases.table import Release
 
 
 @pytest.fixture
@@ -102,6 +107,26 @@ def test_a_stored_value_of_another_form_is_computed_again(machine: Path, stored:
     cache.value(machine, lambda: None)
     cache.write()
     assert "value" == cache.value(machine, lambda: "value")
+
+
+def test_changes_of_a_line_with_an_unsteady_point_come_back_as_they_were() -> None:
+    """Changes count the steady points alone, before and after the cache."""
+    days = [Release("torch", f"2.{n}.0", date(2026, n + 1, 1)) for n in range(10)]
+    line = Line(
+        tuple(
+            points.point(
+                release=release,
+                seconds=seconds,
+                rounds=(seconds * 0.999, seconds * 1.001),
+                unsteady="processes disagree" if n == 1 else "",
+            )
+            for n, (release, seconds) in enumerate(zip(days, [1.0] * 5 + [2.0] * 5, strict=True))
+        )
+    )
+    assert [(days[4], days[5])] == [(s.before.release, s.after.release) for s in line.changes]
+    stored = json.loads(json.dumps(line_storage.encode(([line], MachineRecord("box", {}), []))))
+    ((back,), _, _) = line_storage.decode(stored)
+    assert line.changes == back.changes
 
 
 def test_the_file_of_a_removed_machine_is_removed(machine: Path) -> None:
