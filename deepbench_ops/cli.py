@@ -162,6 +162,13 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] == __package__:
+            raise
+        fail(
+            f"{missing.name} is missing here, as after an update of this project alone: pip install"
+            " 'asv_bench_deepbench[track,tables]' installs it"
+        )
     except OSError as wrong:
         fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}")
     bad_news = left_out.STATUS if left_out.lines else 0

@@ -3,15 +3,35 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 from command import COMMAND, deepbench
 
+from deepbench_ops.asv_adapter import config
+
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="results are read by asv")
 
 MACHINE = "epyc-9005-2core"
+
+
+def test_a_package_that_is_missing_is_one_line(monkeypatch):
+    """As after an update of this project without its new dependencies."""
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    config._validator.cache_clear()
+    status, _, err = deepbench("config")
+    assert (2, 1) == (status, err.count("\n"))
+    assert err.startswith("deepbench: error: jsonschema is missing here")
+    assert "pip install 'asv_bench_deepbench[track,tables]'" in err
+
+
+def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
+    """It is a fault of ours, whose traceback is wanted."""
+    monkeypatch.setitem(sys.modules, "deepbench_ops.commands.config", None)
+    with pytest.raises(ModuleNotFoundError, match="deepbench_ops"):
+        deepbench("config")
 
 
 @pytest.mark.parametrize(
