@@ -216,7 +216,7 @@
                 d.instead('There are no results yet. Measure some with "asv run", then run "asv publish" again.');
                 return;
             }
-            at('lead').textContent = d.counted(start.points, 'time') + ' of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
+            at('lead').textContent = start.points.toLocaleString('en') + ' measured and published times of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
                 ', with ' + d.counted(catalogue.releases.length, 'release') + ': how fast each machine is, how close to its peak, ' +
                 'and which releases made it slower or faster.';
             var asked = d.asked(), CHOICES = ['precision', 'kind', 'machine', 'framework', 'speed-precision'];
