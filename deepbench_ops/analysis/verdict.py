@@ -16,7 +16,7 @@ import numpy as np
 
 from deepbench_ops.statistics.intervals import CONFIDENCE
 from deepbench_ops.statistics.location import FEWEST, Location, locate
-from deepbench_ops.statistics.spread import scaled_mad
+from deepbench_ops.statistics.spread import median_variance
 
 Kind = Literal["slower", "faster", "same", "ambiguous"]
 
@@ -163,14 +163,7 @@ def _usable(rounds: Iterable[np.ndarray]) -> list[np.ndarray]:
 
 def _location(rounds: Sequence[np.ndarray]) -> Location:
     medians = np.array([np.median(logs) for logs in rounds])
-    return locate(medians, np.array([_median_variance(logs) for logs in rounds]))
-
-
-def _median_variance(logs: np.ndarray) -> float:
-    """Return the variance of the median of normal samples: pi/2 times that of their mean."""
-    if len(logs) < 2:
-        return 0.0
-    return math.pi / 2 * float(scaled_mad(logs)) ** 2 / len(logs)
+    return locate(medians, np.array([median_variance(logs) for logs in rounds]))
 
 
 def _logs(seconds: Iterable[float]) -> np.ndarray:

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deepbench_ops.statistics.spread import median_variance
+
 STEPS = 50
 """Most rounds of medians; tables of some twenty rows settle in fewer than ten."""
 
 SETTLED = 1e-9
 """Change of the effects, in the unit of the values, below which they have settled."""
-
-NORMAL = 1.4826
-"""Standard deviation of normal values, in median absolute deviations."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class TwoWay:
             return math.nan, math.nan
         apart = _finite(self.residuals[:, after] - self.residuals[:, before])
         if len(apart) > 1:
-            return difference, _median_variance(apart)
+            return difference, median_variance(apart)
         return difference, self._variance(before) + self._variance(after)
 
     def _variance(self, column: int) -> float:
@@ -54,19 +53,11 @@ class TwoWay:
         present = np.isfinite(self.residuals)
         values = self.residuals[present[:, column], column]
         wide = present[present[:, column]].sum(axis=1).mean() if len(values) else 1.0
-        return _median_variance(values) * wide / (wide - 1) if wide > 1 else 0.0
+        return median_variance(values) * wide / (wide - 1) if wide > 1 else 0.0
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
     return values[np.isfinite(values)]
-
-
-def _median_variance(values: np.ndarray) -> float:
-    """Return the variance of the median of normal values: pi/2 times that of their mean."""
-    if len(values) < 2:
-        return 0.0
-    deviation = NORMAL * float(np.median(abs(values - np.median(values))))
-    return math.pi / 2 * deviation**2 / len(values)
 
 
 def fit(table: np.ndarray) -> TwoWay:
