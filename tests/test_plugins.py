@@ -270,6 +270,34 @@ def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, change
     assert expected in line
 
 
+@pytest.mark.parametrize(
+    ("file", "framework", "expected"),
+    [
+        (
+            FAMILY / "axpy_numpy.py",
+            "numpy",
+            "deepbench_axpy.axpy_numpy cannot be imported: No module named 'absent'",
+        ),
+        (
+            TOY / "backend.py",
+            "toy",
+            "its framework toy cannot be imported: No module named 'absent'",
+        ),
+    ],
+)
+def test_kernels_that_cannot_be_imported_are_one_reason(installed, file, framework, expected):
+    """They are reported where they are asked for; all others are there."""
+    written((file, "import absent\n"))(installed)
+    asked = ("check", *FLOAT32, "--format", "json", "--framework")
+
+    faulty = deepbench(installed, *asked, framework, "--family", "axpy")
+    others = deepbench(installed, *asked, "numpy", "--family", "gemm")
+
+    assert "Traceback" not in faulty.stderr
+    assert [f"deepbench-axpy: {expected}"] == [row["reason"] for row in json.loads(faulty.stdout)]
+    assert ["ok"] == [row["verdict"] for row in json.loads(others.stdout)]
+
+
 def test_a_faulty_yardstick_is_one_line(installed):
     """Its device cannot be measured; the line names the distribution."""
     written((TOY / "toy0_yardstick.py", "WORKLOADS = None\n"))(installed)

@@ -36,7 +36,7 @@ def preload(name: str) -> "type[Backend]":
     """Import the framework called `name` and its kernels, and return its class.
 
     Runs no operation and makes no device context, for a process that will fork its workers. Raises
-    DeepbenchError as `load` does.
+    DeepbenchError as `load` does, and with the distribution for a fault of another one's code.
     """
     known = frameworks.found()[0]
     if name not in known:
@@ -46,12 +46,17 @@ def preload(name: str) -> "type[Backend]":
         module = import_module(f"{framework.package}.backend")
         kind = _class_of(module)
         kind.import_families()
-    except ModuleNotFoundError as missing:
-        if missing.name not in (name, *framework.companions):
+    except Exception as fault:
+        needed = (name, *framework.companions)
+        if isinstance(fault, ModuleNotFoundError) and fault.name in needed:
+            raise DeepbenchError(
+                f"{fault.name} is not installed in this environment: install it with 'pip install"
+                f" {fault.name}'"
+            ) from None
+        if framework.own:
             raise
         raise DeepbenchError(
-            f"{missing.name} is not installed in this environment: install it with 'pip install"
-            f" {missing.name}'"
+            f"{framework.distribution}: its framework {name} cannot be imported: {fault}"
         ) from None
     return kind
 

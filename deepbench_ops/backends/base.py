@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends import families
+from deepbench_ops.backends import families, frameworks
+from deepbench_ops.backends.frameworks import OWN
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import DEVICE, EXECUTION, LAYOUT
-from deepbench_ops.errors import Unsupported
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.families import found
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import APART, FIRST_CALL, Problem, computed
@@ -69,9 +71,13 @@ class Backend(ABC):
 
     @classmethod
     def import_families(cls) -> None:
-        """Import the modules of all families, so that forked children need not."""
+        """Import the modules of all families, so that forked children need not.
+
+        A faulty one of another distribution is reported when its kernels are asked for.
+        """
         for family in TYPES:
-            _module_of(cls, family)
+            with suppress(DeepbenchError):
+                _module_of(cls, family)
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
@@ -157,7 +163,19 @@ def _module_of(kind: type[Backend], family: str) -> ModuleType | None:
     packages = dict.fromkeys(each.__module__.rpartition(".")[0] for each in kind.__mro__)
     names = [f"{package}.{family}" for package in packages if package not in ("", __package__)]
     names.append(f"{found()[0][family].package}.{family}_{kind.name}")
-    for name in names:
-        if find_spec(name) is not None:
-            return import_module(name)
-    return None
+    name = next((name for name in names if find_spec(name) is not None), None)
+    return None if name is None else _imported(name)
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module with kernels; DeepbenchError, with the distribution, for a fault of another
+    distribution's code."""
+    try:
+        return import_module(name)
+    except Exception as fault:
+        origins = {each.package: each.distribution for each in found()[0].values()}
+        origins |= {each.package: each.distribution for each in frameworks.found()[0].values()}
+        origin = origins.get(name.rpartition(".")[0], OWN)
+        if origin == OWN:
+            raise
+        raise DeepbenchError(f"{origin}: {name} cannot be imported: {fault}") from None

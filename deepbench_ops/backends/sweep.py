@@ -89,8 +89,8 @@ def _of_family(
     kinds: int | None,
     layouts: Sequence[str],
 ) -> Iterator[Row]:
-    if backend.builder(family) is None:
-        reason = f"the {backend.name} backend has no {family} kernels"
+    reason = _none(backend, family)
+    if reason:
         yield Row(backend.name, backend.device, family, reason=reason)
         return
     twins = families.kinds(family)[:kinds]
@@ -100,6 +100,15 @@ def _of_family(
         backend.layout = layout
         for operation, precision in product(operations, precisions):
             yield _row(backend, twins, operation, precision)
+
+
+def _none(backend: Backend, family: str) -> str:
+    """Return why a backend has no kernel of a family at all, "" where it has some."""
+    try:
+        has = backend.builder(family) is not None
+    except DeepbenchError as fault:
+        return str(fault)
+    return "" if has else f"the {backend.name} backend has no {family} kernels"
 
 
 def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: str) -> Row:
