@@ -2,7 +2,7 @@
 
 asv_runner's own timing type runs a benchmark's setup before every timed call, or makes every
 sample a single call. This type hands the prepared kernel to `deepbench_ops.measure` instead:
-setup once per process, slices beside a yardstick, samples back in seconds.
+setup once per process, slices between those of a yardstick, samples back in seconds.
 """
 
 import re
@@ -50,7 +50,7 @@ class KernelBenchmark(TimeBenchmark):
 
     @contextmanager
     def _faults_on_record(self, params: Sequence[str]) -> Iterator[None]:
-        """Keep why a kernel fails, a wrong output say; asv, which is told too, only prints it."""
+        """Record the reason why a kernel fails, such as a wrong output; asv only prints it."""
         try:
             yield
         except DeepbenchError as fault:

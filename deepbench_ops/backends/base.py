@@ -50,9 +50,9 @@ class Backend(ABC):
     execution: str = EXECUTION.usual
     """Name of the execution of later kernels, for operations that offer several."""
     compiles: ClassVar[bool] = False
-    """Whether it compiles a kernel before it runs it, so that a first call is one of a kind."""
+    """Whether it compiles a kernel before it runs it, which a first call includes."""
     takes_apart: ClassVar[bool] = False
-    """Whether it tells the operations that another one consists of, so that each can be timed."""
+    """Whether it can list the operations of a model's step, and time each alone."""
 
     def __init__(self, device: str = "cpu") -> None:
         self.device = device
@@ -95,7 +95,7 @@ class Backend(ABC):
         if operation == FIRST_CALL and not self.compiles:
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
         if operation.endswith(APART) and not self.takes_apart:
-            raise Unsupported(f"{self.name} does not tell what a {computed(operation)} consists of")
+            raise Unsupported(f"{self.name} cannot list the operations of a {computed(operation)}")
         demand_layout(type(problem), self.layout)
         if self.execution != EXECUTION.usual and operation not in problem.served:
             raise Unsupported(

@@ -117,8 +117,8 @@ _passed = RunCache("check of a small twin: error and tolerance")
 def verify(backend: Backend, problem: Problem, precision: str, operation: str = "forward") -> Check:
     """Return a passed check of this kind of problem, or raise DeepbenchError.
 
-    What has passed is remembered: another problem of the same kind costs nothing, in this
-    process and in the others of an asv run.
+    A passed check is stored: another problem of the same kind costs nothing, in this process and
+    in the others of an asv run.
     """
     small = families.small(problem)
     kind = kind_of(backend, small, precision, operation)
@@ -137,7 +137,7 @@ def verify_output(kernel: Kernel, run: bool = True) -> Check:
 
 
 def kind_of(backend: Backend, twin: Problem, precision: str, operation: str) -> tuple[object, ...]:
-    """Return what tells one kind of small twin from another, to remember answers by."""
+    """Return the key of a kind of small twin, under which its passed check is stored."""
     place = (type(backend), backend.name, backend.device, backend.layout, backend.execution)
     return (*place, precision, operation, twin.family, twin.id)
 

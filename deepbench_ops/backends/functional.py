@@ -84,7 +84,7 @@ class CpuBackend(Backend):
         if self._settled and count != self._threads:
             raise Unsupported(
                 f"{self.name} has settled for {self._threads} threads, and keeps them:"
-                f" for {count} start anew"
+                f" for {count} start a new process"
             )
         self._threads = count
 

@@ -18,7 +18,7 @@ what of that is only a file's cached pages, which the system gives back when ask
 
 
 def available() -> float:
-    """Return bytes that can be taken without swapping, infinity where nothing tells."""
+    """Return bytes that can be taken without swapping, infinity where the system does not say."""
     return min([_of_machine(), *(_of_group(*names) for names in LIMITS)])
 
 

@@ -1,8 +1,8 @@
 """A fork of this process in the place of a program that would import the same library again.
 
-asv's processes have imported torch and done nothing with it, so that a fork of one is what the
-nursery is after seconds of importing. Once anything has started a thread, a fork would be left
-with half of a pool: then it is the program again.
+asv's processes have imported torch and done nothing with it, so that a fork of one equals the
+fork server after seconds of importing. Once anything has started a thread, a fork would have half
+of a pool: then the program is started instead.
 """
 
 import os

@@ -165,9 +165,10 @@ class Group:
         return [answers[rank] for rank in sorted(answers)]
 
     def _hear(self, seconds: float) -> list[tuple[int, Message | None]]:
-        """Return what ranks have said until now, None for one whose line is dead.
+        """Return the ranks' messages until now, None for a rank whose connection is closed.
 
-        Waits so long for a first word. New lines, and what the nursery tells, are seen to here.
+        Waits at most `seconds` for a first message. New connections, and the fork server's
+        messages on ranks that have ended, are handled here.
         """
         heard: list[tuple[int, Message | None]] = []
         events = self._selector.select(seconds)
@@ -205,7 +206,7 @@ class Group:
             signs += self._hear(left)
         lost = [rank for rank, message in signs if message is None]
         if lost:
-            # Those whom the others miss may end as well: the first is the cause.
+            # Ranks that wait for a lost one may end as well: the first is the cause.
             self._give_up(f"{self._names(lost[:1])} {self._how(lost[0])} while {stage}")
         errors = {r: m["error"] for r, m in signs if m is not None and "error" in m}
         self._give_up(errors[min(errors)])
@@ -216,7 +217,7 @@ class Group:
         return len(dict(signs)) == self.size and lost <= self._ended.keys()
 
     def _silence(self, stage: str, waiting: set[int]) -> NoReturn:
-        """Raise the error that tells which of the waiting ranks keeps the others."""
+        """Raise the error that names the ranks for which the others wait."""
         doing: dict[int, str] = {}
         for rank in waiting:
             with suppress(OSError):

@@ -19,11 +19,11 @@ USAGE_ERROR = 2
 
 
 def main() -> None:
-    """Be this rank; what goes wrong ends in one line and a status that is not 0."""
+    """Be this rank; a mistake ends in one line and a status that is not 0."""
     try:
         status = run(arguments())
     except (DeepbenchError, Unsupported) as wrong:
-        status = told(str(wrong))
+        status = reported(str(wrong))
     # Threads of torch that outlive its group make an ordinary exit an abort, now and then.
     sys.stdout.flush()
     os._exit(status)
@@ -53,7 +53,7 @@ def lead(ranks: Led, asked: request.Request) -> int:
         for line in report.lines(ranks, asked):
             print(line, flush=True)
     except (DeepbenchError, Unsupported) as wrong:
-        status = told(str(wrong))
+        status = reported(str(wrong))
     ranks.close(status)
     return status
 
@@ -68,8 +68,8 @@ def chosen(name: str | None, started_by: str) -> str:
     return name or possible[0]
 
 
-def told(line: str) -> int:
-    """Print what is wrong and return the status that goes with it."""
+def reported(line: str) -> int:
+    """Print a mistake and return the exit status of a wrong use."""
     say(line)
     return USAGE_ERROR
 
@@ -100,4 +100,4 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the line and the status for bad input."""
-        sys.exit(told(message))
+        sys.exit(reported(message))

@@ -32,5 +32,5 @@ def place(environ: Mapping[str, str] = os.environ) -> tuple[int, int]:
 
 def here(environ: Mapping[str, str] = os.environ) -> int:
     """Return how many of the ranks are on this machine, 1 where the launcher does not say."""
-    told = (environ.get(variable, "") for variable in ON_THIS_MACHINE)
-    return next((int(text) for text in told if text.isdigit()), 1)
+    counts = (environ.get(variable, "") for variable in ON_THIS_MACHINE)
+    return next((int(text) for text in counts if text.isdigit()), 1)

@@ -22,15 +22,15 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.messages import Message
 
 ROLL_SECONDS = 5.0
-"""How long a roll call waits: all learn of trouble at about the same time."""
+"""Seconds that a roll call waits: all ranks notice a fault at about the same time."""
 
 WORD_SECONDS = 2.0
-"""How long the others wait for the word of the one that names who is missing: a launcher ends all
-once one has ended, and what was about to be said is lost."""
+"""Seconds that the others wait for the message of the rank that names the missing ones: a launcher
+ends all ranks once one has ended, and messages not yet printed are lost."""
 
 
 class Watch:
-    """Ends this process, with a word on who is missing, when its transport does not go on."""
+    """Ends this process, with a message that names the missing ranks, when its transport hangs."""
 
     def __init__(self, transport: Transport, timeout: float) -> None:
         self._transport = transport
@@ -39,7 +39,7 @@ class Watch:
 
     @contextmanager
     def over(self, stage: str) -> Iterator[None]:
-        """See that what is done within ends in time and without an error."""
+        """End the process where the block takes too long or fails."""
         late = f"no end of it within {self._timeout:g} s"
         timer = threading.Timer(self._timeout, self._blame, (stage, late))
         timer.daemon = True
@@ -54,7 +54,7 @@ class Watch:
             timer.cancel()
 
     def _blame(self, stage: str, why: str) -> NoReturn:
-        """Call the roll, say the outcome unless a rank before this one does, and end."""
+        """Find the missing ranks, print them unless a lower rank does, and end."""
         with self._calling:
             me, size = self._transport.rank, self._transport.size
             missing = sorted(set(self._roll()) - {me})
@@ -68,7 +68,7 @@ class Watch:
             os._exit(1)
 
     def _roll(self) -> list[int]:
-        """Return who is missing; rank 0, where the roll is kept, when that cannot be reached."""
+        """Return the missing ranks; rank 0, which keeps the list, where it cannot be reached."""
         found: list[list[int]] = []
         calling = threading.Thread(
             target=lambda: found.append(self._transport.missing(ROLL_SECONDS)), daemon=True
@@ -102,14 +102,14 @@ class Led:
         with self._watch.over(STAGES[do]):
             self._transport.broadcast(json.dumps({"do": do, **details}))
             answers = self._transport.gather(_answer(self._member, {"do": do, **details}))
-        told = [json.loads(answer) for answer in answers]
-        for answer in told:
+        heard = [json.loads(answer) for answer in answers]
+        for answer in heard:
             if "error" in answer:
                 raise DeepbenchError(answer["error"])
-        return [answer["answer"] for answer in told]
+        return [answer["answer"] for answer in heard]
 
     def close(self, status: int = 0) -> None:
-        """Send all ranks home with this exit status."""
+        """End all ranks with this exit status."""
         with self._watch.over("ending"):
             self._transport.broadcast(json.dumps({"do": "end", "status": status}))
             self._transport.close()

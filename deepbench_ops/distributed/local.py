@@ -70,7 +70,7 @@ class Seat:
                     self._line.send({"doing": self._doing()})
                 else:
                     self._orders.put(message)
-        shutil.rmtree(self._folder, ignore_errors=True)  # nobody else is left to do it
+        shutil.rmtree(self._folder, ignore_errors=True)  # no other process is left to do it
         os._exit(1)
 
     def _doing(self) -> str:

@@ -17,7 +17,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.garbage import no_collector
 from deepbench_ops.inputs import aligned_empty
 
-# What a rank is doing, for whoever asks why it does not answer.
+# States of a rank, for messages on ranks that do not answer.
 IDLE = "waiting for orders"
 PREPARING = "preparing its vector"
 MEETING = "waiting at the barrier"

@@ -34,8 +34,8 @@ COLUMNS = {
 
 def lines(ranks: Ranks, request: Request) -> Iterator[str]:
     """Time every problem of the request and give the table line by line."""
-    told = {key: value for key, value in ranks.versions.items() if key not in TITLED}
-    versions = "; ".join(f"{key} {value}" for key, value in told.items())
+    named = {key: value for key, value in ranks.versions.items() if key not in TITLED}
+    versions = "; ".join(f"{key} {value}" for key, value in named.items())
     yield f"# all-reduce, sum of {PRECISION}, {ranks.size} ranks over {ranks.name} ({versions})"
     yield written(list(COLUMNS))
     for problem in request.problems:

@@ -36,7 +36,7 @@ class TorchTransport(Transport):
         self.size = size
         self._store = store
         self._demand_device()
-        # Whoever supervises the ranks has the first word, and can say which one is silent.
+        # The ranks' supervisor reports first, since it can name the silent rank.
         limit = timedelta(seconds=2 * timeout + 30)
         dist.init_process_group(
             self.backend, store=store, rank=rank, world_size=size, timeout=limit

@@ -1,7 +1,7 @@
 """The networks of the published tables: what each is, what goes in, how it is trained.
 
 What a table leaves open is decided here, and said in the network's note. Two networks of the same
-name in two tables are one entry where nothing tells them apart.
+name in two tables are one entry where no difference is known.
 """
 
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ def _drawn(fields: Sequence[Field], batch: int, seed: int, first: int) -> list[n
 
 
 def images(size: int, classes: int, **options: object) -> Form:
-    """Return the form of a network that tells what a size x size picture of three colours shows."""
+    """Return the form of a network that classifies pictures of size x size in three colours."""
     return Form(options | {"classes": classes}, (Field((3, size, size)),), (Field((), classes),))
 
 

@@ -1,4 +1,4 @@
-"""The LSTM that tells good film reviews from bad ones: two layers, read in both directions."""
+"""The LSTM that classifies film reviews as good or bad: two layers, read in both directions."""
 
 import torch
 from torch import Tensor, nn

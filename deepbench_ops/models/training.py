@@ -159,7 +159,7 @@ class TrainingStep:
     def restart(self, seed: int = 0) -> None:
         """Put back the first weights, forget what the optimisers remember, seed the dropout.
 
-        What they remember is set to zero where it lies, so that no timed step allocates it. Of a
+        The optimisers' state is set to zero in place, so that no timed step allocates it. Of a
         table with a sparse gradient only the rows are put back that it has changed.
         """
         trained = dict(self.module.named_parameters())

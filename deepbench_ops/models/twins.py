@@ -1,7 +1,7 @@
 """Losses and gradients of small twins' training steps, for frameworks without float64.
 
 Found by torch in float64 and written down by scripts/make_model_tables.py: weights and data are
-the same everywhere, so every framework has to come to the same.
+the same everywhere, so every framework must have the same results.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Kernels are assembled in one place, which adds all that frameworks and families share."""
+"""Assembling kernels: label, work, notes, references and widened outputs."""
 
 import ast
 from pathlib import Path
@@ -122,7 +122,7 @@ def test_a_family_refuses_for_all_frameworks(monkeypatch):
 @pytest.mark.parametrize("family", ONE_PROCESS)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_says_how_it_was_set_up(name, family):
-    """Whatever the framework and family, a record has inputs, layout, padding and route."""
+    """A record has inputs, layout, padding and route, for all frameworks and families."""
     needed(name)
     backend = loaded(name)
     if backend.builder(family) is None:

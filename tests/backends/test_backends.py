@@ -89,7 +89,7 @@ def test_every_kernel_passes_its_check(name, device, precision, a_transposed, b_
 @settings(max_examples=12, deadline=None)
 @given(m=SIZES, n=SIZES, k=SIZES, turned=st.sampled_from(TRANSPOSES), seed=st.integers(0, 99))
 def test_any_shape_is_computed_right(name, device, precision, m, n, k, turned, seed):
-    """Whatever the sizes, one among them being 1 included, C becomes C + op(A)·op(B)."""
+    """C becomes C + op(A)·op(B) for all sizes, 1 included."""
     backend = loaded(name, device)
     problem = Gemm(m=m, n=n, k=k, a_transposed=turned[0], b_transposed=turned[1])
     kernel = built(backend, problem, precision, seed=seed)
@@ -165,7 +165,7 @@ def test_work_and_traffic_are_those_of_the_unpadded_problem(name, device, precis
 
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
 def test_frameworks_get_the_same_operands(precision):
-    """Two frameworks start from the same C and come to the same result within the tolerance."""
+    """Two frameworks start from the same C and have the same result within the tolerance."""
     problem = Gemm(m=33, n=21, k=65, a_transposed=True)
     ours = loaded("numpy").build(problem, precision, seed=5)
     theirs = built(loaded("torch"), problem, precision, seed=5)
@@ -316,7 +316,7 @@ def test_torch_without_a_gpu_says_so():
     ],
 )
 def test_a_missing_operation_is_told_from_a_fault(monkeypatch, error, expected):
-    """What an old release lacks is Unsupported with its words; a fault is passed on."""
+    """An operation that a release lacks is Unsupported with its words; a fault is passed on."""
     backend = loaded("torch")
 
     def fails(*_, **__):
@@ -465,7 +465,7 @@ def test_thread_count_is_what_was_set(name):
     try:
         backend.set_threads(1)
     except Unsupported as settled:
-        assert "start anew" in str(settled)
+        assert "start a new process" in str(settled)
         pytest.skip(str(settled))
     assert 1 == backend.threads()
     backend.set_threads(before)
@@ -520,7 +520,7 @@ def test_unknown_names_are_refused(arguments, message):
 
 
 def test_unknown_precision_operation_and_family_are_refused():
-    """What does not exist raises DeepbenchError, a family without kernels Unsupported."""
+    """An unknown name raises DeepbenchError, a family without kernels Unsupported."""
     backend = NumpyBackend()
     with pytest.raises(DeepbenchError, match="float33"):
         backend.build(Gemm(m=2, n=2, k=2), "float33")

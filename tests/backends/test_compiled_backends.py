@@ -61,7 +61,7 @@ HAS = {
     ("sparse_gemm", "dense_forward", "float32"): NAMES,
     ("sparse_gemm", "conversion", "float32"): ("jax", "tensorflow"),
 }
-"""What each must have, whatever release; all else it may have, right, or refuse with a reason."""
+"""Precisions that each must have in every release; others it may have, right, or refuse."""
 
 
 def kernels():
@@ -129,7 +129,7 @@ def test_some_have_no_channels_last(name):
 @pytest.mark.parametrize("cell", GATES)
 @pytest.mark.parametrize("name", NAMES)
 def test_entries_of_a_recurrence_are_judged_step_by_step(name, cell, operation):
-    """At a size at which nobody computes the whole in float64, a few entries are still judged."""
+    """Of a size that is too large for float64 as a whole, a few entries are still compared."""
     backend = loaded(name)
     problem = Rnn(cell, hidden=96, batch=8, timesteps=40)
     try:
@@ -193,7 +193,7 @@ def test_threads_are_settled_by_the_first_kernel(name):
     count = backend.threads()
     backend.build(GEMMS[0], "float32")
     backend.set_threads(count)
-    with pytest.raises(Unsupported, match="start anew"):
+    with pytest.raises(Unsupported, match="start a new process"):
         backend.set_threads(count + 1)
 
 

@@ -95,8 +95,8 @@ AMX = CPUINFO.exists() and "amx_int8" in CPUINFO.read_text()
 def known_fault(p, precision):
     """Return whether torch 2.13.0, with oneDNN 3.12.0, computes this wrong now and then.
 
-    What an entry of the filters finds that meets nothing but padding, or a window all outside the
-    images in int8, may be whatever was in memory (bfloat16 gave 5e33 where 0 is right); so are
+    The result at an entry of the filters that meets nothing but padding, or in int8 at a window all
+    outside the images, may be whatever was in memory (bfloat16 gave 5e33 where 0 is right); so are
     some narrow int8 images of one channel. With AMX int8 and bfloat16 are wrong where strides
     leave a single output column. The check finds each of them. None is published.
     """
@@ -156,7 +156,7 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, layou
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 99))
 def test_any_shape_is_computed_right(name, device, precision, operation, layout, data, seed):
-    """Whatever the sizes, padding and strides, each pass gives what its definition says."""
+    """Each pass is as defined, for all sizes, padding and strides."""
     backend = loaded(name, device, layout)
     problem = data.draw(shapes(operation))
     assume(name == "numpy" or not known_fault(problem, precision))
@@ -421,7 +421,7 @@ def test_int8_extremes_are_summed_without_saturation(name, device, layout, monke
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_no_published_problem_has_a_known_fault(precision):
-    """What the property test leaves out is in no list, and in no small twin."""
+    """The cases that the property test leaves out are in no list, and in no small twin."""
     problems = load("conv")
     assert [] == [p.id for p in problems if known_fault(p, precision)]
     assert [] == [p.id for p in map(families.small, problems) if known_fault(p, precision)]
@@ -437,7 +437,7 @@ def test_published_int8_sums_stay_exact_in_float32():
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_frameworks_get_the_same_operands(precision, layout):
-    """Two frameworks come to the same result within the tolerance, in either layout."""
+    """Two frameworks have the same result within the tolerance, in either layout."""
     ours = loaded("numpy").build(ODD, precision, seed=5)
     theirs = built(loaded("torch", layout=layout), ODD, precision, seed=5)
     for kernel in (ours, theirs):
@@ -647,7 +647,7 @@ def test_torch_notes_what_computes(operation, capfd):
 
 
 def test_a_primitive_that_cannot_be_told_breaks_nothing(monkeypatch):
-    """Whatever fails while looking, the note says so and the caller goes on."""
+    """A failure while looking is in the note, and the caller goes on."""
     primitive = pytest.importorskip("deepbench_ops.backends.torch_backend.primitive")
 
     def fails():

@@ -1,4 +1,4 @@
-"""What does not fit is refused before it is allocated."""
+"""Kernels that do not fit in memory are refused before they are allocated."""
 
 import tracemalloc
 
@@ -42,7 +42,7 @@ def test_the_system_says_what_is_available(system):
 
 @pytest.mark.parametrize(("limit", "expected"), [("3000\n", 2400.0), ("max\n", float("inf"))])
 def test_a_container_has_what_its_limit_leaves(system, limit, expected):
-    """What is used counts, but for cached files; without a limit nothing is known."""
+    """Used memory counts, cached files do not; without a limit it is unknown."""
     (system / "memory.max").write_text(limit)
     (system / "memory.current").write_text("1000\n")
     (system / "memory.stat").write_text("active_file 7\ninactive_file 400\n")

@@ -154,7 +154,7 @@ def test_cold_caches_are_refused(monkeypatch):
 
 
 def test_other_frameworks_say_that_they_cannot():
-    with pytest.raises(Unsupported, match="numpy does not tell what a training_step consists of"):
+    with pytest.raises(Unsupported, match="numpy cannot list the operations of a training_step"):
         NumpyBackend().build(MMOE, "float32", "training_step_operations")
 
 

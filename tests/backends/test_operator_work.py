@@ -37,7 +37,7 @@ of the states that its layers begin with. Other vectors that are looked up have 
 
 
 def counted(step):
-    """What a step's operations come to; every one that counts is of a kind that is named."""
+    """FLOPs of a step's operations; every one that counts is of a kind that is named."""
     found = operator_trace.operations(step)
     assert {op.kind for op in found if op.flops} <= COUNTED
     assert all(op.flops for op in found if op.kind in COUNTED)
@@ -87,8 +87,8 @@ def test_flops_of_operations_that_have_run_are_those_of_the_model(name, operatio
 @pytest.mark.parametrize("operation", Model.operations)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_twin_that_runs_has_the_flops_of_one_on_paper(name, operation):
-    """Whatever operations the processor has for it. Within 3 %: attention's backward pass makes its
-    scores again, and an LSTM's makes the gradient of words that are given."""
+    """Within 3 %, for all operations that the processor may have for it: attention's backward pass
+    makes its scores again, and an LSTM's makes the gradient of words that are given."""
     built = TorchBackend().build(Model(name=name, batch=BATCH, whole=False), "float32", operation)
     assumed = counted(on_paper(name, operation, NETWORKS[name].small))
     within = 0.03 if name != "lstm" or operation == "forward" else 0.2
@@ -185,5 +185,5 @@ def test_a_tables_gradient_is_what_is_written_of_it(sparse):
     ],
 )
 def test_bytes_are_those_that_are_read_and_those_that_are_written(name, call, numbers):
-    """What is overwritten is not read, and what is repeated lies in memory once."""
+    """An overwritten operand is not read, and a repeated one is in memory once."""
     assert numbers == moved(name, call)

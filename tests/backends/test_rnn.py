@@ -82,7 +82,7 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, cell)
 @settings(max_examples=10, deadline=None)
 @given(problem=SHAPES, seed=st.integers(0, 99))
 def test_any_shape_is_computed_right(name, device, precision, operation, problem, seed):
-    """Whatever the sizes, single units, sequences and steps included, both looks agree."""
+    """Both looks agree for all sizes, single units, sequences and steps included."""
     kernel = built(loaded(name, device), problem, precision, operation, seed=seed)
     assert worst(kernel) <= 1
     assert check.spot_check(kernel).ok
@@ -112,7 +112,7 @@ def test_many_steps_pass_the_spot_check(name, device, precision, operation, cell
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(("name", "device", "precision", "operation"), CASES)
-def test_a_second_run_comes_to_the_same_result(name, device, precision, operation, cell):
+def test_a_second_run_has_the_same_result(name, device, precision, operation, cell):
     """A run leaves its operands as they were, and a reset makes its output unusable."""
     kernel = built(loaded(name, device), Rnn(cell, 33, 4, 7), precision, operation)
     first = kernel.result()
@@ -128,7 +128,7 @@ def test_a_second_run_comes_to_the_same_result(name, device, precision, operatio
 @pytest.mark.parametrize("operation", PUBLISHED)
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 def test_frameworks_agree(precision, operation, cell):
-    """numpy and torch get the same operands and come to the same result within the tolerance."""
+    """numpy and torch get the same operands and have the same result within the tolerance."""
     problem = Rnn(cell, 31, 4, 6)
     ours = built(loaded("numpy"), problem, precision, operation, seed=5)
     theirs = built(loaded("torch"), problem, precision, operation, seed=5)
@@ -473,7 +473,7 @@ def test_wrong_kernels_are_found_out(operation, cell, mistake, monkeypatch):
     [("forward", "states are rounded to tf32"), ("backward", "gradients are rounded to tf32")],
 )
 def test_tf32_may_round_what_it_multiplies(operation, rounding, cell):
-    """What is a mistake in float32 is what tensor cores do in tf32, and passes both looks there."""
+    """A rounding that is a mistake in float32 is right in tf32, and passes both looks there."""
     guise = {"forward": wrong_forward, "backward": wrong_backward}[operation]
     for seed in range(5):
         drawn = rnn.inputs(Rnn(cell, 37, 5, 5), "tf32", seed)
@@ -537,7 +537,7 @@ def test_a_layer_with_other_weights_is_found_out(operation, cell, mistake, monke
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(name, precision, operation, reason):
-    """What a framework lacks raises Unsupported, which says why."""
+    """An operation that a framework lacks raises Unsupported, which says why."""
     with pytest.raises(Unsupported, match=reason):
         loaded(name).build(Rnn("lstm", 8, 2, 3), precision, operation)
 
@@ -559,7 +559,7 @@ def test_a_first_run_finds_every_page_of_its_results_touched(name, operation, ce
 def test_float32_numpy_runs_in_its_buffers(operation, cell):
     """No run allocates anything near the size of the weights, so BLAS got them as they lie.
 
-    What a run does allocate is the buffers of numpy's ufuncs, 32 KiB for each strided operand.
+    A run allocates the buffers of numpy's ufuncs alone, 32 KiB for each strided operand.
     """
     problem = Rnn(cell, 384, 24, 12)
     kernel = loaded("numpy").build(problem, "float32", operation)
@@ -584,7 +584,7 @@ def test_work_traffic_and_notes_are_the_operations_own(operation):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_operands_are_aligned_and_rounded(cell):
-    """Whatever a kernel reads starts at 64 bytes and holds values of the precision only."""
+    """Operands start at multiples of 64 bytes and hold values of the precision only."""
     drawn = rnn.inputs(Rnn(cell, 7, 3, 4), "bfloat16")
     for name in OPERANDS:
         values = getattr(drawn, name)
@@ -630,7 +630,7 @@ def test_gates_are_stored_in_one_order_or_the_other(cell):
 
 
 def test_a_fused_layer_is_made_without_sympy():
-    """Importing it, as torch does for what it makes of nothing, takes longer than all else."""
+    """Importing it, as torch does for empty parameters, takes longer than all else."""
     needed("torch")
     text = """
 import sys

@@ -19,7 +19,7 @@ def shared(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("answer", [0.5, [1e-7, 2e-7], "text"])
 def test_another_process_has_the_answer(shared, answer):
-    """What one object, standing for a process, was told another one reads."""
+    """One object, standing for a process, reads the answers of another one."""
     RunCache("rate").put(("numpy", 3), answer)
     assert RunCache("rate").get(("numpy", 3)) == answer
 
@@ -32,7 +32,7 @@ def test_another_question_or_thing_has_no_answer(shared):
 
 
 def test_a_new_answer_takes_the_place_of_the_old(shared):
-    """The last one counts, and nothing half written is left beside it."""
+    """The last one counts, and no half written file is left."""
     rates = RunCache("rate")
     rates.put("a", 1.0)
     rates.put("a", 2.0)

@@ -78,7 +78,7 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, n):
 def test_any_shape_is_computed_right(
     name, device, precision, m, n, k, sparsity, turned, operation, seed
 ):
-    """Whatever the sizes and however few the values, none included, the outputs are right."""
+    """The outputs are right for all sizes and numbers of values, none included."""
     backend = loaded(name, device)
     problem = SparseGemm(m, n, k, *turned, sparsity)
     try:
@@ -104,7 +104,7 @@ def test_single_rows_and_columns_are_computed_right(name, device, precision, ope
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
 def test_a_second_run_gives_the_same_and_a_reset_takes_it_away(name, device, precision, operation):
-    """C is written anew in every run, and after a reset nothing of it is left to pass a check."""
+    """C is written again in every run, and after a reset nothing of it is left to pass a check."""
     kernel = ran(
         loaded(name, device).build(SparseGemm(23, 9, 31, sparsity=0.9), precision, operation)
     )
@@ -130,7 +130,7 @@ def test_work_and_traffic_are_those_of_the_operation(name, device, precision, op
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_frameworks_get_the_same_operands(operation):
-    """Two frameworks come to the same output within the tolerance, the same CSR exactly."""
+    """Two frameworks have the same output within the tolerance, the same CSR exactly."""
     problem = SparseGemm(33, 21, 65, sparsity=0.9)
     ours, theirs = (
         ran(loaded(name).build(problem, "float32", operation, seed=5))
@@ -299,12 +299,12 @@ def test_scipy_still_overflows_in_int8():
 def test_numpy_without_scipy_says_so(monkeypatch):
     """Where scipy is missing the sparse kernels are skipped, and nothing else fails."""
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(Unsupported, match="scipy is not installed beside numpy"):
+    with pytest.raises(Unsupported, match="scipy is not installed, and numpy"):
         NumpyBackend().build(SparseGemm(8, 8, 8, sparsity=0.5), "float32")
 
 
 def test_scipy_is_named_and_left_alone_until_needed():
-    """versions() tells scipy's release without importing it."""
+    """versions() has scipy's release without importing it."""
     code = (
         "import sys; from deepbench_ops import backends;"
         "print(backends.load('numpy').versions()['scipy'], 'scipy' in sys.modules)"
@@ -429,7 +429,7 @@ def test_inputs_are_the_same_for_ever(precision, expected):
 
 @given(m=SIZES, k=SIZES, sparsity=st.floats(0, 1), turned=st.booleans(), seed=st.integers(0, 9))
 def test_a_has_exactly_the_published_number_of_values(m, k, sparsity, turned, seed):
-    """Whatever the sparsity, as many values are stored, in ascending and distinct positions."""
+    """As many values as the sparsity says are stored, in ascending and distinct positions."""
     problem = SparseGemm(m, 1, k, turned, sparsity=round(sparsity, 3))
     a = inputs(problem, "float32", seed).a
     assert ((k, m) if turned else (m, k)) == a.shape

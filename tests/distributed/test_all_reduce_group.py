@@ -66,7 +66,7 @@ def group(name, size, **more):
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_every_rank_ends_with_the_sum(name, size):
-    """Whatever the number of ranks, each holds the exact sum, and says how long it took."""
+    """Each of any number of ranks holds the exact sum, and says how long it took."""
     with group(name, size) as ranks:
         kernel = operation.prepare(SMALL, ranks)
         assert size == len(set(ranks.pids.values()))
@@ -235,7 +235,7 @@ def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
 
 
 def test_a_rank_that_hangs_in_its_own_code_is_named(fault):
-    """A rank that is alive but never gets to the sum is told from those that wait for it."""
+    """The message names a rank that is alive but hangs, not those that wait for it."""
     fault(
         "import time\n"
         "prepare = Member.prepare\n"
@@ -271,7 +271,7 @@ def test_a_rank_that_never_joins_is_named(fault):
 
 
 def test_a_rank_that_crashes_is_named_with_its_last_words(fault):
-    """What a rank wrote before it ended is part of the message, with its exit status."""
+    """The last line of a rank that has ended is part of the message, with its exit status."""
     fault(
         "import os, sys\n"
         "def crash(self, **details):\n"
@@ -506,13 +506,13 @@ def test_where_torch_is_imported_the_ranks_are_forks_that_import_nothing():
 
 
 def test_of_forks_the_one_that_dies_is_named():
-    """How it ended is told as of ranks that are a program's, and the rest end too."""
+    """The message says how it ended, as for ranks that are a program's, and the rest end too."""
     found = fork_of("    os.kill(ranks.pids[1], 9)\n    ranks.ask('run')\n")
     assert "rank 1 of 3 was killed by SIGKILL while summing" in found.stderr
 
 
 def test_forks_end_with_the_one_who_asked():
-    """Even when that is killed and can tell them nothing."""
+    """Even when that is killed and can send them nothing."""
     found = fork_of("    os.kill(os.getpid(), 9)\n")
     assert -signal.SIGKILL % 256 == found.returncode % 256
 

@@ -33,7 +33,7 @@ def mark(monkeypatch):
     """Marks all processes that a test starts; none of them may outlive it."""
     unique = uuid.uuid4().hex
     monkeypatch.setenv(MARK, unique)
-    # mpirun refuses root, and more ranks than cores, unless it is told; so do users who are root.
+    # mpirun refuses root, and more ranks than cores, unless asked to allow them.
     for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe"):
         monkeypatch.setenv(f"OMPI_{name}", "1")
     yield unique
@@ -56,7 +56,7 @@ def needed(launcher):
 
 
 def command(launcher, ranks, program):
-    """What a user types to start so many ranks on one machine."""
+    """The command that starts so many ranks on one machine."""
     needed(launcher)
     if launcher == "torchrun":
         return [*TORCHRUN, "--standalone", "--nproc-per-node", str(ranks), "-m", *program]
@@ -212,7 +212,7 @@ PAIR = {**ALONE, "WORLD_SIZE": "2"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ", "told"),
+    ("arguments", "environ", "message"),
     [
         ([], {}, "no launcher here"),
         ([], ALONE, "1 rank alone"),
@@ -224,12 +224,12 @@ PAIR = {**ALONE, "WORLD_SIZE": "2"}
         (["--nonsense"], PAIR, "unrecognized arguments: --nonsense"),
     ],
 )
-def test_bad_input_is_one_line(arguments, environ, told):
-    """What cannot be asked for ends in one line and a status that is not 0."""
+def test_bad_input_is_one_line(arguments, environ, message):
+    """An impossible request ends in one line and a status that is not 0."""
     status, said = single(*arguments, **environ)
     assert 2 == status
     assert 1 == len(said.splitlines())
-    assert said.startswith(f"deepbench: error: {told}")
+    assert said.startswith(f"deepbench: error: {message}")
 
 
 def test_a_port_in_use_is_one_line():

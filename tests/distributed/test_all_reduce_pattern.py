@@ -1,4 +1,4 @@
-"""What ranks put in: exact sums in any order, predictable, and every slip visible."""
+"""Operands of ranks: exact sums in any order, predictable, and every mistake visible."""
 
 import numpy as np
 import pytest
@@ -101,7 +101,7 @@ def test_a_missing_rank_is_found():
 
 
 def test_the_sum_of_all_blocks_is_drawn_once(monkeypatch):
-    """Ranks forked by one process find what all put in there; none draws it anew."""
+    """Ranks forked by one process share the operands of all; none draws them again."""
     first = Pattern(ELEMENTS, 16, seed=5)
     monkeypatch.setattr(drawn, "random_bits", None)
     again = Pattern(PERIOD, 16, seed=5)

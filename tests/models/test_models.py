@@ -44,7 +44,7 @@ PAPERS = [
 """Parameters, and multiply-adds of a forward pass."""
 
 ROUTES = {"compiled": "torch.compile in one graph", "onnxruntime": "exported (dynamo), onnxruntime"}
-"""By what runs a network other than eagerly, how its route is told."""
+"""Beginning of the route note by execution other than eager."""
 
 
 def run_by(execution):
@@ -306,7 +306,7 @@ def test_a_precision_that_an_execution_does_not_have_is_refused(precision, execu
 @pytest.mark.parametrize("name", ["resnet34", "dssm"])
 def test_int8_is_near_float64_and_not_float32(name, execution):
     """A network of convolutions and one of products alone, cut down: the judge finds it right, and
-    it is off by more than float32 ever is, which its record tells."""
+    it is off by more than float32 ever is, which is in its record."""
     pytest.importorskip("torchao" if execution == "compiled" else "onnxruntime")
     kernel = run_by(execution).build(Model(name=name, batch=2, whole=False), "int8")
     kernel.run()
@@ -332,7 +332,7 @@ def test_a_compiled_or_exported_twin_computes_what_float64_does(name, execution)
 
 
 def test_a_later_size_is_compiled_for_itself_and_for_the_threads_that_run_it():
-    """Not with sizes left open, as torch would after another one, nor anew when the clock runs."""
+    """Not with sizes left open, as torch would after another one, nor again when the clock runs."""
     backend, twin = run_by("compiled"), families.small(Model(name="mmoe", batch=4))
     backend.set_threads(2)
     backend.build(replace(twin, batch=3), "float32").run()

@@ -1,4 +1,4 @@
-"""Our networks beside those of transformers and MONAI, with the same weights: the same scores."""
+"""Our networks and those of transformers and MONAI: the same scores from the same weights."""
 
 import re
 

@@ -72,7 +72,7 @@ def test_a_call_is_over_when_it_is_waited_for_the_first_one_too():
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_steps_learn_and_a_reset_forgets(backend, name):
-    """What the optimiser remembers, too: the second step depends on it, and the third more."""
+    """The optimiser's state, too: the second step depends on it, and the third more."""
     kernel = backend.build(twin(name), "float32", "training_step")
     losses: list[list[float]] = [[], []]
     for goes in losses:
@@ -109,7 +109,7 @@ def test_the_optimiser_does_what_torchs_does(name):
     trained = [p for p in module.parameters() if p.requires_grad]
     for mine, other in zip(ours.trained, trained, strict=True):
         if "key.bias" in mine.name:
-            continue  # its gradient is zero but for rounding, of which AdamW makes whole steps
+            continue  # its gradient is zero but for rounding, which AdamW turns into whole steps
         off = np.abs(mine.asnumpy() - other.detach().numpy())
         assert np.quantile(off, 0.9) < 1e-5, mine.name
 

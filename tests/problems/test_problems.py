@@ -108,7 +108,7 @@ def test_ids_read_as_the_contract_says():
 
 
 def test_published_slips_join_on_what_was_run():
-    """A misprinted id finds the problem that ran, whose note tells both sizes."""
+    """A misprinted id finds the problem that ran, whose note has both sizes."""
     for family, printed, ran in [
         ("all_reduce", "n16777216", "n16777217"),
         ("sparse_gemm", "m7680_n2_k2560_NN_sparsity0.95", "m7860_n2_k2560_NN_sparsity0.95"),
@@ -146,7 +146,7 @@ def test_every_problem_says_where_it_is_from():
 def test_tables_are_made_from_the_published_files(tmp_path):
     """Making the tables again from the published files gives the ones in the project."""
     if not FACTS.is_dir():
-        pytest.skip("the published DeepBench files are not beside the project")
+        pytest.skip("the published DeepBench files are not next to the project")
     pytest.importorskip("openpyxl", reason="openpyxl (the `tables` extra) reads the workbooks")
     script = table_script()
     script.make(FACTS, tmp_path)

@@ -74,14 +74,14 @@ class Bounded:
         squared = self * self
         return self._stored(1 - squared.value, squared.error)
 
-    def product(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
+    def product(self, weights: np.ndarray, added: np.ndarray) -> "Bounded":
         """Rows by exact `weights`, as in a kernel that adds the sum to another operand or stores
         it."""
         value, squares = self.value @ weights, weights**2
         carried = self.multiplied**2 @ squares
-        return self._summed(value, self.value**2 @ squares, carried, len(weights), beside)
+        return self._summed(value, self.value**2 @ squares, carried, len(weights), added)
 
-    def dot(self, weights: np.ndarray, beside: np.ndarray) -> "Bounded":
+    def dot(self, weights: np.ndarray, added: np.ndarray) -> "Bounded":
         """As `product`, of each row with the vectors of its own that `weights` holds for it.
 
         Rows are (entries, terms), weights (entries, vectors, terms).
@@ -94,7 +94,7 @@ class Bounded:
                 (self.multiplied**2, weights**2),
             )
         )
-        return self._summed(value, squares, errors, weights.shape[-1], beside)
+        return self._summed(value, squares, errors, weights.shape[-1], added)
 
     @property
     def multiplied(self) -> np.ndarray:
@@ -109,9 +109,9 @@ class Bounded:
         squares: np.ndarray,
         error_squares: np.ndarray,
         terms: int,
-        beside: np.ndarray,
+        added: np.ndarray,
     ) -> "Bounded":
-        wander = np.abs(beside) + np.sqrt(squares)
+        wander = np.abs(added) + np.sqrt(squares)
         own = allowed(self.precision, terms, wander, np.abs(value))
         return Bounded(value, own + np.sqrt(error_squares), self.precision)
 

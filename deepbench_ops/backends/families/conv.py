@@ -17,7 +17,7 @@ from deepbench_ops.inputs import aligned_empty, floats, int8
 from deepbench_ops.problems.conv import Conv
 
 SMALL = {"w": 41, "h": 17, "c": 19, "n": 3, "k": 21}
-"""Wide enough for the widest filter, 20; round in no way a library could be fond of."""
+"""Wide enough for the widest filter, 20; odd sizes, multiples of no vector or tile of a library."""
 
 PROBE = {"w": 64, "h": 32, "c": 32, "n": 2, "k": 32}
 

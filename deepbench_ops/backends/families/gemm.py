@@ -10,7 +10,7 @@ from deepbench_ops.inputs import INT32_INITIAL, floats, int8, int32
 from deepbench_ops.problems.gemm import Gemm
 
 SMALL = {"m": 61, "n": 53, "k": 131}
-"""Round in no way a library could be fond of."""
+"""Odd sizes, multiples of no vector or tile of a library."""
 
 PROBE = {"m": 192, "n": 192, "k": 192}
 

@@ -64,8 +64,8 @@ def gradient(
 ) -> tuple[Gates, Gates, Bounded | None, Bounded]:
     """Return the gradients of x, of p, of the hidden state by the way past p (or None), and of c.
 
-    `dh` is the whole gradient of the step's hidden state, `dc` what comes to the LSTM's new cell
-    state from the step after.
+    `dh` is the whole gradient of the step's hidden state, `dc` the gradient of the LSTM's new
+    cell state from the step after.
     """
     gates = kept.gates
     if cell == "vanilla":

@@ -98,8 +98,8 @@ class FusedBackward:
             of_inputs.append(joined(dx, order))
             of_states.append(joined(dp, order))
             if t:
-                beside = upstream[t - 1] if passed is None else upstream[t - 1] + passed
-                dh = beside + of_states[-1].product(weights, beside.value)
+                added = upstream[t - 1] if passed is None else upstream[t - 1] + passed
+                dh = added + of_states[-1].product(weights, added.value)
         one = exact(np.ones((*drawn.sequence.shape[:2], 1)), precision)
         states = [exact(drawn.first_hidden, precision), *(hidden for hidden, _ in past[:-1])]
         dx_all, dp_all = stacked(of_inputs[::-1]), stacked(of_states[::-1])

@@ -11,7 +11,8 @@ from deepbench_ops.inputs import aligned_empty, floats, int8, random_bits
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
 SMALL = {"m": 61, "n": 53, "k": 131}
-"""Round in no way a library could be fond of; some six values in a row at sparsity 0.95."""
+"""Odd sizes, multiples of no vector or tile of a library; about six values in a row at sparsity
+0.95."""
 
 PROBE = {"m": 768, "n": 192, "k": 768}
 

@@ -104,7 +104,7 @@ class JaxDevice(Backend):
         jax.block_until_ready(output)
 
     def precision_of_products(self, precision: str) -> Any:
-        """Return what tells products to keep to the precision, where hardware offers less."""
+        """Return jax's setting that keeps products to the precision, where hardware offers less."""
         return jax.lax.Precision.DEFAULT if precision == "tf32" else jax.lax.Precision.HIGHEST
 
     def lacks(self, error: Exception) -> bool:
@@ -131,7 +131,8 @@ class JaxDevice(Backend):
         """Settle the size of the pool that is made with the first operation; no other later."""
         if _pool and _pool[0] != count:
             raise Unsupported(
-                f"jax has made its pool of {_pool[0]} threads and keeps it: for {count} start anew"
+                f"jax has made its pool of {_pool[0]} threads and keeps it: for {count} start"
+                " a new process"
             )
         os.environ[THREADS_VARIABLE] = str(count)
 

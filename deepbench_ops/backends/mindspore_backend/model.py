@@ -1,7 +1,7 @@
 """Training steps of a paper's networks in MindSpore.
 
-The truth of a small twin is what torch came to in float64 (`models.twins`); that of the network
-itself the loss of a forward pass alone.
+The truth of a small twin is torch's loss and gradients in float64 (`models.twins`); that of the
+network itself is the loss of a forward pass alone.
 """
 
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ from deepbench_ops.problems.conv import Conv
 WORK = np.dtype(np.float32)
 """Type of the factors of products, for every precision."""
 
-# What they are added up in, and what is handed out.
+# By precision: the type of sums, and the type of the output.
 TYPES: dict[str, tuple[np.dtype, np.dtype]] = {
     "float32": (WORK, WORK),
     "float16": (WORK, np.dtype(np.float16)),

@@ -137,8 +137,8 @@ class Columns:
 class Phases:
     """Some padded images, pixels apart by their place modulo the stride.
 
-    What one entry of a filter sees is then a rectangle without gaps, to which numpy adds without
-    a copy of its own and in whole rows.
+    The pixels under one entry of a filter are then a rectangle without gaps, to which numpy adds
+    without a copy of its own and in whole rows.
     """
 
     def __init__(

@@ -39,8 +39,8 @@ def build(
 ) -> Kernel:
     """Prepare one of the three operations in float32.
 
-    What scipy cannot multiply is refused for all three: the other two are there to be compared
-    with the product.
+    Where scipy cannot multiply, all three are refused: the other two exist to be compared with the
+    product.
     """
     refuse_lacking(precision)
     if precision in LACKING:
@@ -59,7 +59,7 @@ def _scipy_sparse() -> Any:
         if missing.name != "scipy":
             raise
         raise Unsupported(
-            "scipy is not installed beside numpy, which has no sparse matrices of its own"
+            "scipy is not installed, and numpy has no sparse matrices of its own: install scipy"
         ) from None
     return sparse
 

@@ -49,7 +49,7 @@ class TensorFlowDevice(CpuBackend):
             if made != count:
                 raise Unsupported(
                     f"tensorflow has made its pool of {made} threads and keeps it: for {count}"
-                    " start anew"
+                    " start a new process"
                 ) from None
         return "/CPU:0"
 

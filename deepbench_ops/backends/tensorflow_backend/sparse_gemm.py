@@ -49,12 +49,12 @@ def _product(
         sparse = tf.SparseTensor(positions, values, a.shape)
         return tf.sparse.sparse_dense_matmul(sparse, b, adjoint_a=problem.a_transposed)
 
-    beside = layout_of_b(problem, "row-major").replace("vectors", "matrices of one column")
+    dense = layout_of_b(problem, "row-major").replace("vectors", "matrices of one column")
     return Function(
         compile=backend.compiled(product, (positions, values, b)),
         read=lambda output: output.numpy(),
         notes={
-            "layout": f"{ROWS}; {beside}",
+            "layout": f"{ROWS}; {dense}",
             "route": "tf.function of tf.sparse.sparse_dense_matmul",
         },
     )

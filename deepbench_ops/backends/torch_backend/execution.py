@@ -123,7 +123,9 @@ def _exported(
     options.intra_op_num_threads, options.inter_op_num_threads = threads, ONNX_INTER_OP
     options.log_severity_level = 3
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "network.onnx"  # weights beside it: a model holds 2 GB at most
+        path = (
+            Path(folder) / "network.onnx"
+        )  # its weights in a second file: a model holds 2 GB at most
         with torch.no_grad():
             program = torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False)
         assert program is not None
@@ -147,8 +149,8 @@ def _exported(
 def _demand_room(network: Path, sessions: int) -> None:
     """Raise Unsupported where the weights of all sessions but one do not fit in memory: the first
     one's are counted before anything is made."""
-    beside = network.with_name(f"{network.name}.data")
-    size = sum(file.stat().st_size for file in (network, beside) if file.exists())
+    weights = network.with_name(f"{network.name}.data")
+    size = sum(file.stat().st_size for file in (network, weights) if file.exists())
     if (sessions - 1) * size > available():
         raise Unsupported(
             f"{sessions} sessions of ONNX Runtime, of {size:.3g} bytes of weights each, do not fit"

@@ -74,7 +74,7 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
         return crew.mean(number)
 
     def drift() -> dict[str, str]:
-        return {"drift": f"{serving.off()[1]:.2g} of the typical output, beside float64"}
+        return {"drift": f"{serving.off()[1]:.2g} of the typical output, from float64"}
 
     reset()
     prepared = Prepared(

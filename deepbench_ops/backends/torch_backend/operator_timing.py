@@ -75,11 +75,11 @@ def _notes(found: Sequence[Operation], alone: Sequence[Operation]) -> dict[str, 
     missing = [operation for operation in found if operation.key not in repeated]
     names = ", ".join(dict.fromkeys(operation.name for operation in missing))
     return {
-        "operations": _told(found),
-        "not repeated alone": f"{_told(missing)}: {names}" if missing else "none",
+        "operations": _counted(found),
+        "not repeated alone": f"{_counted(missing)}: {names}" if missing else "none",
     }
 
 
-def _told(operations: Sequence[Operation]) -> str:
+def _counted(operations: Sequence[Operation]) -> str:
     calls = sum(operation.calls for operation in operations)
     return f"{len(operations)}, called {calls} times"

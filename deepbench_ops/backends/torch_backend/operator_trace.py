@@ -30,11 +30,11 @@ KINDS = {
 class Operation:
     """One operation with operands of these shapes, however often a step calls it.
 
-    flops: floating-point operations of a call, 0 where none are counted; bytes: what a call reads
-    and writes at least; see `work` for both. key: what tells it from others. places: which of the
-    step's calls of this name they are. again: returns what does it once more, each time with new
-    copies of the operands that it changes. An undeclared change, of a normalisation's running
-    statistics, is the step's own.
+    flops: floating-point operations of a call, 0 where none are counted; bytes: the fewest that a
+    call reads and writes; see `work` for both. key: its identity among the step's operations.
+    places: positions of its calls among the step's calls of this name. again: returns a function
+    that repeats it, each time with new copies of the operands that it changes. An undeclared
+    change, of a normalisation's running statistics, is the step's own.
     """
 
     key: object
@@ -86,7 +86,7 @@ class _Watcher(TorchDispatchMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> object:
         kwargs = kwargs or {}
-        if func.namespace == "profiler":  # an optimiser's marks for whoever watches it
+        if func.namespace == "profiler":  # an optimiser's marks for a profiler
             return func(*args, **kwargs)
         with self:  # in inference, what is made of other operations arrives whole
             parts = func.decompose(*args, **kwargs)
@@ -96,7 +96,7 @@ class _Watcher(TorchDispatchMode):
 
     @abstractmethod
     def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
-        """Do a call; `key` tells its operation from others."""
+        """Do a call; `key` is the identity of its operation."""
 
 
 class _Recorder(_Watcher):
@@ -176,9 +176,9 @@ def _cloned(value: object) -> object:
 
 
 def _described(value: object) -> object:
-    """Return what tells an operand from others: a tensor's type and how it lies, else itself.
+    """Return the identity of an operand: a tensor's shape, strides and type, else itself.
 
-    Of a real number nothing does: an optimiser's are others at every step, and take as long.
+    All real numbers are alike: an optimiser's differ at every step, and take as long.
     """
     if isinstance(value, Tensor):
         lies = value.stride() if value.layout is torch.strided else value.layout

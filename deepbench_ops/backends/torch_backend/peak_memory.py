@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten
 def most(call: Callable[[], object]) -> int:
     """Return the most bytes that live at once of what `call` makes, its result included.
 
-    What was there before does not count, nor what an operation takes for itself while it runs.
+    Earlier tensors do not count, nor does memory that an operation takes for itself while it runs.
     """
     with _Counting() as counting:
         made = call()

@@ -161,7 +161,7 @@ def gru_backward(
 ) -> None:
     """As above for the GRU: gates and dg are (T, N, 3H), product (T, N, H), dgs_each (N, 3, H)."""
     steps = len(dy)
-    dh, beside = torch.empty_like(dy[0]), torch.empty_like(dy[0])
+    dh, arriving = torch.empty_like(dy[0]), torch.empty_like(dy[0])
     shared = dh.unsqueeze(1)
     scratch = torch.empty_like(product[:block])
     end = steps
@@ -182,8 +182,8 @@ def gru_backward(
             if t == steps - 1:
                 dh.copy_(dy[t])
             else:
-                torch.addcmul(dy[t], dh, z[t + 1], out=beside)
-                torch.addmm(beside, dgs[t + 1], turned, out=dh)
+                torch.addcmul(dy[t], dh, z[t + 1], out=arriving)
+                torch.addmm(arriving, dgs[t + 1], turned, out=dh)
             dgs_each[t].mul_(shared)
         end = start
     torch.mm(h[:steps].flatten(0, 1).t(), dg.flatten(0, 1), out=dr)

@@ -40,8 +40,8 @@ def build(
 ) -> Kernel:
     """Prepare one of the three operations in float32 or a 16-bit precision.
 
-    What torch cannot multiply is refused for all three: the other two are there to be compared
-    with the product.
+    Where torch cannot multiply, all three are refused: the other two exist to be compared with the
+    product.
     """
     if precision in LACKING:
         raise Unsupported(LACKING[precision])

@@ -15,9 +15,9 @@ FLAG = re.compile(r"\bavx(512)?_vnni\b")
 
 @cache
 def adds_in_32_bits() -> bool:
-    """Return whether it adds 8-bit products up without loss, as far as it tells."""
+    """Return whether the processor adds 8-bit products up without loss; True if unknown."""
     try:
-        told = Path("/proc/cpuinfo").read_text("utf-8")
+        flags = Path("/proc/cpuinfo").read_text("utf-8")
     except OSError:
         return True
-    return platform.machine() not in ("x86_64", "AMD64") or bool(FLAG.search(told))
+    return platform.machine() not in ("x86_64", "AMD64") or bool(FLAG.search(flags))

@@ -41,7 +41,7 @@ def run(request: Request) -> Steps:
     true_precision(request.precision, request.device)
     step = _step(request, rank, ranks)
     losses = [step.step().float().reshape(1) for _ in range(WARM_UP_STEPS)]
-    one = _timed(step, request.device)  # the slowest rank's: all of them come to the same count
+    one = _timed(step, request.device)  # the slowest rank's, so that all ranks take the same count
     count = max(FEWEST_STEPS, min(MOST_STEPS, int(request.seconds / one)))
     seconds = [_timed(step, request.device) for _ in range(count)]
     _demand_alike(step.module)
