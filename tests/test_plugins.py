@@ -36,6 +36,15 @@ variables = {"DEEPBENCH_FRAMEWORK": "toy", "DEEPBENCH_DEVICE": "toy0"}
 print(json.dumps(single.measured(task, variables)))
 """
 
+READINGS = """
+import json
+from types import SimpleNamespace
+from deepbench_ops.asv_adapter.run_command import without_readings
+devices = {"env_nobuild": {"DEEPBENCH_DEVICE": ["cpu", "cuda", "toy0"]}}
+conf = SimpleNamespace(matrix=devices, results_dir="no-such-folder")
+print(json.dumps(without_readings(conf, "here")))
+"""
+
 
 @pytest.fixture
 def installed(tmp_path):
@@ -105,6 +114,13 @@ def test_times_on_its_device_are_compared_with_its_yardstick(installed):
     assert record["yardstick"]
     text = record["fingerprint"]["yardstick_toy0"]
     assert text.startswith("1; product of matrices of 128 x 128, numpy ")
+
+
+def test_a_run_names_a_device_whose_yardstick_was_never_read(installed):
+    """The processor's is read when a run begins, and cuda has none."""
+    (line,) = json.loads(run(installed, "-c", READINGS).stdout)
+
+    assert line.startswith("toy0 has no nominal reading of its yardstick: times are stored as")
 
 
 def test_backends_lists_its_framework_and_family(installed):

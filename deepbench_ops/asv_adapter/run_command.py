@@ -20,10 +20,12 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import asv_commands, ongoing_run, repo, run_forecast
+from deepbench_ops.asv_adapter import asv_commands, machine_entry, ongoing_run, repo, run_forecast
 from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import settings
+from deepbench_ops.machine import profile
+from deepbench_ops.measure import device_workloads, settings, threads, yardstick
 from deepbench_ops.storage import locks
 
 SPOOLS = Path(".asv", "spool")
@@ -47,6 +49,8 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         if notice := settings.notice(settings.foreign()):
             log.warning(notice)
         asv_commands.demand_same_machine(conf, kwargs.get("machine"))
+        for line in without_readings(conf, kwargs.get("machine")):
+            log.warning(line)
         ongoing = ongoing_run.current()
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
@@ -65,6 +69,23 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         return status
 
     return wrapped
+
+
+def without_readings(conf: Config, machine: str | None) -> list[str]:
+    """Return a line for each device of the configuration whose declared yardstick has no nominal
+    reading on the machine, this one where none is named."""
+    asked = (conf.matrix or {}).get("env_nobuild", {}).get(DEVICE.variable) or []
+    devices = [asked] if isinstance(asked, str) else asked
+    known = profile.read(Path(conf.results_dir), machine or machine_entry.default_name())
+    read = known.nominal(threads.wanted(), yardstick.VERSION) if known is not None else {}
+    return [
+        f"{device} has no nominal reading of its yardstick: times are stored as measured, not"
+        " calibrated; deepbench machine --yes takes one"
+        for device in devices
+        if device
+        and device_workloads.declared(device)
+        and not {*yardstick.kinds(device)} <= {*read}
+    ]
 
 
 def _framework(conf: Config) -> Callable[[str], str]:
