@@ -51,6 +51,7 @@ REASONS = {
     ("measure/blas_cost.py", "numpy"): OPENBLAS,
     ("measure/fingerprint.py", "model"): "a line of /proc/cpuinfo",
     ("pages/machine_cache.py", "numpy"): "the library whose version decides what is computed",
+    ("pages/model_data.py", "mindspore"): "the published table of that name",
     ("pages/model_data.py", "model"): WORD,
     ("releases/install.py", "torch"): "its CUDA builds ask for what only a GPU needs",
     ("storage/model_runs.py", "model"): WORD,
