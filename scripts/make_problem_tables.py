@@ -318,7 +318,7 @@ def read_sheets(path: Path) -> Iterator[tuple[Problem, str, set[str]]]:
     from openpyxl import load_workbook
 
     with warnings.catch_warnings():
-        # Drawings and the like, which openpyxl cannot keep and nobody here wants.
+        # Drawings and the like, which openpyxl cannot keep and no reader here needs.
         warnings.simplefilter("ignore", UserWarning)
         book = load_workbook(path, data_only=True)
     for sheet in book.worksheets:

@@ -117,7 +117,7 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
     dated = [Dated(day_of(filed[path]), *taken_apart(filed[path])) for path in paths]
     peaks = _peaks(folder) if paths else {}
     strays = [_out_of_step(one) for one in dated]
-    # Of a time beside another's row no later one says anything, nor it of those before.
+    # A time in another kernel's row is compared with no other day's.
     sound = [_without(one, keys) for one, keys in zip(dated, strays, strict=True)]
     return {
         path.name: slips | stray | impossible(one.values, peaks)

@@ -22,8 +22,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.install import Installation, InstallError, project_root
 from deepbench_ops.releases.table import Release
 
-# asv makes the Python version part of every graph's identity, so an upgrade would start all
-# lines anew. The fingerprint of each result holds the true version.
+# asv makes the Python version part of every graph's identity, so an upgrade would start every
+# line again. The fingerprint of each result holds the true version.
 PYTHON = "3"
 
 

@@ -11,7 +11,7 @@ from deepbench_ops.asv_adapter.machine_entry import LONGEST_NAME
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
 
-# DATE__KIND__DeepBench_MACHINE__REVISION.xlsx, of which DeepBench's own files have the third part.
+# DATE__KIND__DeepBench_MACHINE__REVISION.xlsx; DeepBench's own files have the third part.
 NAMED = re.compile(
     r"(?:(?P<date>\d{4}-\d\d-\d\d)__)?(?:[a-z_]+?__)?DeepBench_(?P<machine>.+?)"
     r"(?:_Trg_.*)?(?:__[0-9a-f]{6})?",

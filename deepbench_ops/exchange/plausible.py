@@ -142,7 +142,7 @@ def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
     if not middle / NOT_ITS_OWN <= seconds <= middle * NOT_ITS_OWN:
         raise DeepbenchError(
             f"{seconds:g} s is not {middle:g} s, the median of its raw seconds over their"
-            " yardstick's readings times its nominal one: pack them anew from what was measured"
+            " yardstick's readings times its nominal one: pack the measured times again"
         )
     for record in records:
         taken = record["number"] * sum(record["seconds"])

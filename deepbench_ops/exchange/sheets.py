@@ -95,7 +95,7 @@ def read(path: Path) -> tuple[Sheet, ...]:
     _refuse_other_files(path)
     found = []
     with warnings.catch_warnings(), path.open("rb") as stream:
-        # Drawings and the like, which openpyxl cannot keep and nobody here wants.
+        # Drawings and the like, which openpyxl cannot keep and no reader here needs.
         warnings.simplefilter("ignore", UserWarning)
         try:
             book = load_workbook(stream, read_only=True, data_only=True)

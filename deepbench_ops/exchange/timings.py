@@ -215,7 +215,7 @@ def _read_row(
     times = {name: _at(cells, column) for name, column in columns.times.items()}
     lacking = sorted(name for name, size in given.items() if _empty(size))
     if lacking and all(_empty(time) for time in times.values()):
-        return  # no kernel, but something written beside the table
+        return  # no kernel, but text next to the table
     for operation, time in times.items():
         place = sheet.place(row, columns.times[operation])
         if _absent(time):
