@@ -120,7 +120,7 @@ def store(results, framework, version, day, device, level, random):
         for number in range(2)
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    measurements.beside(path).write_text(text, "utf-8")
+    measurements.file_of(path).write_text(text, "utf-8")
 
 
 def record(problem, release, device, day, number, seconds):
