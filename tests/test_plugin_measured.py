@@ -67,7 +67,7 @@ def stock(folder):
     """Fill a folder with all that pip is asked for."""
     wheelhouse.stock(folder)
     for name in ("numpy", yardstick.WHEEL):
-        wheelhouse.repack(folder, name, compiled=True)
+        wheelhouse.repack_whole(folder, name)
     for version in plugin_site.TIMES:
         plugin_site.library(folder, version)
 

@@ -18,16 +18,13 @@ def build(folder: Path, name: str, version: str, source: str, *requires: str) ->
     return _write(folder, module, version, {f"{module}.py": source.encode()}, metadata)
 
 
-def repack(folder: Path, name: str, compiled: bool = False) -> Path:
-    """Write a wheel of a distribution that is installed here, with its libraries if `compiled`."""
+def repack(folder: Path, name: str) -> Path:
+    """Write a wheel of a pure-Python distribution that is installed here."""
     found = importlib.metadata.distribution(name)
     files = {
         str(path): Path(found.locate_file(path)).read_bytes()
         for path in found.files or []
-        if (path.suffix == ".py" or compiled)
-        and path.suffix != ".pyc"
-        and not {"..", "tests"} & {*path.parts}
-        and not path.parts[0].endswith(".dist-info")
+        if path.suffix == ".py" and ".." not in path.parts
     }
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {found.version}\n"
     return _write(folder, name.replace("-", "_"), found.version, files, metadata)
