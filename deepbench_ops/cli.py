@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-from deepbench_ops import __version__, left_out
+from deepbench_ops import __version__, damaged_input
 
 try:
     import click
@@ -142,7 +142,7 @@ def main() -> None:
     that is damaged.
     2: no answer, for bad input or for want of anything that matches. 130: interrupted.
     """
-    left_out.forget()
+    damaged_input.forget()
     try:
         status = cli.main(prog_name="deepbench", standalone_mode=False)
     except SystemExit as end:
@@ -171,7 +171,7 @@ def main() -> None:
         )
     except OSError as wrong:
         fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}")
-    bad_news = left_out.STATUS if left_out.lines else 0
+    bad_news = damaged_input.STATUS if damaged_input.lines else 0
     sys.exit(status if isinstance(status, int) and status else bad_news)
 
 

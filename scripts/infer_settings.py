@@ -19,7 +19,7 @@ from pathlib import Path
 
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.measure import fingerprint, settings
+from deepbench_ops.measure import fingerprint, outside_settings
 from deepbench_ops.storage import facts_digest, measurements
 
 NOTE = "docs/lab-notes/2026-11-24-openblas-core.md"
@@ -49,7 +49,7 @@ def inferred(facts: dict[str, str]) -> dict[str, str]:
         return facts
     marked = {
         **facts,
-        fingerprint.SETTINGS: settings.text(((VARIABLE, core),)),
+        fingerprint.SETTINGS: outside_settings.text(((VARIABLE, core),)),
         "settings_inferred": f"concluded from blas_core, not recorded ({NOTE})",
     }
     return dict(sorted(marked.items()))

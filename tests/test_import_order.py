@@ -11,7 +11,7 @@ PACKAGE = Path(deepbench_ops.__file__).parent
 NAME = PACKAGE.name
 
 ORDER = (
-    *("errors", "left_out", "lifetime", "messages", "garbage", "inputs", "conditions"),
+    *("errors", "damaged_input", "lifetime", "messages", "gc_pause", "inputs", "conditions"),
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
     *("machine", "project", "releases", "asv_adapter", "new_project"),

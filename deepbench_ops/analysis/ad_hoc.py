@@ -9,7 +9,7 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.problem import Problem
@@ -62,7 +62,7 @@ class Timing:
             low=low,
             high=high,
             samples=len(self.samples),
-            settings=settings.parse(facts[SETTINGS]),
+            settings=outside_settings.parse(facts[SETTINGS]),
         )
 
     @property
@@ -118,5 +118,5 @@ class Timing:
             "of_peak": point.rate / peak.value if peak and peak.value and point.flops else None,
             "of_roof": point.rate / highest if highest else None,
             "notes": dict(record["notes"]),
-            "settings": settings.text(point.settings or ()),
+            "settings": outside_settings.text(point.settings or ()),
         }

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from deepbench_ops.analysis.history import Line, Shift
+from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.releases.table import Release
 

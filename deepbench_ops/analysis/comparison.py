@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import Kernel, Point
 from deepbench_ops.analysis.pooling import pooled
-from deepbench_ops.analysis.settings import agree, notes
+from deepbench_ops.analysis.settings_agreement import agree, notes
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.precision import multiplied

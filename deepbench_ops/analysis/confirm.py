@@ -14,11 +14,11 @@ from pathlib import Path
 
 from deepbench_ops import project
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.history import Shift
+from deepbench_ops.analysis.lines import Shift
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected, settled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import pairs, settings
+from deepbench_ops.measure import outside_settings, pairs
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.round_store import RoundStore
@@ -151,7 +151,7 @@ def _plain(point: Point) -> bool:
 
 
 def _under_settings_of_here(point: Point) -> bool:
-    return point.settings is None or point.settings == settings.of_this_process()
+    return point.settings is None or point.settings == outside_settings.of_this_process()
 
 
 def _why_not(causes: Sequence[Cause]) -> str:
@@ -159,8 +159,8 @@ def _why_not(causes: Sequence[Cause]) -> str:
     points = [shift.after for cause in causes for shift in cause.shifts if _plain(shift.after)]
     if not points:
         return "cannot be measured in pairs"
-    under = settings.text(points[0].settings or ()) or "no settings from outside"
-    here = settings.text(settings.of_this_process()) or "none"
+    under = outside_settings.text(points[0].settings or ()) or "no settings from outside"
+    here = outside_settings.text(outside_settings.of_this_process()) or "none"
     return f"measured under {under}; here: {here}"
 
 

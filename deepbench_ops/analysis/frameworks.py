@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooling import joined, same_kernel
-from deepbench_ops.analysis.settings import alike
+from deepbench_ops.analysis.settings_agreement import alike
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.settings import agree
+from deepbench_ops.analysis.settings_agreement import agree
 from deepbench_ops.problems.problem import APART, computed
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import share
 from deepbench_ops.machine.profile import Profile

@@ -11,16 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from deepbench_ops import left_out
+from deepbench_ops import damaged_input
 from deepbench_ops.analysis import corrections
 from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
-from deepbench_ops.garbage import no_collector
+from deepbench_ops.gc_pause import no_collector
 from deepbench_ops.machine.steadiness import Judge
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.settings import Settings
+from deepbench_ops.measure.outside_settings import Settings
 from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SETS, why_not
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem, compared
@@ -140,7 +140,7 @@ class Point(NamedTuple):
             for condition, value in zip(CONDITIONS, own, strict=True)
             if value != condition.usual
         }
-        return {**found, SETTINGS: settings.text(self.settings)} if self.settings else found
+        return {**found, SETTINGS: outside_settings.text(self.settings)} if self.settings else found
 
     @property
     def usual(self) -> bool:
@@ -204,7 +204,7 @@ def load(
     names them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
-    report = left_out.report if strange is None else ignored
+    report = damaged_input.report if strange is None else ignored
     strange = Counter() if strange is None else strange
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
@@ -225,10 +225,10 @@ def load(
                 strange,
             )
         ]
-    if report is left_out.report:
+    if report is damaged_input.report:
         for reason, count in strange.items():
             line = f"{machine}: {count} times are left out: {reason}"
-            left_out.report(line, damaged=not reason.endswith(FOREIGN))
+            damaged_input.report(line, damaged=not reason.endswith(FOREIGN))
     return sorted(found, key=lambda point: point.release.date)
 
 

@@ -3,8 +3,8 @@
 Calls of one process share its memory layout and its threads, so a thousand of them say little
 more than ten. Each round, that is a fresh process, counts by the median of its logarithms; the
 interval of 99 % rests on how far rounds lie apart, and on which of them are ruined, by a neighbour
-say (`statistics.location`). Where many kernels are asked about at once, `corrected` keeps the share
-of false findings down by the procedure of Benjamini and Hochberg (1995).
+say (`statistics.robust_level`). Where many kernels are asked about at once, `corrected` keeps the
+share of false findings down by the procedure of Benjamini and Hochberg (1995).
 """
 
 import math
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from deepbench_ops.statistics.intervals import CONFIDENCE
-from deepbench_ops.statistics.location import FEWEST, Location, locate
+from deepbench_ops.statistics.robust_level import FEWEST, Location, locate
 from deepbench_ops.statistics.spread import median_variance
 
 Kind = Literal["slower", "faster", "same", "ambiguous"]

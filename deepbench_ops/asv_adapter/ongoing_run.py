@@ -28,7 +28,7 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import run_cache
-from deepbench_ops.measure import record, settings
+from deepbench_ops.measure import outside_settings, record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -131,7 +131,7 @@ class OngoingRun:
             "code": _code(Path(benchmarks.benchmark_dir)),
             "quick": bool(options.get("quick")),
             "extra": {str(key): str(value) for key, value in extra.items()},
-            "settings": settings.text(settings.foreign()),
+            "settings": outside_settings.text(outside_settings.foreign()),
             **_variables(),
         }
         journal = self._journals[place] = RunJournal(FOLDER, conditions)

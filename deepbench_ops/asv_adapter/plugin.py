@@ -57,20 +57,20 @@ def install() -> None:
 
 def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.OwnPages:
     """Return our own pages of one publishing; their libraries are imported for that alone."""
-    from deepbench_ops.pages.publication import Publication
+    from deepbench_ops.pages.site_publication import Publication
 
     return Publication(conf, releases)
 
 
 def report_unsteady(results: Path) -> None:
     """Report how many points of the releases just measured are unsteady, stored or not."""
-    from deepbench_ops.analysis import unsteady
+    from deepbench_ops.analysis import unsteady_list
 
     try:
         releases = {release.hash: release for release in results_table.load(results)}
-        for line in unsteady.after_run(result_saving.written, releases):
+        for line in unsteady_list.after_run(result_saving.written, releases):
             log.warning(line)
-        for line in unsteady.not_taken(result_saving.remeasured.not_taken, releases):
+        for line in unsteady_list.not_taken(result_saving.remeasured.not_taken, releases):
             log.warning(line)
     except DeepbenchError as error:
         log.warning(str(error))

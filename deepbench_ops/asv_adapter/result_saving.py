@@ -31,12 +31,7 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import (
-    ongoing_run,
-    result_files,
-    result_merging,
-    results_fields,
-)
+from deepbench_ops.asv_adapter import ongoing_run, result_files, result_merging, results_fields
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured import Remeasured
 from deepbench_ops.errors import DeepbenchError

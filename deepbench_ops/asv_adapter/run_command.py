@@ -25,7 +25,7 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
-from deepbench_ops.measure import device_workloads, settings, threads, yardstick
+from deepbench_ops.measure import device_workloads, outside_settings, threads, yardstick
 from deepbench_ops.storage import locks
 
 SPOOLS = Path(".asv", "spool")
@@ -46,7 +46,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `asv run`."""
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
-        if notice := settings.notice(settings.foreign()):
+        if notice := outside_settings.notice(outside_settings.foreign()):
             log.warning(notice)
         asv_commands.demand_same_machine(conf, kwargs.get("machine"))
         for line in without_readings(conf, kwargs.get("machine")):

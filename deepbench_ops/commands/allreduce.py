@@ -4,13 +4,13 @@ import click
 
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import say_settings
-from deepbench_ops.distributed import launch, launcher, report, request, transport
+from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
 from deepbench_ops.distributed.group import TIMEOUT_SECONDS, Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 ALGORITHMS = "; ".join(
-    f"{name}: {', '.join([launch.DEFAULT_ALGORITHM, *choices])}"
-    for name, choices in launch.ALGORITHMS.items()
+    f"{name}: {', '.join([rank_command.DEFAULT_ALGORITHM, *choices])}"
+    for name, choices in rank_command.ALGORITHMS.items()
 )
 
 
@@ -32,7 +32,7 @@ ALGORITHMS = "; ".join(
 @click.option(
     "--algorithm",
     metavar="A",
-    default=launch.DEFAULT_ALGORITHM,
+    default=rank_command.DEFAULT_ALGORITHM,
     show_default=True,
     help=f"How the library sums. {ALGORITHMS}.",
 )
@@ -79,9 +79,9 @@ def allreduce(
     """
     asked = request.request(ids, elements, repeats, timeout)
     count = request.ranks(ranks)
-    if launcher.found() is not None:
+    if launcher_variables.found() is not None:
         raise DeepbenchError(
-            f"this was started by {launcher.found()}: start"
+            f"this was started by {launcher_variables.found()}: start"
             " python -m deepbench_ops.distributed with it"
         )
     say_settings()

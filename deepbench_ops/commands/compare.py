@@ -70,7 +70,7 @@ def compare(
     only.
     """
     from deepbench_ops.analysis import comparison
-    from deepbench_ops.analysis.unsteady import remarks
+    from deepbench_ops.analysis.unsteady_list import remarks
 
     specs = contenders if len(contenders) > 1 else ("", *contenders)
     first, *others = sides = [_contender(text, results, device) for text in specs]

@@ -94,7 +94,7 @@ def export(
 
 def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
     """Write workbooks: all to `output`, or each set to a file of its own."""
-    from deepbench_ops.analysis import settings
+    from deepbench_ops.analysis import settings_agreement
     from deepbench_ops.asv_adapter import published_results
     from deepbench_ops.exchange import workbook_writer
     from deepbench_ops.machine import profile
@@ -103,8 +103,8 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     if not found:
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release
-    found, *apart = settings.alike([point for point in found if point.release == release])
-    say(settings.notes([], [point for group in apart for point in group]))
+    found, *apart = settings_agreement.alike([point for point in found if point.release == release])
+    say(settings_agreement.notes([], [point for group in apart for point in group]))
     stack = published_results.stack_of(results / machine, release)
     known = profile.read(results, machine)
     facts = known.facts if known is not None and release.measurable else {}

@@ -75,8 +75,8 @@ def fastest(
     """
     from deepbench_ops.analysis import fastest as records
     from deepbench_ops.analysis import points
-    from deepbench_ops.analysis.settings import notes
-    from deepbench_ops.analysis.unsteady import remarks
+    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import results_table
 

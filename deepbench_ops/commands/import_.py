@@ -12,8 +12,8 @@ from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import publication, submission, table_reader
-from deepbench_ops.exchange.publication import Publication
+from deepbench_ops.exchange import submission, table_reader, workbook_values
+from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.releases.table import Release
 
 COLUMNS = (
@@ -92,7 +92,7 @@ def import_(
         one
         for path in files
         if path not in sent and path not in tables_of
-        for one in publication.read(path, machine, day.date() if day else None, device)
+        for one in workbook_values.read(path, machine, day.date() if day else None, device)
     ]
     add = partial(results_table.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):

@@ -153,9 +153,9 @@ def say(lines: Iterable[str], form: str = "table") -> None:
 
 def say_settings() -> None:
     """Name the settings from outside, for commands that measure, before they do."""
-    from deepbench_ops.measure import settings
+    from deepbench_ops.measure import outside_settings
 
-    say(filter(None, [settings.notice(settings.of_this_process())]))
+    say(filter(None, [outside_settings.notice(outside_settings.of_this_process())]))
 
 
 def measure_alone() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops import left_out, project
+from deepbench_ops import damaged_input, project
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as, wide_tables
 from deepbench_ops.errors import DeepbenchError
@@ -179,7 +179,7 @@ def _warning() -> Iterator[None]:
     try:
         yield
     except DeepbenchError as error:
-        left_out.report(str(error))
+        damaged_input.report(str(error))
 
 
 def _added(update: "updates.Update", index: "Index", path: Path) -> bool:

@@ -36,8 +36,8 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     left out, with a line that counts them.
     """
     from deepbench_ops.analysis import missing_reasons, model_tables, points
-    from deepbench_ops.analysis.settings import notes
-    from deepbench_ops.analysis.unsteady import remarks
+    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.exchange import filing
     from deepbench_ops.machine import profile

@@ -40,7 +40,7 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     The pattern goes to standard output; the points with their reasons, their number and the command
     go to standard error.
     """
-    from deepbench_ops.analysis import unsteady as points
+    from deepbench_ops.analysis import unsteady_list as points
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.releases import results_table
 

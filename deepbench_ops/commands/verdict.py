@@ -27,7 +27,7 @@ from deepbench_ops.errors import DeepbenchError
 if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
     from deepbench_ops.analysis.confirm import Confirmed
-    from deepbench_ops.analysis.history import Line
+    from deepbench_ops.analysis.lines import Line
     from deepbench_ops.releases.table import Release
 
 COLUMNS = (
@@ -104,8 +104,8 @@ def verdict(
     if that is open: no line has enough releases, or the change is not confirmed.
     """
     from deepbench_ops.analysis.causes import causes
-    from deepbench_ops.analysis.settings import notes
-    from deepbench_ops.analysis.unsteady import remarks
+    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.releases import results_table, table
 
     order = results_table.measurable(results)
@@ -156,7 +156,7 @@ def _machines(
 
 def _history(order: "Sequence[Release]") -> str:
     """Return how many releases a verdict needs, and the command that measures so many."""
-    from deepbench_ops.analysis.history import FEWEST_RELEASES
+    from deepbench_ops.analysis.lines import FEWEST_RELEASES
     from deepbench_ops.backends import NAMES
 
     names = [one.name for one in order if one.framework == NAMES[0]]
@@ -187,13 +187,13 @@ def _demand_releases(
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
-    from deepbench_ops.analysis import history, points
+    from deepbench_ops.analysis import lines, points
 
     releases = {release.hash: release for release in order}
     return [
         line
         for name in chosen
-        for line in history.lines(points.load(results, name, releases, rounds=True), order)
+        for line in lines.lines(points.load(results, name, releases, rounds=True), order)
     ]
 
 

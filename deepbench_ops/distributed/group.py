@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from deepbench_ops.distributed import fork_server, forked, launch, local, transport
-from deepbench_ops.distributed.member import BLAMELESS, STAGES
+from deepbench_ops.distributed import fork_server, forked, local_program, rank_command, transport
+from deepbench_ops.distributed.rank_orders import BLAMELESS, STAGES
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
@@ -57,10 +57,10 @@ class Group:
         name: str,
         size: int,
         timeout: float = TIMEOUT_SECONDS,
-        algorithm: str = launch.DEFAULT_ALGORITHM,
+        algorithm: str = rank_command.DEFAULT_ALGORITHM,
     ) -> None:
         transport.demand(name)
-        environ = launch.environment(name, algorithm)
+        environ = rank_command.environment(name, algorithm)
         self.name = name
         self.size = self.here = size
         self.timeout = timeout
@@ -111,7 +111,7 @@ class Group:
         listener = socket.socket(socket.AF_UNIX)
         self._selector.register(listener, selectors.EVENT_READ)
         try:
-            listener.bind(str(self._folder / local.SOCKET))
+            listener.bind(str(self._folder / local_program.SOCKET))
         except OSError as refused:
             raise DeepbenchError(
                 f"{self._folder}: {refused}; set TMPDIR to a short path on a local disk"
@@ -120,7 +120,7 @@ class Group:
         return listener
 
     def _launch(self, environ: dict[str, str]) -> Process:
-        command = launch.command(self.name, self.size, self._folder)
+        command = rank_command.command(self.name, self.size, self._folder)
         with (self._folder / LAUNCHER_WORDS).open("wb") as words:
             if forked.possible(self.name):
                 start = partial(fork_server.start, self.name, self.size, self._folder)
@@ -253,7 +253,7 @@ class Group:
             how = f"ended with status {status}"
             if status < 0:
                 how = f"was killed by {signal.Signals(-status).name}"
-        words = last_line(local.last_words(self._folder, rank)) or self._launcher_words()
+        words = last_line(local_program.last_words(self._folder, rank)) or self._launcher_words()
         return f"{how} ({words})" if words else how
 
     def _launcher_words(self) -> str:

@@ -11,7 +11,7 @@ from deepbench_ops.backends import memory
 from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.base import done
 from deepbench_ops.backends.kernel import Index, Kernel
-from deepbench_ops.distributed import launch
+from deepbench_ops.distributed import rank_command
 from deepbench_ops.distributed.pattern import PERIOD, Pattern
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.sampling import Policy
@@ -139,7 +139,7 @@ def notes(ranks: Ranks, seed: int) -> Mapping[str, str]:
     return {
         "ranks": str(ranks.size),
         "transport": ranks.name,
-        "threads per rank": str(launch.THREADS),
+        "threads per rank": str(rank_command.THREADS),
         "inputs": f"random odd integers times 2^-100 in blocks of {PERIOD}, seed {seed}",
         "time": "the slowest rank's, from a barrier to its last sum, in place",
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from deepbench_ops import problems
 from deepbench_ops.conditions import EXECUTION, LAYOUT
-from deepbench_ops.distributed import launch, operation
+from deepbench_ops.distributed import operation, rank_command
 from deepbench_ops.distributed.group import Group
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
@@ -87,7 +87,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
     except BaseException:
         group.close(killing=True)
         raise
-    return PreparedRanks(Ranks(name, device, group), kernel, launch.THREADS)
+    return PreparedRanks(Ranks(name, device, group), kernel, rank_command.THREADS)
 
 
 def demand_time(problem: AllReduce, group: Group) -> None:

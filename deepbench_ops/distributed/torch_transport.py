@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-from deepbench_ops.distributed import launch
+from deepbench_ops.distributed import rank_command
 from deepbench_ops.distributed.transport import Summing, Transport
 from deepbench_ops.errors import Unsupported
 
@@ -48,7 +48,7 @@ class TorchTransport(Transport):
     @classmethod
     def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "TorchTransport":
         """Meet over a file, which unlike torch's store at a port no other user can reach."""
-        torch.set_num_threads(launch.THREADS)  # torch may have been imported for more
+        torch.set_num_threads(rank_command.THREADS)  # torch may have been imported for more
         store = dist.FileStore(str(meeting), size)
         store.set_timeout(timedelta(seconds=timeout))
         return cls(rank, size, store, timeout)

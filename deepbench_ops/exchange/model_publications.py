@@ -7,7 +7,7 @@ from datetime import date
 from deepbench_ops.analysis.published_figures import LAYOUTS, PRECISIONS, SOURCES, Figure
 from deepbench_ops.asv_adapter.published_results import ALTERNATIVES
 from deepbench_ops.exchange import machines
-from deepbench_ops.exchange.publication import Publication
+from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
 

@@ -12,7 +12,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import outside_settings
 from deepbench_ops.storage import atomic
 
 Row = dict[str, Any]
@@ -60,7 +60,9 @@ def row(point: Point) -> Row:
         "source": "measured" if point.release.measurable else "published",
         UNSTEADY: point.unsteady,
         SAMPLES: list(point.sample_seconds),
-        SETTINGS: "" if point.settings is None else settings.text(point.settings) or NO_SETTINGS,
+        SETTINGS: ""
+        if point.settings is None
+        else outside_settings.text(point.settings) or NO_SETTINGS,
     }
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deepbench_ops.measure import fingerprint, settings
+from deepbench_ops.measure import fingerprint, outside_settings
 
 NO_ACCELERATOR = "none"
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -39,7 +39,7 @@ def facts() -> dict[str, str]:
         "last_level_cache_bytes": str(last_level_cache()),
         "kernel": platform.release(),
         "processor": fingerprint.silicon(),
-        fingerprint.SETTINGS: settings.text(settings.of_this_process()),
+        fingerprint.SETTINGS: outside_settings.text(outside_settings.of_this_process()),
         **accelerators(),
     }
     return {name: value for name, value in found.items() if value}

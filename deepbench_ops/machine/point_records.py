@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
 
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.settings import Settings
+from deepbench_ops.measure.outside_settings import Settings
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey
@@ -65,7 +65,7 @@ NOTHING = File({}, {})
 def _settings(facts: Mapping[str, str]) -> Settings | None:
     written = facts.get(SETTINGS)
     try:
-        return None if written is None else settings.parse(written)
+        return None if written is None else outside_settings.parse(written)
     except ValueError:  # a quote that nothing closes
         return None
 

@@ -13,7 +13,7 @@ from datetime import date
 from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect, peaks
-from deepbench_ops.machine.disturbance import Watch
+from deepbench_ops.machine.other_load import Watch
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import yardstick
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import pairs, settings
+from deepbench_ops.measure import outside_settings, pairs
 from deepbench_ops.measure.live_worker import Launch
-from deepbench_ops.measure.settings import BLAS, Settings
+from deepbench_ops.measure.outside_settings import BLAS, Settings
 
 KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")
 ROUNDS = 3
@@ -47,7 +47,7 @@ class Cost:
     @property
     def lines(self) -> list[str]:
         """The report for the user: the setting, and numpy's relative time of each product."""
-        text = settings.text(self.setting)
+        text = outside_settings.text(self.setting)
         if self.set_here:
             first = f"OpenBLAS runs {self.under} as {text} asks; by itself it chooses {self.chosen}"
         else:
@@ -66,7 +66,7 @@ class Cost:
 
 def cost(python: str = sys.executable) -> Cost | None:
     """Measure the setting's cost for the numpy of an interpreter; None where it has no OpenBLAS."""
-    own = tuple(pair for pair in settings.of_this_process() if pair[0].startswith(BLAS))
+    own = tuple(pair for pair in outside_settings.of_this_process() if pair[0].startswith(BLAS))
     setting = own or OFTEN_SET
     without, with_it = _launch(python, ()), _launch(python, setting)
     chosen, under = _core(without), _core(with_it)

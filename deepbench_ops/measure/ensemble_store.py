@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.measure import ensemble, fingerprint, settings, threads
+from deepbench_ops.measure import ensemble, fingerprint, outside_settings, threads
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.storage import locks, times
@@ -92,7 +92,7 @@ def conditions() -> dict[str, str]:
     return {
         "processor": fingerprint.silicon(),
         "threads": str(threads.wanted()),
-        "settings": settings.text(settings.of_this_process()),
+        "settings": outside_settings.text(outside_settings.of_this_process()),
         "version": ensemble.VERSION,
     }
 

@@ -15,12 +15,12 @@ from importlib import metadata
 from pathlib import Path
 
 import deepbench_ops
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.threads import allowed_cpus
 
 CPU = Path("/sys/devices/system/cpu")
 SETTINGS = "settings"
-"""The fact that holds the settings from outside, as `settings.text` writes them."""
+"""The fact that holds the settings from outside, as `outside_settings.text` writes them."""
 ENVIRONMENT = "deepbench-release.json"
 """The file in a release's environment that says what it holds, and what was left out."""
 
@@ -51,7 +51,7 @@ def of_the_run() -> dict[str, str]:
         "python": platform.python_version(),
         "asv_runner": _version("asv_runner"),
         "revision": _revision(),
-        SETTINGS: settings.text(settings.of_this_process()),
+        SETTINGS: outside_settings.text(outside_settings.of_this_process()),
         **_left_out(),
     }
 

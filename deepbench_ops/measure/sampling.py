@@ -25,7 +25,7 @@ from typing import Protocol
 
 import numpy as np
 
-from deepbench_ops.garbage import no_collector
+from deepbench_ops.gc_pause import no_collector
 from deepbench_ops.statistics.spread import scaled_mad
 
 # Bytes written between cold-cache calls: more than any last-level cache of today's machines.

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import settings
-from deepbench_ops.measure.settings import THREAD_VARIABLES
+from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure.outside_settings import THREAD_VARIABLES
 
 TASKS = Path("/proc/self/task")
 
@@ -65,7 +65,7 @@ def fix(environ: MutableMapping[str, str] | None = None) -> int:
 
     Must run before the framework is imported: OpenBLAS and OpenMP read theirs only once.
     """
-    settings.of_this_process()  # before anything of ours is among them
+    outside_settings.of_this_process()  # before anything of ours is among them
     environ = os.environ if environ is None else environ
     count = wanted(environ)
     for name in THREAD_VARIABLES:

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import device_workloads, settings
+from deepbench_ops.measure import device_workloads, outside_settings
 from deepbench_ops.measure.device_workloads import Work, Workload
 from deepbench_ops.measure.threads import one_cpu_per_core
 
@@ -252,7 +252,7 @@ def _library() -> ctypes.CDLL:
         raise DeepbenchError(
             f"the yardstick is {WHEEL} {found}, not {WHEEL_VERSION}: pip install the pinned one"
         )
-    with settings.without(settings.BLAS):  # the same code whatever the host sets
+    with outside_settings.without(outside_settings.BLAS):  # the same code whatever the host sets
         import scipy_openblas32  # loads the library
 
         folder = Path(scipy_openblas32.get_lib_dir())

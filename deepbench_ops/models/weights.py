@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models.drawing import Wanted, drawn
+from deepbench_ops.models.random_weights import Wanted, drawn
 
 NORMALISATIONS = (nn.BatchNorm2d, nn.LayerNorm)
 

@@ -10,7 +10,7 @@ from typing import Any
 from scipy.special import stdtrit
 
 from deepbench_ops.analysis.comparison import CONFIDENCE
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile

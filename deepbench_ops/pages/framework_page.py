@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.pages import contest_data
 from deepbench_ops.pages.contest_data import section

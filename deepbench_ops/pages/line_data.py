@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.changes import Change
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.data_files import rounded

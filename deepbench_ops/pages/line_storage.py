@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from deepbench_ops.analysis.changes import Change
-from deepbench_ops.analysis.history import Line, Shift
+from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.software_versions import Stack
 from deepbench_ops.machine import profile

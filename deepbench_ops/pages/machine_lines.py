@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import history, points
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis import lines, points
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
@@ -72,4 +72,4 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
         tuple(read_or((), lambda: model_runs.load(results / name))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),
     )
-    return history.lines(found, timeline, fewest=1), machine, problems
+    return lines.lines(found, timeline, fewest=1), machine, problems

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis import missing_reasons
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.model_tables import rows
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.percentiles import shown

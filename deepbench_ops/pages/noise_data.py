@@ -18,7 +18,7 @@ from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.storage import atomic
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.history import Line
+    from deepbench_ops.analysis.lines import Line
 
 FILE = "noise.json"
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages import catalogue_data, line_data, model_data, stack_data, start_data
 from deepbench_ops.pages.data_files import FOLDER, write_data
 from deepbench_ops.pages.machine_record import MachineRecord

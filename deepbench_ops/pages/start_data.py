@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.pages.addresses import timeline_fragment

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.history import Line, Shift
+from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.frame import render_page
 from deepbench_ops.releases.table import Release

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from points import GEMMS, point
 
-from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overview import selections, standings
 from deepbench_ops.analysis.points import TOO_FAR, TOO_FEW
 from deepbench_ops.analysis.roofline import roof, share

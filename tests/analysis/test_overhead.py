@@ -15,7 +15,7 @@ from deepbench_ops.analysis import points
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.analysis.comparison import contender
 from deepbench_ops.analysis.frameworks import contests
-from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.overview import standings
 from deepbench_ops.analysis.roofline import roof

@@ -6,7 +6,7 @@ import pytest
 from asv.results import Results
 from asv.runner import BenchmarkResult
 
-from deepbench_ops.analysis import unsteady
+from deepbench_ops.analysis import unsteady_list
 from deepbench_ops.asv_adapter.remeasured import NotTaken, Remeasured
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import measurements
@@ -166,7 +166,7 @@ def test_points_that_were_not_taken_are_named_with_their_command():
         NotTaken(numpy.hash, {}, reduced, reason),
         NotTaken(numpy.hash, cold, FIRST, reason),
     ]
-    warm_line, cold_line = unsteady.not_taken(found, {numpy.hash: numpy})
+    warm_line, cold_line = unsteady_list.not_taken(found, {numpy.hash: numpy})
     assert warm_line.startswith("2 points of numpy-2.4.6 came out unsteady (2 yardstick off)")
     assert "to measure them again: DEEPBENCH_CACHE=cold asv run --bench" in cold_line
     pattern = re.search(r"--bench '(.*)' numpy-2.4.6$", warm_line)[1]

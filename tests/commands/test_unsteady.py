@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import points, unsteady
+from deepbench_ops.analysis import points, unsteady_list
 from deepbench_ops.asv_adapter import plugin, result_saving
 from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
@@ -85,37 +85,37 @@ def test_points_that_lie_further_apart_can_be_asked_for(results):
 
 def test_nothing_unsteady_picks_nothing():
     """The pattern matches no benchmark at all, rather than all of them."""
-    assert not re.search(unsteady.pattern([]), f"{KERNEL[0]}('steady', 'float32')")
+    assert not re.search(unsteady_list.pattern([]), f"{KERNEL[0]}('steady', 'float32')")
 
 
 @given(st.sets(st.sampled_from(points_of_tests.GEMMS), min_size=1, max_size=5))
 def test_the_pattern_picks_these_points_only(problems):
     """asv searches it in the benchmark's name with the repr of its parameters."""
     chosen = [points_of_tests.point(problem_id=name) for name in problems]
-    pattern = re.compile(unsteady.pattern(chosen[1:]))
+    pattern = re.compile(unsteady_list.pattern(chosen[1:]))
     shown = [f"{each.benchmark}({each.problem_id!r}, 'float32')" for each in chosen]
     assert [False] + [True] * len(shown[1:]) == [bool(pattern.search(text)) for text in shown]
 
 
 def test_the_pattern_names_ranks_as_asv_does():
     point = points_of_tests.point(family="all_reduce", operation="sum", ranks=2)
-    assert re.search(unsteady.pattern([point]), f"{point.benchmark}({GEMM!r}, 'float32', 2)")
+    assert re.search(unsteady_list.pattern([point]), f"{point.benchmark}({GEMM!r}, 'float32', 2)")
 
 
 def test_unusual_conditions_are_part_of_the_command():
     """A point measured with cold caches is measured again with cold caches."""
     chosen = [points_of_tests.point(), points_of_tests.point(cache="cold")]
-    plain, cold = unsteady.commands(chosen)
+    plain, cold = unsteady_list.commands(chosen)
     assert f"DEEPBENCH_CACHE=cold {plain}" == cold
 
 
 def test_a_run_names_unsteady_points_at_its_end(results):
     """Of the releases that it saved, with the command."""
     files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
-    (line,) = unsteady.after_run(files, RELEASES)
+    (line,) = unsteady_list.after_run(files, RELEASES)
     assert line.startswith(f"1 of 248 points of {RELEASE} are unsteady (1 yardstick off)")
     assert line.endswith(f'asv run --bench "$(deepbench unsteady {RELEASE})" {RELEASE}')
-    assert [] == unsteady.after_run([], RELEASES)
+    assert [] == unsteady_list.after_run([], RELEASES)
 
 
 def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
@@ -148,7 +148,7 @@ def test_answers_say_what_they_leave_out(arguments):
 
 
 def test_an_answer_that_leaves_nothing_out_says_nothing():
-    assert [] == unsteady.remarks([points_of_tests.point()])
+    assert [] == unsteady_list.remarks([points_of_tests.point()])
 
 
 def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
@@ -198,7 +198,7 @@ def test_a_point_that_is_measured_again_is_judged_by_what_is_new(results):
 def test_bad_input_is_named(results, machine, release, message):
     """A machine or release that does not exist ends in one line."""
     with pytest.raises(DeepbenchError, match=message):
-        unsteady.of_release(results, machine, release, RELEASES)
+        unsteady_list.of_release(results, machine, release, RELEASES)
 
 
 @pytest.mark.parametrize("limit", ["0", "nan", "-1"])

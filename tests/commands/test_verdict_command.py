@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import causes, confirm, history, points
+from deepbench_ops.analysis import causes, confirm, lines, points
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
@@ -53,7 +53,7 @@ FLAT = (1,) * 8
 
 def test_a_change_lies_between_two_releases():
     """Sixteen processes of eight releases tell which of them was the first slow one."""
-    (found,) = history.lines(line(STEP), RELEASES)
+    (found,) = lines.lines(line(STEP), RELEASES)
     (shift,) = found.changes
     assert (RELEASES[3], RELEASES[4]) == (shift.before.release, shift.after.release)
     assert shift.slower
@@ -63,11 +63,9 @@ def test_a_change_lies_between_two_releases():
 def test_a_line_needs_eleven_processes():
     """Five releases of two are too few to judge, six are enough; figures count as one each."""
     full = line(STEP)
-    assert [False, True] == [
-        history.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)
-    ]
+    assert [False, True] == [lines.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)]
     published = [one._replace(rounds=()) for one in full]
-    assert not history.lines(published, RELEASES)[0].judgeable
+    assert not lines.lines(published, RELEASES)[0].judgeable
 
 
 def test_points_of_one_line_share_everything_but_the_release():
@@ -83,12 +81,12 @@ def test_points_of_one_line_share_everything_but_the_release():
     both = line(FLAT)
     for about in others:
         both += line(FLAT, **about)
-    assert 1 + len(others) == len(history.lines(both, RELEASES))
+    assert 1 + len(others) == len(lines.lines(both, RELEASES))
 
 
 def test_releases_go_in_the_order_of_the_table():
     """The order is that of the releases given, however the points come."""
-    (found,) = history.lines(line(STEP)[::-1], RELEASES)
+    (found,) = lines.lines(line(STEP)[::-1], RELEASES)
     assert RELEASES == [one.release for one in found.points]
 
 
@@ -101,7 +99,7 @@ def several(levels, count, seed=100, **about):
 
 
 def judged(given, each=False):
-    return causes.causes(history.lines(given, RELEASES), each)
+    return causes.causes(lines.lines(given, RELEASES), each)
 
 
 def test_most_of_a_framework_is_one_cause():
@@ -155,7 +153,7 @@ def recorded(machine="epyc-9004-2core"):
     """The lines of a machine in results/."""
     order = [release for release in table.load() if release.measurable]
     known = {release.hash: release for release in order}
-    return history.lines(points.load(RESULTS, machine, known, rounds=True), order)
+    return lines.lines(points.load(RESULTS, machine, known, rounds=True), order)
 
 
 def test_two_machines_saw_numpy_2_become_slower():

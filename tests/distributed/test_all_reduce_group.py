@@ -19,7 +19,7 @@ from processes import MARK, eventually_gone, living, state
 
 from deepbench_ops import problems
 from deepbench_ops.backends import check
-from deepbench_ops.distributed import forked, launch, operation, prepared, report, transport
+from deepbench_ops.distributed import forked, operation, prepared, rank_command, report, transport
 from deepbench_ops.distributed.group import Group
 from deepbench_ops.distributed.request import Request
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -173,7 +173,7 @@ def test_ranks_have_one_thread_for_arithmetic(monkeypatch):
     """Ranks share the cores: whatever the caller's threads, each gets one, and the notes say so."""
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.setenv("DEEPBENCH_THREADS", "7")
-    assert "1" == launch.environment("gloo")["OMP_NUM_THREADS"]
+    assert "1" == rank_command.environment("gloo")["OMP_NUM_THREADS"]
     with group("gloo", 2) as ranks:
         assert "1" == operation.prepare(SMALL, ranks).notes["threads per rank"]
 
@@ -401,10 +401,10 @@ def test_an_unknown_transport_is_refused():
 def test_an_unknown_algorithm_is_refused(name, choice):
     """An algorithm that the transport does not have is refused before anything starts."""
     with pytest.raises(DeepbenchError, match=f"unknown {name} algorithm '{choice}'"):
-        launch.environment(name, choice)
+        rank_command.environment(name, choice)
 
 
-@pytest.mark.parametrize("algorithm", launch.ALGORITHMS["mpi"])
+@pytest.mark.parametrize("algorithm", rank_command.ALGORITHMS["mpi"])
 def test_every_mpi_algorithm_sums(algorithm):
     """Each of Open MPI's algorithms gives the exact sum."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
@@ -422,7 +422,7 @@ def test_a_missing_library_is_a_reason(monkeypatch):
 def test_a_missing_mpirun_is_a_reason(monkeypatch):
     """mpi4py alone starts no ranks."""
     monkeypatch.setattr(transport, "find_spec", lambda name: object())
-    monkeypatch.setattr(launch.shutil, "which", lambda name: None)
+    monkeypatch.setattr(rank_command.shutil, "which", lambda name: None)
     with pytest.raises(Unsupported, match="mpirun"):
         Group("mpi", 2)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, publication, sheets, timings, workbook_writer
+from deepbench_ops.exchange import filing, sheets, timings, workbook_values, workbook_writer
 from deepbench_ops.exchange.table_writer import COLUMNS, row, write_parquet
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
@@ -90,7 +90,7 @@ def test_a_workbook_reads_back_to_the_same_numbers(tmp_path_factory, data, publi
         (p.problem_id, p.operation, p.precision, p.ranks): p.seconds for p in points.values()
     }
     assert all(timing.agrees for timing in found)
-    [again] = publication.read(path, machine="box", day=date(2026, 11, 21))
+    [again] = workbook_values.read(path, machine="box", day=date(2026, 11, 21))
     assert again.published_set == published_set
     assert again.specs["CPU Model"] == "a cpu"
 
@@ -103,7 +103,7 @@ def results(tmp_path, monkeypatch):
     server = tmp_path / "2017-07-14__inference_server__DeepBench_NV_P100.xlsx"
     workbooks.write(server, workbooks.gemm((1024, 700, 512, "N", "N", 0.46)))
     for path in (training, server):
-        filing.file(tmp_path / "results", publication.read(path), len)
+        filing.file(tmp_path / "results", workbook_values.read(path), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 
@@ -169,7 +169,7 @@ def test_a_workbook_needs_no_name(results, monkeypatch):
     later = results.parent / "2019-10-07__train__DeepBench_NV_P100.xlsx"
     specs = [["GPU Model", "a card"], ["CUDA Version", "10.1"]]
     section = workbooks.gemm((1760, 16, 1760, "N", "N", 0.05))
-    [one] = publication.read(workbooks.write(later, section, specs=specs))
+    [one] = workbook_values.read(workbooks.write(later, section, specs=specs))
     filing.file(results, [one], len)
     monkeypatch.chdir(results.parent)
     monkeypatch.setattr(table, "load", lambda: (OF_2017, table.publication_of(one.day)))

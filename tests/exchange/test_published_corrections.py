@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis import corrections, misplaced_times
 from deepbench_ops.asv_adapter.publishing import slips
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, publication
+from deepbench_ops.exchange import filing, workbook_values
 
 FIRST, DAYS_LATER, MONTHS_LATER = date(2017, 1, 1), date(2017, 1, 4), date(2017, 7, 14)
 OLD, NEW = {"CUDA Version": "8.0.61"}, {"CUDA Version": "9.0.103"}
@@ -93,7 +93,7 @@ def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
     """By the peak of its profile."""
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
     section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
-    filing.file(tmp_path, publication.read(workbooks.write(path, section)), list_days=len)
+    filing.file(tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len)
     [slips] = corrections.of_machine(tmp_path / "nvidia-m40").values()
     assert {("'m5124_n9124_k2560_NT'", "'float32'")} == {params for _, params in slips}
 
@@ -106,7 +106,7 @@ def filed(folder, day, *rows):
     """Import products of the M40, published on a day."""
     path = folder / f"{day}__train__DeepBench_NV_M40.xlsx"
     book = workbooks.write(path, workbooks.gemm(*rows))
-    filing.file(folder / "results", publication.read(book), list_days=len)
+    filing.file(folder / "results", workbook_values.read(book), list_days=len)
 
 
 def test_times_beside_others_rows_are_slips_and_correct_nothing(tmp_path, monkeypatch):
@@ -133,7 +133,7 @@ def test_a_torn_profile_has_no_peaks_and_stops_nobody(tmp_path):
     """Whoever reads the profile tells what is wrong with it."""
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
     section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
-    filing.file(tmp_path, publication.read(workbooks.write(path, section)), list_days=len)
+    filing.file(tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len)
     (tmp_path / "nvidia-m40" / "machine.profile").write_text("{")
     assert [set()] == list(corrections.of_machine(tmp_path / "nvidia-m40").values())
 
@@ -171,7 +171,7 @@ def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
         path = tmp_path / f"{name}__train__DeepBench_NV_M40.xlsx"
         filing.file(
             tmp_path / "results",
-            publication.read(workbooks.write(path, workbooks.gemm(*rows))),
+            workbook_values.read(workbooks.write(path, workbooks.gemm(*rows))),
             list_days=len,
         )
     files = sorted((tmp_path / "results" / "nvidia-m40").glob("*.json"))

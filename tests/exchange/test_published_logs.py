@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from program_logs import GEMM, output
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import joining, logs, publication
+from deepbench_ops.exchange import joining, logs, workbook_values
 from deepbench_ops.problems import load
 from deepbench_ops.problems.conv import Conv
 
@@ -740,7 +740,7 @@ def test_a_log_is_imported_like_a_workbook(tmp_path: Path):
     """By content: under its machine and day, joined to the same problems."""
     path = tmp_path / "gemm.log"
     path.write_text(output(GEMM, "512 8 1530 0 0 half 57", "1760 16 1760 0 0 half 57") + "\n")
-    [found] = publication.read(path, "our-card", date(2026, 11, 21), "cuda")
+    [found] = workbook_values.read(path, "our-card", date(2026, 11, 21), "cuda")
     assert (found.published_set, found.machine.device) == ("training", "cuda")
     assert ("gemm.Training.kernel_forward", ("'m1760_n16_k1760_NN'", "'float16'")) in found.values
 

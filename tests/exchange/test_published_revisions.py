@@ -9,7 +9,7 @@ from asv.results import iter_results_for_machine
 
 from deepbench_ops.analysis import corrections, misplaced_times
 from deepbench_ops.asv_adapter import published_results, results_fields
-from deepbench_ops.exchange import filing, machines, publication, submission
+from deepbench_ops.exchange import filing, machines, submission, workbook_values
 from deepbench_ops.releases import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ def paths():
 
 @pytest.fixture(scope="module")
 def found(paths):
-    return [one for path in paths for one in publication.read(path)]
+    return [one for path in paths for one in workbook_values.read(path)]
 
 
 def test_every_time_arrives(paths, found):

@@ -24,7 +24,7 @@ from asv.results import iter_results
 
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.machine import written
-from deepbench_ops.machine import disturbance, peaks, survey
+from deepbench_ops.machine import other_load, peaks, survey
 
 text = st.text(max_size=20)
 value = st.none() | st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -508,9 +508,9 @@ def test_a_nominal_reading_that_does_not_settle_is_named(monkeypatch, read_yards
 )
 def test_use_by_others_is_what_this_process_did_not_take(busy, stolen, own, expected):
     """Two processors for ten seconds: 10 seconds of our own leave 4 of 14 to others."""
-    usages = iter([disturbance.Usage(100.0, 1.0), disturbance.Usage(100.0 + busy, 1.0 + stolen)])
+    usages = iter([other_load.Usage(100.0, 1.0), other_load.Usage(100.0 + busy, 1.0 + stolen)])
     owns, times = iter([5.0, 5.0 + own]), iter([0.0, 10.0])
-    watch = disturbance.Watch(lambda: next(usages), owns.__next__, times.__next__, cores=2)
+    watch = other_load.Watch(lambda: next(usages), owns.__next__, times.__next__, cores=2)
     found = watch.found()
     assert expected == found.removesuffix(" of its processors' time")
 
@@ -521,17 +521,17 @@ def test_usage_is_of_the_processors_that_may_be_used(tmp_path):
     path.write_text(
         "cpu  9 9 9 9 9 9 9 9\ncpu0 100 0 200 5 5 0 0 100 0 0\ncpu1 900 0 0 0 0 0 0 0\nintr 1"
     )
-    found = disturbance.usage(path, cores=[0])
-    assert (300 / disturbance.TICKS, 100 / disturbance.TICKS) == (found.busy, found.stolen)
-    assert disturbance.usage(tmp_path / "none") is None
+    found = other_load.usage(path, cores=[0])
+    assert (300 / other_load.TICKS, 100 / other_load.TICKS) == (found.busy, found.stolen)
+    assert other_load.usage(tmp_path / "none") is None
 
 
 @pytest.mark.slow
 def test_a_real_neighbour_is_seen():
     """A process that keeps a core busy for a second."""
-    if disturbance.usage() is None:
+    if other_load.usage() is None:
         pytest.skip("this system does not report the use of its processors")
-    watch = disturbance.Watch()
+    watch = other_load.Watch()
     spinning = "import time\nend = time.time() + 8\nwhile time.time() < end: pass"
     with subprocess.Popen([sys.executable, "-c", spinning]) as neighbour:
         time.sleep(6)

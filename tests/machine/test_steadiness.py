@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("asv", reason="results are read by asv")
 from datetime import date
 
-from deepbench_ops.analysis import comparison, fastest, frameworks, history
+from deepbench_ops.analysis import comparison, fastest, frameworks, lines
 from deepbench_ops.exchange import table_writer
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.machine.roofs import Roofs, fast_factor
@@ -233,7 +233,7 @@ def test_frameworks_are_ranked_by_steady_times():
 
 
 def test_a_line_keeps_an_unsteady_point_and_judges_without_it():
-    (line,) = history.lines(points(**UNSTEADY), RELEASES)
+    (line,) = lines.lines(points(**UNSTEADY), RELEASES)
     assert (8, 7, 14) == (len(line.points), len(line.steady), len(line.levels))
     assert 1.0 == min(line.levels)
 
@@ -241,7 +241,7 @@ def test_a_line_keeps_an_unsteady_point_and_judges_without_it():
 def test_pages_hold_the_reason_of_each_point():
     """Lines without an unsteady point are as short as before."""
     for last, expected in (UNSTEADY, [""] * 7 + [UNSTEADY["unsteady"]]), ({}, None):
-        (line,) = history.lines(points(**last), RELEASES)
+        (line,) = lines.lines(points(**last), RELEASES)
         fields = line_data.line_fields(line, 0, None, dict.fromkeys(RELEASES, 0))
         assert expected == fields.get("unsteady")
 
@@ -267,7 +267,7 @@ def test_a_change_stands_between_steady_points():
         )
         for place, release in enumerate(RELEASES)
     ]
-    (line,) = history.lines(found, RELEASES)
+    (line,) = lines.lines(found, RELEASES)
     (shift,) = line.changes
     assert (RELEASES[2], RELEASES[4]) == (shift.before.release, shift.after.release)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from deepbench_ops.backends.numpy_backend import loaded_blas
-from deepbench_ops.measure import blas_cost, pairs, settings
+from deepbench_ops.measure import blas_cost, outside_settings, pairs
 
 pytestmark = pytest.mark.skipif(loaded_blas.of_numpy() is None, reason="numpy has another BLAS")
 
@@ -17,7 +17,7 @@ def setting(monkeypatch):
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         found = tuple(sorted(variables.items()))
-        monkeypatch.setattr(settings, "of_this_process", lambda: found)
+        monkeypatch.setattr(outside_settings, "of_this_process", lambda: found)
 
     return give
 

@@ -9,7 +9,7 @@ from asv.util import UserError
 from points import point
 
 from deepbench_ops.analysis.fastest import records
-from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overview import standings
 from deepbench_ops.asv_adapter import config
 from deepbench_ops.asv_adapter.environment import ReleaseEnvironment

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from points import PLAIN, point
 
 from deepbench_ops.analysis import comparison, confirm, fastest, frameworks
-from deepbench_ops.analysis.history import lines
+from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overhead import overheads
-from deepbench_ops.analysis.settings import agree, alike, notes
+from deepbench_ops.analysis.settings_agreement import agree, alike, notes
 from deepbench_ops.machine import detect
 from deepbench_ops.machine.point_records import File
-from deepbench_ops.measure import settings
+from deepbench_ops.measure import outside_settings
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.table import Release
@@ -41,24 +41,24 @@ def test_what_steers_a_library_is_a_setting():
     """Thread counts, which are overwritten, the choice of a device, places, versions and
     Terraform's variables, which share a prefix with TensorFlow's, are none."""
     environ = dict.fromkeys((STEERING + " " + OTHERS).split(), "1")
-    assert sorted(STEERING.split()) == [name for name, _ in settings.foreign(environ)]
+    assert sorted(STEERING.split()) == [name for name, _ in outside_settings.foreign(environ)]
 
 
 def test_an_empty_variable_is_no_setting():
-    assert () == settings.foreign({"LD_PRELOAD": "", "XLA_FLAGS": " "})
+    assert () == outside_settings.foreign({"LD_PRELOAD": "", "XLA_FLAGS": " "})
 
 
 def test_libraries_of_arm_are_steered_on_arm_alone():
     found = {"NVPL_BLAS_DEBUG_CPU_TYPE": "1"}
-    assert () == settings.foreign(found, "x86_64")
-    assert tuple(found.items()) == settings.foreign(found, "aarch64")
+    assert () == outside_settings.foreign(found, "x86_64")
+    assert tuple(found.items()) == outside_settings.foreign(found, "aarch64")
 
 
 @given(st.dictionaries(st.from_regex("[A-Z_]{1,9}", fullmatch=True), st.text()))
 def test_settings_are_read_as_they_were_written(found):
     """With any text in a value: blanks, quotes, equals signs, lines."""
     known = tuple(sorted(found.items()))
-    assert known == settings.parse(settings.text(known))
+    assert known == outside_settings.parse(outside_settings.text(known))
 
 
 IN_A_PROCESS = """
@@ -193,9 +193,9 @@ def test_pages_show_the_setting_among_the_conditions_of_a_line():
 
 def test_a_profile_says_under_which_settings_its_peaks_were_reached(monkeypatch):
     """And nothing where there were none."""
-    monkeypatch.setattr(settings, "of_this_process", lambda: HASWELL)
+    monkeypatch.setattr(outside_settings, "of_this_process", lambda: HASWELL)
     assert "OPENBLAS_CORETYPE=Haswell" == detect.facts()["settings"]
-    monkeypatch.setattr(settings, "of_this_process", lambda: ())
+    monkeypatch.setattr(outside_settings, "of_this_process", lambda: ())
     assert "settings" not in detect.facts()
 
 
@@ -208,7 +208,7 @@ def test_a_comparison_says_under_which_settings_its_times_were_measured():
 
 def test_what_was_measured_under_another_setting_is_not_confirmed_here(monkeypatch):
     """Pairs would measure other code; the reason names both settings. Unknown ones are measured."""
-    monkeypatch.setattr(settings, "of_this_process", lambda: ())
+    monkeypatch.setattr(outside_settings, "of_this_process", lambda: ())
     slowed, unknown = (
         SimpleNamespace(
             before=SimpleNamespace(name="numpy-2.0.0"),
@@ -242,5 +242,7 @@ def test_times_from_before_settings_were_recorded_are_marked():
 
 
 def test_a_run_names_settings_in_one_line():
-    assert "" == settings.notice(())
-    assert settings.notice(HASWELL).startswith("settings from outside: OPENBLAS_CORETYPE=Haswell ")
+    assert "" == outside_settings.notice(())
+    assert outside_settings.notice(HASWELL).startswith(
+        "settings from outside: OPENBLAS_CORETYPE=Haswell "
+    )

@@ -15,7 +15,7 @@ import published_site
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.analysis.history import Line
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.asv_adapter import result_cache
 from deepbench_ops.pages import build, line_storage, page_process
 from deepbench_ops.pages.machine_cache import MachineCache

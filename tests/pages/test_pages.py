@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from published_site import unpacked
 
 from deepbench_ops.asv_adapter import plugin
-from deepbench_ops.pages import asv_index, local_data, publication, release_list, vendored
+from deepbench_ops.pages import asv_index, local_data, release_list, site_publication, vendored
 from deepbench_ops.pages.release_list import ListedRelease
 from deepbench_ops.pages.vendored import ASSETS
 
@@ -226,8 +226,8 @@ def test_configured_links_stay() -> None:
     """A show_commit_url of the user's own, or of a source repository, is not changed."""
     own = mock.Mock(html_dir="html", show_commit_url="https://example.org/")
     source = mock.Mock(html_dir="html", show_commit_url="#")
-    publication.Publication(own, ())
-    publication.Publication(source, None)
+    site_publication.Publication(own, ())
+    site_publication.Publication(source, None)
     assert ("https://example.org/", "#") == (own.show_commit_url, source.show_commit_url)
 
 

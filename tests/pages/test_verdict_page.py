@@ -11,7 +11,7 @@ import pytest
 from markupsafe import escape
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
-from deepbench_ops.analysis import history, points
+from deepbench_ops.analysis import lines, points
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.pages import asv_index, machine_lines, verdict_page
 from deepbench_ops.releases import table
@@ -111,9 +111,9 @@ def test_a_hostile_machine_is_text(tmp_path):
     assert published_site.HOSTILE not in (site / verdict_page.PAGE).read_text("utf-8")
     known = {release.hash: release for release in table.load(tmp_path / "releases.csv")}
     given = points.load(tmp_path / "results", published_site.HOSTILE, known)
-    numbers = history.lines(given, list(known.values()))
+    numbers = lines.lines(given, list(known.values()))
     longer = [
-        history.Line(tuple(_measured(point) for point in line.points))
+        lines.Line(tuple(_measured(point) for point in line.points))
         for line in numbers
         if line.points[0].release.framework == "numpy"
     ]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deepbench_ops import lifetime
-from deepbench_ops.distributed.launch import loopback
+from deepbench_ops.distributed.rank_command import loopback
 from deepbench_ops.distributed.training.request import MEETING_VARIABLE, Request
 from deepbench_ops.errors import DeepbenchError
 

@@ -10,8 +10,8 @@ from mindspore.experimental import optim
 
 from deepbench_ops.models.catalogue import Network
 from deepbench_ops.models.data import Form
-from deepbench_ops.models.drawing import Wanted, drawn
 from deepbench_ops.models.mindspore.layers import parameters
+from deepbench_ops.models.random_weights import Wanted, drawn
 
 
 def _pretraining(scores: tuple[Tensor, Tensor], words: Tensor, follows: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from deepbench_ops.analysis.changes import Change, detect_changes
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.settings import alike
+from deepbench_ops.analysis.settings_agreement import alike
 from deepbench_ops.releases.table import Release
 
 FEWEST_PROCESSES = 11

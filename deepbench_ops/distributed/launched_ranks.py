@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from deepbench_ops.distributed import launcher
-from deepbench_ops.distributed.member import STAGES, Member
+from deepbench_ops.distributed import launcher_variables
+from deepbench_ops.distributed.rank_orders import STAGES, Member
 from deepbench_ops.distributed.transport import Transport
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.messages import Message
@@ -88,7 +88,7 @@ class Led:
     def __init__(self, transport: Transport, timeout: float) -> None:
         self.name = transport.name
         self.size = transport.size
-        self.here = launcher.here()
+        self.here = launcher_variables.here()
         self.versions = transport.versions()
         self._transport = transport
         self._member = Member(transport)

@@ -15,8 +15,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from deepbench_ops import lifetime
-from deepbench_ops.distributed import launcher, transport
-from deepbench_ops.distributed.member import Member
+from deepbench_ops.distributed import launcher_variables, transport
+from deepbench_ops.distributed.rank_orders import Member
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
@@ -109,7 +109,7 @@ def main() -> None:
     """
     lifetime.end_with(os.getppid())
     name, folder = sys.argv[1:]
-    rank, size = launcher.place()
+    rank, size = launcher_variables.place()
     serve(Path(folder), rank, size, name)
 
 

@@ -60,7 +60,15 @@ def command(name: str, size: int, folder: Path) -> list[str]:
     mpirun = shutil.which("mpirun") or shutil.which("mpiexec")
     if mpirun is None:
         raise Unsupported(f"{name} needs mpirun, which is not installed here: install Open MPI")
-    return [mpirun, "-n", str(size), *python, "deepbench_ops.distributed.local", name, str(folder)]
+    return [
+        mpirun,
+        "-n",
+        str(size),
+        *python,
+        "deepbench_ops.distributed.local_program",
+        name,
+        str(folder),
+    ]
 
 
 def environment(name: str, algorithm: str = DEFAULT_ALGORITHM) -> dict[str, str]:

@@ -8,8 +8,8 @@ import os
 import sys
 from typing import NoReturn
 
-from deepbench_ops.distributed import launcher, report, request, transport
-from deepbench_ops.distributed.leader import Led, follow, say
+from deepbench_ops.distributed import launcher_variables, report, request, transport
+from deepbench_ops.distributed.launched_ranks import Led, follow, say
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
@@ -32,10 +32,10 @@ def main() -> None:
 def run(given: argparse.Namespace) -> int:
     """Meet the others, then lead them or follow rank 0; return the exit status."""
     asked = request.request(given.problem, given.elements, given.repeats, given.timeout)
-    rank, size = launcher.place()
+    rank, size = launcher_variables.place()
     if size < request.FEWEST_RANKS:
         raise DeepbenchError(f"{size} rank alone has nothing to sum: start at least two")
-    kind = transport.load(chosen(given.transport, str(launcher.found())))
+    kind = transport.load(chosen(given.transport, str(launcher_variables.found())))
     try:
         joined = kind.join_launched(asked.timeout)
     except (RuntimeError, ValueError, OSError) as failed:

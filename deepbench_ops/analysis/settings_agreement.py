@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.measure import settings
-from deepbench_ops.measure.settings import Settings
+from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure.outside_settings import Settings
 
 
 def agree(one: Point, other: Point) -> bool:
@@ -43,14 +43,15 @@ def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
     for found, count in Counter(point.settings for point in apart).items():
         if found:
             lines.append(
-                f"left out: {count} times measured under {settings.text(found)}, which others"
-                " were not"
+                f"left out: {count} times measured under {outside_settings.text(found)},"
+                " which others were not"
             )
     measured = [point for point in points if point.release.measurable]
     for found, count in Counter(point.settings for point in measured).items():
         if found:
             lines.append(
-                f"{count} of {len(measured)} times were measured under {settings.text(found)}"
+                f"{count} of {len(measured)} times were measured"
+                f" under {outside_settings.text(found)}"
             )
     unknown = sum(point.settings is None for point in measured)
     if unknown and unknown < len(measured):
