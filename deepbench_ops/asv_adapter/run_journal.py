@@ -11,7 +11,6 @@ project at a time.
 """
 
 import json
-import os
 import secrets
 import time
 from collections import defaultdict
@@ -22,7 +21,7 @@ from typing import Any
 
 from asv.console import log
 
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic, json_lines
 from deepbench_ops.storage.result_key import ResultKey
 
 LONGEST_SECONDS = 24 * 3600
@@ -79,17 +78,7 @@ class RunJournal:
         """Write a measured point; it is on the disk on return. Raises OSError."""
         flat = [point[0], *point[1]]
         line = {"at": time.time(), "point": flat, **asdict(entry), "conditions": self._conditions}
-        text = json.dumps(line) + "\n"  # composed before the file is there
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab", buffering=0) as journal:
-            start, rest = journal.tell(), memoryview(text.encode())
-            try:
-                while rest:
-                    rest = rest[journal.write(rest) :]
-                os.fsync(journal.fileno())
-            except OSError:  # a full disk: half a line would swallow the next one
-                os.ftruncate(journal.fileno(), start)
-                raise
+        json_lines.append(self.path, [line])
 
     def close(self) -> None:
         """Remove all points that this run measured or took up, which have been saved.
@@ -131,10 +120,9 @@ class RunJournal:
 
 
 def _lines(path: Path) -> Iterator[JournalLine]:
-    """Yield the lines of a journal that are whole: a kill can leave half a line."""
-    for text in path.read_bytes().splitlines():
+    """Yield the lines of a journal that are points."""
+    for line in json_lines.read(path):
         try:
-            line = json.loads(text)
             line["at"] + 0.0, dict(line["conditions"])
             name, *parameters = line["point"]
             " ".join([name, *parameters])

@@ -4,9 +4,8 @@ A round's ratios hold for the machine, the threads and the settings that it was 
 store returns those of the present ones alone.
 """
 
-import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from deepbench_ops.measure import ensemble, fingerprint, outside_settings, threads
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.storage import locks, times
+from deepbench_ops.storage import json_lines, locks, times
 
 DOING = "deepbench history"
 DIGITS = 6
@@ -33,26 +32,13 @@ class EnsembleStore:
 
     def __post_init__(self) -> None:
         here = conditions()
-        for entry in self._lines():
+        for entry in json_lines.read(self.path):
             try:
                 if entry["conditions"] == here:
                     task, taken = Task(**entry["task"]), _round(entry)
                     self.rounds.setdefault(task, {})[int(entry["number"])] = taken
             except (KeyError, TypeError, ValueError, AttributeError):
                 continue
-
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        try:
-            lines = self.path.read_text("utf-8").splitlines()
-        except FileNotFoundError:
-            return
-        for line in lines:
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                continue  # half a line of a process that was killed
-            if isinstance(entry, dict):
-                yield entry
 
     def missing(self, task: Task, number: int) -> bool:
         """Return whether a kernel has not been measured in this round."""
@@ -73,13 +59,8 @@ class EnsembleStore:
             "reasons": taken.reasons,
             "latencies": taken.latencies,
         }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            locks.writing(self.path.parent, DOING),
-            self.path.open("a", encoding="utf-8") as file,
-        ):
-            file.write("\n" + json.dumps(entry))  # a line of its own, also behind half a one
-            file.write("\n")
+        with locks.writing(self.path.parent, DOING):
+            json_lines.append(self.path, [entry])
 
     def of(self, task: Task) -> list[Round]:
         """Return the rounds of a kernel in the order of their numbers."""

@@ -1,7 +1,5 @@
 """Store of the rounds of pairs on disk until all are there, to go on from after an interruption."""
 
-import json
-import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
@@ -10,7 +8,7 @@ from pathlib import Path
 from deepbench_ops.measure import pairs, threads
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Pair, Task
-from deepbench_ops.storage import locks, times
+from deepbench_ops.storage import json_lines, locks, times
 
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""
@@ -37,9 +35,8 @@ class RoundStore:
                     self.path.unlink(missing_ok=True)
 
     def _read(self) -> None:
-        for line in self.path.read_text("utf-8").splitlines() if self.path.exists() else ():
+        for entry in json_lines.read(self.path):
             try:
-                entry = json.loads(line)
                 task, taken = Task(**entry["task"]), [(b, a) for b, a in entry["pairs"]]
                 if not all(times.is_time(each) for pair in taken for each in pair):
                     continue  # damaged
@@ -47,7 +44,7 @@ class RoundStore:
                 if not late and entry["threads"] == threads.wanted():
                     self.rounds.setdefault(task, {})[entry["number"]] = taken
             except (ValueError, KeyError, TypeError):
-                continue  # half a line of a process that was killed
+                continue  # damaged
 
     def measure(
         self,
@@ -68,21 +65,20 @@ class RoundStore:
 
     def _add(self, number: int, found: dict[Task, list[Pair]]) -> None:
         """Store a round of several kernels; it is on the disk on return."""
-        lines = [""]  # behind half a line, should there be one
         for task, taken in found.items():
             self.rounds.setdefault(task, {})[number] = taken
-            entry = {
+        entries = [
+            {
                 "task": asdict(task),
                 "number": number,
                 "pairs": taken,
                 "threads": threads.wanted(),
                 "ended_at": time.time(),
             }
-            lines.append(json.dumps(entry))
-        with locks.writing(self.path.parent, DOING), self.path.open("a", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+            for task, taken in found.items()
+        ]
+        with locks.writing(self.path.parent, DOING):
+            json_lines.append(self.path, entries)
 
     def forget(self) -> None:
         """Remove the file: all questions about its rounds have been answered."""

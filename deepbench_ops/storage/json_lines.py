@@ -1,0 +1,54 @@
+"""Files of JSON objects, one a line, that grow while something is measured.
+
+What is appended is on the disk on return. A process that is killed leaves half a line at most,
+which costs no other line.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Append objects to a file, which is made with its folder where it is missing.
+
+    Raises OSError, as on a full disk; the file is as it was before then.
+    """
+    text = "".join(json.dumps(entry) + "\n" for entry in entries)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+", buffering=0) as file:
+        start = file.seek(0, os.SEEK_END)
+        if start and not _ends_a_line(file.fileno(), start):
+            text = "\n" + text
+        rest = memoryview(text.encode())
+        try:
+            while rest:
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), start)
+            raise
+
+
+def read(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file in order, none where it is missing.
+
+    Lines that are no whole object are left out. Raises OSError for a file that cannot be read.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            yield entry
+
+
+def _ends_a_line(file: int, size: int) -> bool:
+    return os.pread(file, 1, size - 1) == b"\n"

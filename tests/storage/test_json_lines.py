@@ -1,0 +1,57 @@
+"""Files of JSON lines: what is appended comes back, whatever half a line lies before it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.storage import json_lines
+
+ENTRIES = st.lists(st.dictionaries(st.text(), st.integers() | st.text() | st.none()), max_size=4)
+
+
+@given(st.lists(ENTRIES, max_size=4))
+def test_all_that_is_appended_is_read(tmp_path_factory, several):
+    """Objects of several appends, in their order, with any text in them."""
+    path = tmp_path_factory.mktemp("lines") / "folder" / "a.jsonl"
+    for entries in several:
+        json_lines.append(path, entries)
+    assert [entry for entries in several for entry in entries] == list(json_lines.read(path))
+
+
+@pytest.mark.parametrize("half", ['{"a": 1', "[1]\n", "null", "\xff\n", "\n\n"])
+def test_damage_costs_no_other_line(tmp_path, half):
+    """Half a line, other JSON and bytes that are no text are left out; the next line is whole."""
+    path = tmp_path / "a.jsonl"
+    json_lines.append(path, [{"a": 0}])
+    with path.open("ab") as file:
+        file.write(half.encode("latin-1"))
+    json_lines.append(path, [{"b": 1}])
+    assert [{"a": 0}, {"b": 1}] == list(json_lines.read(path))
+
+
+def test_every_cut_leaves_whole_lines(tmp_path):
+    """A file cut at any byte gives the lines before the cut, and takes new ones."""
+    path = tmp_path / "a.jsonl"
+    json_lines.append(path, [{"number": number} for number in range(3)])
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        json_lines.append(path, [{"number": 9}])
+        found = [entry["number"] for entry in json_lines.read(path)]
+        assert [*range(len(found) - 1), 9] == found
+
+
+def test_a_missing_file_has_no_lines(tmp_path):
+    """It is no error."""
+    assert [] == list(json_lines.read(tmp_path / "none.jsonl"))
+
+
+def test_what_is_no_json_is_not_begun(tmp_path):
+    """An object that JSON cannot hold leaves the file as it was."""
+    path = tmp_path / "a.jsonl"
+    json_lines.append(path, [{"a": 0}])
+    with pytest.raises(TypeError):
+        json_lines.append(path, [{"b": 1}, {"c": object()}])
+    assert json.dumps({"a": 0}) + "\n" == path.read_text()
