@@ -165,3 +165,13 @@ def test_an_environment_without_threadpoolctl_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     with pytest.raises(DeepbenchError, match=r"install it with 'pip install threadpoolctl'"):
         backends.preload("numpy")
+
+
+def test_asking_sets_no_variable():
+    """threadpoolctl sets a variable of OpenMP's, which would be recorded as a user's setting."""
+    program = (
+        "import os; before = dict(os.environ)\n"
+        "from deepbench_ops.backends.numpy_backend import loaded_blas\n"
+        "loaded_blas.of_numpy(); assert before == dict(os.environ)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -41,10 +41,10 @@ def mark(monkeypatch):
 
 @pytest.fixture
 def fault(monkeypatch, tmp_path):
-    """Breaks the ranks' program: give it Python that changes `member.Member` in each process."""
+    """Breaks the ranks' program: give it Python that changes `Member` in each process."""
 
     def breaks(text):
-        head = "from deepbench_ops.distributed import member\nMember = member.Member\n"
+        head = "from deepbench_ops.distributed.rank_orders import Member\n"
         (tmp_path / "sitecustomize.py").write_text(head + text)
         path = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, path)))
@@ -257,14 +257,14 @@ def test_a_rank_that_never_joins_is_named(fault):
     """Ranks that wait in vain for one to join are given up after the time allowed."""
     fault(
         "import time\n"
-        "from deepbench_ops.distributed import local\n"
-        "join = local.Seat._join\n"
+        "from deepbench_ops.distributed import local_program\n"
+        "join = local_program.Seat._join\n"
         "def late(self, **details):\n"
         "    if self._rank == 1:\n"
         "        import os, signal\n"
         "        os.kill(os.getpid(), signal.SIGSTOP)\n"
         "    return join(self, **details)\n"
-        "local.Seat._join = late\n"
+        "local_program.Seat._join = late\n"
     )
     with pytest.raises(DeepbenchError, match=r"^rank 1 of 2 did not answer within 15 s"):
         group("gloo", 2, timeout=15.0)

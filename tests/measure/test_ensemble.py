@@ -4,12 +4,14 @@ import math
 import os
 import sys
 import time
+import uuid
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import MARK, living
 
 from deepbench_ops.measure import core_latency, ensemble, turns
 from deepbench_ops.measure.live_worker import Launch
@@ -91,6 +93,13 @@ def test_long_calls_go_on_in_turns():
     assert sum(seconds) <= elapsed
 
 
+@pytest.fixture
+def mark(monkeypatch):
+    """A variable by which the processes started by a test are known."""
+    monkeypatch.setenv(MARK, uuid.uuid4().hex)
+    return os.environ[MARK]
+
+
 @pytest.mark.parametrize(
     ("fails", "reason"),
     [
@@ -102,7 +111,7 @@ def test_long_calls_go_on_in_turns():
     ],
 )
 @pytest.mark.parametrize("stoppable", ["", "1"])
-def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch):
+def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch, mark):
     """It has a reason and no times; the others have all theirs, and no process is left."""
     monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
     launches = {name: burning(0.005, STOPPABLE=stoppable) for name in ("a", "b")}
@@ -112,7 +121,7 @@ def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch)
     assert reason in found.reasons["bad"]
     assert {"a", "b"} == set(found.names)
     assert np.isfinite(found.logs(["a", "b"])).all()
-    assert [] == _children()
+    assert [] == living(mark)
 
 
 def test_a_release_alone_has_no_times():
@@ -163,10 +172,3 @@ def test_latency_of_cores_that_do_not_exist_is_none(monkeypatch):
     """An impossible core is no failure of a measurement."""
     monkeypatch.undo()
     assert core_latency.read([4000, 4001]) is None
-
-
-def _children() -> list[int]:
-    """Return the processes that this one has started and that still run."""
-    time.sleep(0.05)
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123
-        return [int(text) for text in file.read().split()]

@@ -6,11 +6,17 @@ knows OpenBLAS, MKL, BLIS and FlexiBLAS under all their file names.
 """
 
 import ctypes
+import os
+from importlib import import_module
 from itertools import product
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import LibController, ThreadpoolController
+
+if TYPE_CHECKING:
+    from threadpoolctl import LibController
 
 CONFIG = [
     f"{prefix}openblas_get_config{suffix}"
@@ -19,10 +25,26 @@ CONFIG = [
 """Names of OpenBLAS's function that describes its build; they vary from wheel to wheel."""
 
 
+ALLOWS_TWO_OPENMP = "KMP_DUPLICATE_LIB_OK"
+"""Variable of Intel's OpenMP that threadpoolctl sets when it is imported."""
+
+
+def _imported() -> ModuleType:
+    """Return threadpoolctl, without what would pass for a setting of the user's."""
+    known = ALLOWS_TWO_OPENMP in os.environ
+    module = import_module("threadpoolctl")
+    if not known:
+        os.environ.pop(ALLOWS_TWO_OPENMP, None)
+    return module
+
+
+_threadpoolctl = _imported()
+
+
 class LoadedBlas:
     """One BLAS library of this process."""
 
-    def __init__(self, controller: LibController) -> None:
+    def __init__(self, controller: "LibController") -> None:
         self._controller = controller
 
     @property
@@ -82,6 +104,8 @@ def of_numpy(built_with: str = "") -> LoadedBlas | None:
     return next(iter((*bundled, *others)), None)
 
 
-def _controllers() -> list[LibController]:
-    found: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+def _controllers() -> "list[LibController]":
+    found: list[LibController] = (
+        _threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
+    )
     return sorted(found, key=lambda controller: str(controller.filepath))
