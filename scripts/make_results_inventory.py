@@ -6,6 +6,7 @@ python scripts/make_results_inventory.py --check   exits with 1 where the page i
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from itertools import groupby
@@ -61,11 +62,19 @@ was read.
 """
 
 
+def committed_machines() -> list[str]:
+    """Return the machines whose results are in the repository, not those only measured here."""
+    command = ["git", "ls-files", "--", "*/machine.json"]
+    listed = subprocess.run(command, cwd=RESULTS, capture_output=True, text=True, check=True)
+    committed = {Path(line).parent.name for line in listed.stdout.splitlines()}
+    return [machine for machine in points.machines(RESULTS) if machine in committed]
+
+
 def page() -> str:
     """Return the page: a table of measured machines, and one of published ones."""
     releases = {release.hash: release for release in results_table.load(RESULTS)}
     measured, published, runs = [], [], []
-    for machine in points.machines(RESULTS):
+    for machine in committed_machines():
         found = points.load(RESULTS, machine, releases)
         kept = len(model_runs.load(RESULTS / machine))
         if kept:

@@ -76,6 +76,11 @@ def test_a_reader_that_leaves_early_ends_it(arguments):
     assert process.wait(60) in (0, 141)  # 0 where all of it fitted the pipe
 
 
+def heard() -> None:
+    """Let a process hear Ctrl-C, which a shell's background jobs ignore."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_is_one_line_and_status_130():
     """The signal reaches the whole group, as from a terminal."""
     process = subprocess.Popen(
@@ -84,6 +89,7 @@ def test_ctrl_c_is_one_line_and_status_130():
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heard,
     )
     process.stdout.readline()
     time.sleep(1)

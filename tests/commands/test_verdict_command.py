@@ -219,8 +219,9 @@ def test_suspicions_are_not_confirmed():
     assert 2 == run("--machine", "epyc-9005-2core").exit_code
 
 
-def test_a_machine_without_lines_cannot_be_judged():
+def test_a_machine_without_lines_cannot_be_judged(monkeypatch):
     """The line says how many releases it takes, and the command that measures them."""
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "xeon-avx512-2core")
     for arguments in (["--machine", "nvidia-v100"], ["--machine", "xeon-avx512-2core"], []):
         done = run(*arguments)
         assert isinstance(done.exception, DeepbenchError)
