@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from detection import markdown, put
@@ -172,12 +173,21 @@ def apart_table(trials: int, seed: int) -> Iterator[Row]:
         yield {"rounds": f"{before}, {after}", **kind.row(), **figures(found, (0.02, 0.05))}
 
 
+def _joined(parts: Sequence[np.ndarray], weights: bool) -> np.ndarray:
+    """Return the rows of all parts; windows that some parts lack have no weight there."""
+    width = max(part.shape[-1] for part in parts)
+    mode: Literal["constant", "edge"] = "constant" if weights else "edge"
+    return np.concatenate(
+        [np.pad(part, ((0, 0), (0, width - part.shape[-1])), mode=mode) for part in parts]
+    )
+
+
 def difference(before: Location, after: Location) -> Found:
     """Return after minus before, some trials at a time: all at once need gigabytes."""
     some = [slice(start, start + 500) for start in range(0, len(before.weights), 500)]
     each = [part(after, which).minus(part(before, which)) for which in some]
-    columns = ([getattr(one, field.name) for one in each] for field in fields(Location))
-    found = Location(*map(np.concatenate, columns))
+    columns = {field.name: [getattr(one, field.name) for one in each] for field in fields(Location)}
+    found = Location(**{name: _joined(parts, name == "weights") for name, parts in columns.items()})
     return Found(found, found.median)
 
 
