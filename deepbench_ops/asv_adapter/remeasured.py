@@ -133,8 +133,8 @@ class _Judge:
             try:
                 self._judge = Judge.of(self.path.parent)
             except DeepbenchError:  # of another release, whose damage keeps no result from the disk
-                beside = measurements.file_of(self.path)
-                self._judge = Judge({beside.name: File.read(beside)} if beside.exists() else {})
+                own = measurements.file_of(self.path)
+                self._judge = Judge({own.name: File.read(own)} if own.exists() else {})
         return self._judge
 
 

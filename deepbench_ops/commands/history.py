@@ -147,7 +147,7 @@ def history(
     launches, reasons = _launches(releases, folder)
     demand_two(launches, reasons)
     reference = _anchor(anchor, list(launches))
-    store = EnsembleStore(folder.parent / "history" / f"{framework}.jsonl")
+    store = EnsembleStore(folder.parent / "history" / f"{framework}.jsonl", list(launches))
     found = Ensemble(launches, reference, store, together or _most_together())
     progress = _Progress(len(tasks), budget)
     with keeping(lambda: f"{store.path} keeps all rounds: the same command goes on from there"):

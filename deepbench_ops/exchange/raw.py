@@ -28,9 +28,9 @@ def by_point(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
     return found
 
 
-def load(beside: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
+def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     """Return the fingerprints and records of a file of measurements, none where there is none."""
-    return measurements.load(beside) if beside.exists() else ({}, [])
+    return measurements.load(path) if path.exists() else ({}, [])
 
 
 def check(result: Mapping[str, Any]) -> None:

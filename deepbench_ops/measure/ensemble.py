@@ -58,7 +58,11 @@ class Round:
         return two_way.fit(self.logs(self.names))
 
     def difference(self, before: str, after: str) -> tuple[float, float]:
-        """Return the logarithm of after / before and its variance; NaN where either is missing."""
+        """Return the logarithm of after / before and its variance.
+
+        NaN where either is missing, and where no sweeps lead from one to the other: their blocks
+        have lost the anchor.
+        """
         names = self.names
         if before not in names or after not in names:
             return math.nan, math.nan
@@ -135,7 +139,7 @@ def _measure(
     task: Task, workers: dict[str, LiveWorker], taken: Round, random: Random, sweeps: int
 ) -> None:
     """Add the sweeps of one block of releases to a round; a worker that ends is removed."""
-    cores = os.sched_getaffinity(0)
+    cores, own = os.sched_getaffinity(0), len(taken.sweeps)
     prepared: dict[str, dict[str, float]] = {}
     for name in random.sample(list(workers), len(workers)):
         try:
@@ -165,7 +169,7 @@ def _measure(
             failed = next(name for name in order if workers[name] is error.worker)
             del prepared[failed]
             _give_up(failed, error, workers, taken)
-            for sweep in taken.sweeps:
+            for sweep in taken.sweeps[own:]:
                 sweep.pop(failed, None)
             continue
         taken.sweeps.append(dict(zip(order, seconds, strict=True)))

@@ -1,11 +1,11 @@
 """Rounds of an ensemble on disk, one line for each kernel and round, so that a history goes on.
 
-A round's ratios hold for the machine, the threads and the settings that it was measured with: the
-store returns those of the present ones alone.
+A round's ratios hold for the releases, the machine, the threads and the settings that it was
+measured with: the store returns the rounds of these alone.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,16 @@ DIGITS = 6
 class EnsembleStore:
     """Rounds of kernels over a set of releases, in a file of JSON lines.
 
-    Lines that are damaged, or of other conditions, are left in the file and not returned.
+    releases: the names of all that a round measures, in any order. Lines that are damaged, or of
+    other releases or conditions, are left in the file and not returned.
     """
 
     path: Path
+    releases: Collection[str]
     rounds: dict[Task, dict[int, Round]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        here = conditions()
+        here = conditions(self.releases)
         for entry in json_lines.read(self.path):
             try:
                 if entry["conditions"] == here:
@@ -51,7 +53,7 @@ class EnsembleStore:
             "task": asdict(task),
             "number": number,
             "ended_at": round(time.time(), 3),
-            "conditions": conditions(),
+            "conditions": conditions(self.releases),
             "sweeps": [
                 {name: float(f"{seconds:.{DIGITS}g}") for name, seconds in sweep.items()}
                 for sweep in taken.sweeps
@@ -68,9 +70,10 @@ class EnsembleStore:
         return [found[number] for number in sorted(found)]
 
 
-def conditions() -> dict[str, str]:
-    """Return what rounds must share to be combined: processor, threads, settings from outside."""
+def conditions(releases: Collection[str]) -> dict[str, str]:
+    """Return what rounds must share to be combined: releases, processor, threads and settings."""
     return {
+        "releases": " ".join(sorted(releases)),
         "processor": fingerprint.silicon(),
         "threads": str(threads.wanted()),
         "settings": outside_settings.text(outside_settings.of_this_process()),

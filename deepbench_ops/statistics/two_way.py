@@ -38,15 +38,27 @@ class TwoWay:
 
         The variance is that of a median of normal values, from the rows that have both columns;
         where fewer than two have, it is the sum of those of the two effects. NaN for a column
-        without values, 0 where there are too few values to tell.
+        without values and for columns that no rows connect, 0 where there are too few values to
+        tell.
         """
         difference = float(self.effects[after] - self.effects[before])
-        if not math.isfinite(difference):
+        if not math.isfinite(difference) or not self._connected(before, after):
             return math.nan, math.nan
         apart = _finite(self.residuals[:, after] - self.residuals[:, before])
         if len(apart) > 1:
             return difference, median_variance(apart)
         return difference, self._variance(before) + self._variance(after)
+
+    def _connected(self, before: int, after: int) -> bool:
+        """Whether rows lead from one column to the other, through further columns if need be."""
+        present = np.isfinite(self.residuals)
+        reached = np.zeros(present.shape[1], dtype=bool)
+        reached[before] = True
+        while True:
+            wider = present[present[:, reached].any(axis=1)].any(axis=0) | reached
+            if wider[after] or (wider == reached).all():
+                return bool(wider[after])
+            reached = wider
 
     def _variance(self, column: int) -> float:
         """Return the variance of an effect, but for the part that rows take from residuals."""

@@ -80,7 +80,7 @@ def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
         return iter([(task, rounds(random, 1)[0]) for task in tasks])
 
     monkeypatch.setattr(ensembles.ensemble, "run_round", run_round)
-    store = EnsembleStore(tmp_path / "a.jsonl")
+    store = EnsembleStore(tmp_path / "a.jsonl", NAMES)
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
     found.measure([TASK], Goal(within=0.05, most=40))
     assert begun == list(range(len(begun)))
@@ -97,7 +97,9 @@ def test_the_looks_share_one_error_probability(monkeypatch, tmp_path):
         return iter([(task, rounds(random, 1)[0]) for task in tasks])
 
     monkeypatch.setattr(ensemble, "run_round", run_round)
-    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", EnsembleStore(tmp_path / "a"))
+    found = Ensemble(
+        dict.fromkeys(NAMES, Launch("python")), "a", EnsembleStore(tmp_path / "a", NAMES)
+    )
     found.measure([TASK], Goal(within=1e-9, most=20))
     assert 0 < found.shares[TASK] < 1
     wide = found.half_width(TASK)
@@ -106,12 +108,14 @@ def test_the_looks_share_one_error_probability(monkeypatch, tmp_path):
 
 
 def test_rounds_of_other_conditions_are_not_read(tmp_path, monkeypatch):
-    """Another number of threads: the file stays, and its rounds are not combined with new ones."""
+    """Other releases or threads: the file stays, and its rounds are not combined with new ones."""
     path = tmp_path / "a.jsonl"
     (taken,) = rounds(np.random.default_rng(1), 1)
-    EnsembleStore(path).add(TASK, 0, taken)
-    again = EnsembleStore(path)
+    EnsembleStore(path, NAMES).add(TASK, 0, taken)
+    again = EnsembleStore(path, NAMES)
     assert not again.missing(TASK, 0)
     assert pytest.approx(taken.logs(NAMES), abs=1e-5) == again.of(TASK)[0].logs(NAMES)
+    assert not EnsembleStore(path, NAMES[::-1]).missing(TASK, 0)
+    assert EnsembleStore(path, [*NAMES, "f"]).missing(TASK, 0)
     monkeypatch.setenv("DEEPBENCH_THREADS", "1")
-    assert EnsembleStore(path).missing(TASK, 0)
+    assert EnsembleStore(path, NAMES).missing(TASK, 0)

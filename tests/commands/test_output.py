@@ -20,9 +20,10 @@ def test_an_answer_is_printed_in_the_form_asked_for(capsys, form, expected):
     assert expected == capsys.readouterr().out
 
 
-def test_only_the_form_asked_for_is_made():
+def test_only_the_form_asked_for_is_made(capsys):
     """A table of all problems takes longer than its JSON."""
     show("json", lambda: pytest.fail("text"), lambda: [], lambda: pytest.fail("lines"))
+    assert [] == json.loads(capsys.readouterr().out)
 
 
 def test_csv_has_a_column_for_every_name_and_no_formula():

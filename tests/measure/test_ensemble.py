@@ -142,6 +142,14 @@ def test_blocks_share_the_anchor():
     assert np.isfinite(fitted.effects).all()
 
 
+def test_an_anchor_that_fails_in_one_block_leaves_no_false_ratio():
+    """Releases of two blocks are compared only where the anchor was measured in both."""
+    taken = ensemble.Round([{"a": 1.0, "b": 2.0}] * 4 + [{"c": 9.0, "d": 18.0}] * 4)
+    assert pytest.approx(math.log(2)) == taken.difference("a", "b")[0]
+    assert pytest.approx(math.log(2)) == taken.difference("c", "d")[0]
+    assert all(map(math.isnan, taken.difference("b", "c")))
+
+
 @given(
     names=st.lists(st.text(min_size=1), min_size=2, max_size=30, unique=True),
     together=st.one_of(st.none(), st.integers(2, 12)),

@@ -56,6 +56,17 @@ def test_blocks_that_share_a_column_are_joined():
     assert 0.0002**2 < variance < 0.001**2
 
 
+def test_columns_that_nothing_connects_are_not_compared():
+    """Two blocks without a common column: NaN between them, a difference within each."""
+    values = table([0.0, 0.2, -0.4, 0.1], rows=20, noise=0.001)
+    values[:10, 2:] = np.nan
+    values[10:, :2] = np.nan
+    found = two_way.fit(values)
+    assert all(map(math.isnan, found.difference(0, 2)))
+    assert pytest.approx(0.2, abs=0.002) == found.difference(0, 1)[0]
+    assert pytest.approx(0.5, abs=0.002) == found.difference(2, 3)[0]
+
+
 def test_a_column_without_values_has_no_effect():
     """It is NaN, and the others are as without it."""
     values = table([0.0, 0.2, 0.4], rows=9)
