@@ -4,12 +4,11 @@ python scripts/make_command_line.py           writes the page
 python scripts/make_command_line.py --check   exits with 1 where the page is not up to date
 """
 
-import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import written_page
 
 from deepbench_ops import cli
 
@@ -53,16 +52,5 @@ def contexts(parent: click.Context = ROOT) -> Iterator[click.Context]:
             yield from contexts(click.Context(command, parent, info_name=name))
 
 
-def main() -> None:
-    """Write the page, or compare it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only compare")
-    arguments = parser.parse_args()
-    if not arguments.check:
-        PAGE.write_text(page(), encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != page():
-        sys.exit(f"{PAGE.name} is out of date: run python scripts/make_command_line.py")
-
-
 if __name__ == "__main__":
-    main()
+    written_page.write_or_check(PAGE, page, "python scripts/make_command_line.py")

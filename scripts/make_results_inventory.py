@@ -4,15 +4,14 @@ python scripts/make_results_inventory.py           writes the page
 python scripts/make_results_inventory.py --check   exits with 1 where the page is not up to date
 """
 
-import argparse
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import written_page
 from tabulate import tabulate
 
 from deepbench_ops.analysis import points
@@ -148,16 +147,5 @@ def _markdown(rows: list[dict[str, object]]) -> str:
     return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True) + "\n"
 
 
-def main() -> None:
-    """Write the page, or compare it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only compare")
-    arguments = parser.parse_args()
-    if not arguments.check:
-        PAGE.write_text(page(), encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != page():
-        sys.exit(f"{PAGE} is out of date: run python scripts/make_results_inventory.py")
-
-
 if __name__ == "__main__":
-    main()
+    written_page.write_or_check(PAGE, page, "python scripts/make_results_inventory.py")

@@ -101,13 +101,13 @@ class Figure:
         if self.devices > 1:
             return "several devices: a point is one device's"
         if self.batch is None:
-            return "no batch is told, without which a rate gives no seconds of a step"
+            return "no batch size is given, without which a rate gives no seconds of a step"
         if self.seconds is None:
-            return "the time of a whole training, whose steps are not told"
+            return "the time of a whole training, whose number of steps is not given"
         if self.split:
             return f"{SPLIT}: another run than its id names"
         if PRECISIONS.get(self.precision, self.precision) not in KNOWN:
-            return "no precision is told"
+            return "no precision is given"
         return ""
 
 

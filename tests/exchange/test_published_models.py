@@ -97,7 +97,7 @@ def test_stream_computings_table_is_points_throughout():
     [
         ("mindspore", {"several devices": 7, figures.SPLIT: 1}),
         ("qingcloud", {"several devices": 2}),
-        ("paper", {"several devices": 3, "whole training": 6, "no batch is told": 3}),
+        ("paper", {"several devices": 3, "whole training": 6, "no batch size is given": 3}),
         ("stcp920", {}),
     ],
 )

@@ -82,7 +82,7 @@
                 {title: 'framework', value: function (row) { return row.framework; }},
                 {title: 'published', number: true, value: function (row) { return row.published; }},
                 {title: 'unit', value: function (row) { return row.unit; }},
-                {title: 'also told', head: 'other figures', long: true, value: function (row) { return row.told; }},
+                {title: 'also reported', head: 'other figures', long: true, value: function (row) { return row.told; }},
                 {title: 'ms a step', head: 'time per step', unit: 'milliseconds', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
                     text: function (value) { return d.digits(value, 4) + ' ms'; }}
             ].concat(data.machines.flatMap(function (machine) {
