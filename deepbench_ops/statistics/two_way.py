@@ -3,13 +3,18 @@
 A row is a sweep over releases, a column is a release, a value the logarithm of its seconds. What
 the machine does to a whole sweep is the row's; medians in both directions, taken in turns until
 they no longer change, leave single disturbed values without weight (median polish: J. W. Tukey,
-Exploratory Data Analysis, 1977). Values may be missing, as where not all releases fit in memory at
-once and rows of different blocks share some of their columns.
+Exploratory Data Analysis, 1977).
+
+Values may be missing, as where not all releases fit in memory at once and are measured in blocks
+that share one of them, the anchor. Rows that have the same columns are a block. Each block is
+polished by itself: medians over all rows would not see the anchor, which is one value among many of
+its rows, and would leave blocks apart by as much as their releases differ. Blocks are then placed
+so that the columns that they share agree.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,59 +42,93 @@ class TwoWay:
         """Return the effect of one column less that of another, and its variance.
 
         The variance is that of a median of normal values, from the rows that have both columns;
-        where fewer than two have, it is the sum of those of the two effects. NaN for a column
-        without values and for columns that no rows connect, 0 where there are too few values to
-        tell.
+        where no row has both, it is the sum along the columns that lead from one to the other. NaN
+        for a column without values and for columns that no rows connect, 0 where there are too few
+        values to tell.
         """
-        difference = float(self.effects[after] - self.effects[before])
-        if not math.isfinite(difference) or not self._connected(before, after):
+        path = self._path(before, after)
+        if not path:
             return math.nan, math.nan
-        apart = _finite(self.residuals[:, after] - self.residuals[:, before])
-        if len(apart) > 1:
-            return difference, median_variance(apart)
-        return difference, self._variance(before) + self._variance(after)
+        apart = (self.residuals[:, two] - self.residuals[:, one] for one, two in pairwise(path))
+        variance = sum(median_variance(each[np.isfinite(each)]) for each in apart)
+        return float(self.effects[after] - self.effects[before]), variance
 
-    def _connected(self, before: int, after: int) -> bool:
-        """Whether rows lead from one column to the other, through further columns if need be."""
+    def _path(self, before: int, after: int) -> list[int]:
+        """Return the fewest columns that lead from one to the other, each in a row with the next.
+
+        Both ends are in it; empty where no rows connect them.
+        """
         present = np.isfinite(self.residuals)
-        reached = np.zeros(present.shape[1], dtype=bool)
-        reached[before] = True
-        while True:
-            wider = present[present[:, reached].any(axis=1)].any(axis=0) | reached
-            if wider[after] or (wider == reached).all():
-                return bool(wider[after])
-            reached = wider
-
-    def _variance(self, column: int) -> float:
-        """Return the variance of an effect, but for the part that rows take from residuals."""
-        present = np.isfinite(self.residuals)
-        values = self.residuals[present[:, column], column]
-        wide = present[present[:, column]].sum(axis=1).mean() if len(values) else 1.0
-        return median_variance(values) * wide / (wide - 1) if wide > 1 else 0.0
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    return values[np.isfinite(values)]
+        if not present[:, [before, after]].any(axis=0).all():
+            return []
+        paths = {before: [before]}
+        ends = [before]
+        while ends and after not in paths:
+            met = {
+                int(column): [*paths[end], int(column)]
+                for end in reversed(ends)
+                for column in np.flatnonzero(present[present[:, end]].any(axis=0))
+                if column not in paths
+            }
+            paths |= met
+            ends = list(met)
+        return paths.get(after, [])
 
 
 def fit(table: np.ndarray) -> TwoWay:
     """Return the effects of the columns of a table of shape (rows, columns); NaN is missing."""
-    residuals = np.array(table, dtype=float)
-    effects = np.where(np.isfinite(residuals).any(axis=0), 0.0, np.nan)
+    table = np.asarray(table, dtype=float)
+    residuals = np.full(table.shape, np.nan)
+    present = np.isfinite(table)
+    effects, weights = [], []
+    for pattern in np.unique(present, axis=0) if table.size else []:
+        rows = np.flatnonzero((present == pattern).all(axis=1))
+        columns = np.flatnonzero(pattern)
+        if not len(columns):
+            continue
+        own = np.full(table.shape[1], np.nan)
+        own[columns], residuals[np.ix_(rows, columns)] = polish(table[np.ix_(rows, columns)])
+        effects.append(own)
+        weights.append(len(rows))
+    if not effects:
+        return TwoWay(np.full(table.shape[1], np.nan), residuals)
+    return TwoWay(_joined(np.array(effects), np.array(weights, dtype=float)), residuals)
+
+
+def polish(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the effects of the columns of complete tables, and the residuals.
+
+    values: of shape (..., rows, columns), a table in the last two axes. effects: of shape
+    (..., columns).
+    """
+    residuals = np.array(values, dtype=float)
+    effects = np.zeros((*residuals.shape[:-2], residuals.shape[-1]))
     for _ in range(STEPS):
-        residuals -= _medians(residuals, axis=1)
-        change = _medians(residuals, axis=0)[0]
+        residuals -= np.median(residuals, axis=-1, keepdims=True)
+        change = np.median(residuals, axis=-2, keepdims=True)
         residuals -= change
-        effects += change
-        if np.nanmax(abs(change), initial=0.0) < SETTLED:
+        effects += change[..., 0, :]
+        if np.max(abs(change), initial=0.0) < SETTLED:
             break
-    return TwoWay(effects, residuals)
+    return effects, residuals
 
 
-def _medians(values: np.ndarray, axis: int) -> np.ndarray:
-    """Return medians without missing values along an axis, which stays with length 1."""
-    if values.size and not np.isnan(values).any():
-        return np.asarray(np.median(values, axis=axis, keepdims=True))  # ten times as fast
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a row or column without any value
-        return np.asarray(np.nanmedian(values, axis=axis, keepdims=True))
+def _joined(effects: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return one effect of each column from those of several blocks; NaN without values.
+
+    effects: of shape (blocks, columns), each block with a zero of its own. The zeros are those for
+    which shared columns agree best (least squares, each block weighted by its rows).
+    """
+    if len(effects) == 1:
+        return np.asarray(effects[0])
+    present = np.isfinite(effects)
+    shares = present * weights[:, None]
+    shares = shares / np.maximum(shares.sum(axis=0), 1e-300)
+    known = np.where(present, effects, 0.0)
+    means = (shares * known).sum(axis=0)
+    block, column = np.nonzero(present)
+    root = np.sqrt(weights[block])
+    unknown = (np.eye(len(effects))[block] - shares.T[column]) * root[:, None]
+    zeros, *_ = np.linalg.lstsq(unknown, (means[column] - known[block, column]) * root, rcond=None)
+    joined = means + (shares * zeros[:, None]).sum(axis=0)
+    return np.where(present.any(axis=0), joined, np.nan)

@@ -56,6 +56,26 @@ def test_blocks_that_share_a_column_are_joined():
     assert 0.0002**2 < variance < 0.001**2
 
 
+@given(arrays(float, 9, elements=st.floats(-1, 1)), st.integers(0, 1000))
+def test_wide_blocks_are_joined_through_the_one_column_they_share(effects, seed):
+    """Two blocks of five columns, whose levels differ much: all differences are exact."""
+    values = table(list(effects), rows=12, seed=seed)
+    values[:6, 4:8] = np.nan
+    values[6:, :4] = np.nan
+    found = two_way.fit(values)
+    assert pytest.approx(effects - effects[8], abs=1e-7) == found.effects - found.effects[8]
+
+
+def test_tables_of_a_simulation_are_polished_as_single_ones_are():
+    """Tables in leading axes have the effects that each has by itself."""
+    tables = np.array([table([0.0, 0.1, -0.2], rows=7, seed=seed, noise=0.05) for seed in range(4)])
+    effects, residuals = two_way.polish(tables)
+    for index, each in enumerate(tables):
+        alone = two_way.fit(each)
+        assert pytest.approx(alone.effects, abs=1e-7) == effects[index]
+        assert pytest.approx(alone.residuals, abs=1e-7) == residuals[index]
+
+
 def test_columns_that_nothing_connects_are_not_compared():
     """Two blocks without a common column: NaN between them, a difference within each."""
     values = table([0.0, 0.2, -0.4, 0.1], rows=20, noise=0.001)
