@@ -51,8 +51,8 @@ class Confirmed:
         kind = "slower" if cause.slower else "faster"
         return not again or any(verdict.kind == kind for _, verdict in again)
 
-    def told(self, cause: Cause) -> list[str]:
-        """Return what pairs said of each kernel, or why they said nothing."""
+    def summaries(self, cause: Cause) -> list[str]:
+        """Return one text per kernel measured again, or the one reason why none was."""
         again = self.of(cause)
         if not again:
             return [self.reasons.get((cause.before.name, cause.after.name), "not measured here")]

@@ -48,22 +48,24 @@ def machine(entry: Mapping[str, str], profile: Profile | None) -> Machine:
 
 def several_devices(network: str, batch: int | None, devices: int, here: Machine) -> str:
     """Return why a machine's own figure cannot be compared with that of several devices."""
-    told = f"{devices} devices, and a point is of one"
+    counted = f"{devices} devices, and a point is of one"
     if here.processors is not None and devices > here.processors:
-        return f"{told}; as ranks they want {devices} processors, and there are {here.processors}"
+        return (
+            f"{counted}; as ranks they need {devices} processors, and there are {here.processors}"
+        )
     each = f" --batch {batch}" if batch else ""
-    return f"{told}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
+    return f"{counted}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
 
 
-def obstacles(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:
+def missing_reasons(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:
     """Return the reasons why there is no own figure that was run like a published one.
 
     run: the nearest run there is. Where it only has not been measured yet, the reason is the
     command that measures it. Empty where the run is like the published one.
     """
-    found = [] if wanted.precision else ["its table tells no precision"]
+    found = [] if wanted.precision else ["its table states no precision"]
     if wanted.batch is None:
-        return [*found, "its table tells no batch"]
+        return [*found, "its table states no batch"]
     if run is not None and not _unlike(wanted, run):
         return found
     written = wanted.framework != "mindspore" or wanted.network in twins.names()
@@ -71,9 +73,9 @@ def obstacles(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:
         found.append(f"{wanted.network} is not written in MindSpore, torch runs it here")
     precision = _precision(wanted)
     if run is not None and wanted.precision and run.point.precision not in _allowed(wanted):
-        told = f"{precision} was not measured"
-        missing = f"{told}, and the machine's profile has no peak of it"
-        found.append(missing if precision in here.without else told)
+        unmeasured = f"{precision} was not measured"
+        missing = f"{unmeasured}, and the machine's profile has no peak of it"
+        found.append(missing if precision in here.without else unmeasured)
     model = Model(name=wanted.network, batch=wanted.batch, threads=wanted.threads)
     beyond = list(_beyond(model, wanted.operation, precision, here))
     if beyond:
@@ -126,7 +128,7 @@ def _command(wanted: Wanted, model: Model, precision: str, framework: str) -> st
     """Return that it was not measured yet, and how it would be."""
     listed = "training" if wanted.operation == "training_step" else "inference_server"
     place = rf"^model\.{CLASSES[listed]}\.kernel_{wanted.operation}"
-    told = (
+    command = (
         rf"not measured yet: asv run --bench '{place}\(.{model.id}., .{precision}.\)' {framework}"
     )
     matrix = {
@@ -134,4 +136,4 @@ def _command(wanted: Wanted, model: Model, precision: str, framework: str) -> st
         LAYOUT.variable: wanted.layout if wanted.layout != LAYOUT.usual else "",
     }
     asked = [f"{variable} {value}" for variable, value in matrix.items() if value]
-    return f"{told}, with {' and '.join(asked)} in asv.conf.json's matrix" if asked else told
+    return f"{command}, with {' and '.join(asked)} in asv.conf.json's matrix" if asked else command

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from deepbench_ops.analysis.missing_reasons import Machine, obstacles, several_devices
+from deepbench_ops.analysis.missing_reasons import Machine, missing_reasons, several_devices
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.published_figures import LAYOUTS, Figure
@@ -51,7 +51,7 @@ def rows(
             "loss": figure.loss,
             "accuracy": figure.accuracy,
             "note": figure.note,
-            "told": figure.told,
+            "told": figure.other_figures,
             "published": figure.value,
             "unit": figure.unit,
             "seconds": figure.seconds,
@@ -81,7 +81,7 @@ def _cell(figure: Figure, points: Sequence[Point], here: Machine) -> Row:
     run = nearest(points, wanted)
     whole = [] if figure.unit.endswith(PER_SECOND) else [WHOLE_TRAINING]
     split = [SPLIT_NOWHERE] if figure.split else []
-    cell: Row = {"why_not": [*whole, *split, *obstacles(wanted, run, here)]}
+    cell: Row = {"why_not": [*whole, *split, *missing_reasons(wanted, run, here)]}
     if run is None:
         return cell
     differs = [*run.differs, NOT_SPLIT] if figure.split else list(run.differs)

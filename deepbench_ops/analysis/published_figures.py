@@ -81,8 +81,8 @@ class Figure:
         return self.conditions == SPLIT
 
     @property
-    def told(self) -> str:
-        """All that its table says besides rate and sizes, in words."""
+    def other_figures(self) -> str:
+        """All that its table reports besides rate and sizes, as text."""
         named = (
             ("scaling efficiency {}", self.efficiency),
             ("latency {} ms", self.latency_ms),

@@ -57,8 +57,8 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Sta
 
 def _facts(release: Release, files: Sequence[Path]) -> Facts:
     if release.measurable:
-        told = [path for path in files if path.name.endswith(measurements.SUFFIX)]
-        return measurements.agreed([measurements.conditions(path) for path in told])
+        recorded = [path for path in files if path.name.endswith(measurements.SUFFIX)]
+        return measurements.agreed([measurements.conditions(path) for path in recorded])
     return measurements.agreed([_published(path) for path in files if path.suffix == ".json"])
 
 
@@ -77,8 +77,8 @@ def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def told(news: Mapping[str, tuple[str, str]], longest: int = 60) -> str:
-    """Return what `changed` has found in one line, such as "mkl 2024.2 (before: 2022.2)"."""
+def as_text(news: Mapping[str, tuple[str, str]], longest: int = 60) -> str:
+    """Return the result of `changed` as one line, such as "mkl 2024.2 (before: 2022.2)"."""
     return "; ".join(
         f"{name.replace('_', ' ')} {_cut(after, longest) or 'none'}"
         + (f" (before: {_cut(before, longest)})" if before else "")

@@ -261,9 +261,7 @@ def _text(
         for between in dict.fromkeys(map(_between, mine)):
             if news.get(between):
                 _, before, after = between
-                line = (
-                    f"- new under {after} since {before}: {software_versions.told(news[between])}"
-                )
+                line = f"- new under {after} since {before}: {software_versions.as_text(news[between])}"
                 text.append(line if markdown else tables.prose(line, "  "))
     return "\n".join(text)
 
@@ -281,7 +279,7 @@ def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:
         "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
         ", ".join(cause.elsewhere),
     ]
-    return [*row, "; ".join(confirmed.told(cause))] if confirmed is not None else row
+    return [*row, "; ".join(confirmed.summaries(cause))] if confirmed is not None else row
 
 
 def _interval(cause: "Cause") -> str:
@@ -297,7 +295,10 @@ def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
     return "\n".join(
         [
             summary,
-            *(f"- {_what(cause)}; in pairs: {'; '.join(confirmed.told(cause))}" for cause in gone),
+            *(
+                f"- {_what(cause)}; in pairs: {'; '.join(confirmed.summaries(cause))}"
+                for cause in gone
+            ),
         ]
     )
 
@@ -362,7 +363,7 @@ def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[
             }
             for shift in cause.shifts
         ],
-        **({} if confirmed is None else {"in_pairs": confirmed.told(cause)}),
+        **({} if confirmed is None else {"in_pairs": confirmed.summaries(cause)}),
     }
 
 

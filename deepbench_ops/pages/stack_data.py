@@ -21,5 +21,5 @@ def content(stacks: Sequence[Stack], places: Mapping[Release, int]) -> dict[str,
         own = by_framework.setdefault(one.release.framework, {"new": []})
         own["facts"] = dict(one.facts)
         if one.release in places:
-            own["new"].append([places[one.release], software_versions.told(one.new, LONGEST)])
+            own["new"].append([places[one.release], software_versions.as_text(one.new, LONGEST)])
     return by_framework

@@ -9,7 +9,7 @@ from asv.results import Results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis.software_versions import changed, stacks, told
+from deepbench_ops.analysis.software_versions import as_text, changed, stacks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.table import Release, load
 from deepbench_ops.storage.measurements import agreed
@@ -94,8 +94,8 @@ def test_that_the_release_is_another_is_no_news() -> None:
 def test_news_are_one_line() -> None:
     """What came without anything before it, what went, what is long."""
     news = {"blas_core": ("Zen", "Haswell"), "mkl": ("", "2024.2"), "gone": ("1", "")}
-    assert "blas core Haswell (before: Zen); mkl 2024.2; gone none (before: 1)" == told(news)
-    assert "x 1234567..." == told({"x": ("", "12345678901")}, longest=10)
+    assert "blas core Haswell (before: Zen); mkl 2024.2; gone none (before: 1)" == as_text(news)
+    assert "x 1234567..." == as_text({"x": ("", "12345678901")}, longest=10)
 
 
 @given(before=FACTS, after=FACTS)

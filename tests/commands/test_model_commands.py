@@ -154,7 +154,7 @@ def test_the_papers_bert_is_of_eight_devices_and_its_resnet_of_version_1_5():
     assert {(8, 256)} == {(f.devices, f.batch) for f in papers if f.printed == "BERT"}
     (ascend,) = (f for f in papers if f.value == 2115)
     assert "resnet50_v1p5" == ascend.network
-    assert "MindSpore's own table has the Ascend 910's 2115" in ascend.told
+    assert "MindSpore's own table has the Ascend 910's 2115" in ascend.other_figures
 
 
 @pytest.mark.parametrize(

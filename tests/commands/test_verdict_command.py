@@ -341,7 +341,7 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
         monkeypatch.setattr(pairs, "run_round", rounds_of(rounds))
         found = confirm.confirm([cause], 4, str, same_release)
         assert kept == found.repeats(cause)
-        assert found.told(cause)[0].startswith("slower" if kept else "faster")
+        assert found.summaries(cause)[0].startswith("slower" if kept else "faster")
 
 
 def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
@@ -400,7 +400,7 @@ def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypat
     monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
     found = confirm.confirm([cause], 4, str, same_release)
     assert (5, 3) == (len(cause.shifts), len({task.problem for task in asked}))
-    assert 3 == len(found.told(cause))
+    assert 3 == len(found.summaries(cause))
 
 
 def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
@@ -425,7 +425,7 @@ def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     text = kept.read_text()
     found = confirm.confirm([cause], 4, str, same_release)
     assert numbers == [0, 1, 2, 2, 3]
-    assert found.told(cause)[0].startswith("slower 1.2")
+    assert found.summaries(cause)[0].startswith("slower 1.2")
     assert not kept.exists()
     kept.write_text(text)
     again = round_store.RoundStore(kept)
@@ -466,9 +466,9 @@ def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
 
     monkeypatch.setattr(confirm.worker_launch, "launch", fails)
     found = confirm.confirm([cause], 3, str, tmp_path / "env")
-    assert (["no network"], True) == (found.told(cause), found.repeats(cause))
+    assert (["no network"], True) == (found.summaries(cause), found.repeats(cause))
     found = confirm.confirm([ranks], 3, str)
-    assert (["cannot be measured in pairs"], True) == (found.told(ranks), found.repeats(ranks))
+    assert (["cannot be measured in pairs"], True) == (found.summaries(ranks), found.repeats(ranks))
 
 
 def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypatch):
