@@ -41,16 +41,41 @@ class Round:
     sweeps: the seconds per call of each release, sweep by sweep; blocks of releases follow each
     other. reasons: why a release has none. latencies: nanoseconds of a round trip between two cores
     before and after (`measure.core_latency`), empty where that could not be read.
+
+    id: the same for all kernels that the same processes measured, and for no others. anchor: the
+    release that all blocks share. started_at, ended_at: seconds since 1970. yardstick: its seconds
+    per unit in each sweep, NaN where there are none; empty without a yardstick. nominal: its
+    reading on the quiet machine, None where that is not known. calls: of each release's slices.
+    facts: the fingerprint of each release's process. implementations: the code that each release
+    ran, where that is known. state: the state of the machine that the latencies show, "" where that
+    is not known. conditions: unusual ones of the run, by name.
     """
 
     sweeps: list[dict[str, float]] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
+    id: str = ""
+    anchor: str = ""
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    yardstick: list[float] = field(default_factory=list)
+    yardstick_kind: str = ""
+    nominal: float | None = None
+    calls: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, dict[str, str]] = field(default_factory=dict)
+    implementations: dict[str, str] = field(default_factory=dict)
+    state: str = ""
+    conditions: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """The releases that have values, in the order of their first."""
         return list(dict.fromkeys(name for sweep in self.sweeps for name in sweep))
+
+    @property
+    def has_yardstick(self) -> bool:
+        """Whether the yardstick was read in any sweep."""
+        return any(map(math.isfinite, self.yardstick))
 
     @cached_property
     def fitted(self) -> TwoWay:

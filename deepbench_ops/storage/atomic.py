@@ -84,7 +84,7 @@ def sweep(folder: Path) -> None:
 
     For the only writer in there.
     """
-    for path in folder.glob(f"*/.*{SUFFIX}"):
+    for path in (*folder.glob(f"*/.*{SUFFIX}"), *folder.glob(f"*/*/.*{SUFFIX}")):
         path.unlink(missing_ok=True)
 
 

@@ -1,0 +1,105 @@
+"""Rounds of ensembles as lines of a file, and back (`storage.ensemble_rounds`)."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from deepbench_ops.measure import ensemble
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.storage import ensemble_rounds, facts_digest
+from deepbench_ops.storage.ensemble_rounds import Entry, Facts, RoundsFile
+
+DIGITS = 5
+"""Significant digits of stored seconds."""
+
+
+def load(path: Path) -> dict[Task, list[Round]]:
+    """Return the rounds of each kernel that a file holds, oldest first; {} where there is none.
+
+    Rounds of another `ensemble.VERSION` are left out. Raises DeepbenchError naming file and line.
+    """
+    return by_kernel(ensemble_rounds.load(path))
+
+
+def by_kernel(content: RoundsFile) -> dict[Task, list[Round]]:
+    """Return the rounds of each kernel, oldest first."""
+    found: dict[Task, list[Round]] = defaultdict(list)
+    for entry in content.entries:
+        if entry["version"] == ensemble.VERSION:
+            found[Task(*ensemble_rounds.kernel_of(entry))].append(round_of(entry, content.facts))
+    return {
+        task: sorted(rounds, key=lambda each: (each.started_at, each.id))
+        for task, rounds in found.items()
+    }
+
+
+def entry_of(task: Task, taken: Round) -> tuple[Facts, Entry]:
+    """Return the line of one round of a kernel, and the facts that it names by their digest."""
+    fingerprints = {name: facts_digest.digest(facts) for name, facts in taken.facts.items()}
+    facts = {fingerprints[name]: dict(facts) for name, facts in taken.facts.items()}
+    entry: Entry = {
+        **asdict(task),
+        "round": taken.id,
+        "version": ensemble.VERSION,
+        "started_at": round(taken.started_at, 3),
+        "ended_at": round(taken.ended_at, 3),
+        "anchor": taken.anchor,
+        "fingerprints": fingerprints,
+        "calls": taken.calls,
+        "seconds": {
+            name: [_rounded(sweep.get(name, math.nan)) for sweep in taken.sweeps]
+            for name in taken.names
+        },
+        "reasons": taken.reasons,
+        "latencies": taken.latencies,
+    }
+    if taken.has_yardstick:
+        entry["yardstick"] = {
+            "kind": taken.yardstick_kind,
+            "nominal": taken.nominal,
+            "seconds": [_rounded(each) for each in taken.yardstick],
+        }
+    optional = {
+        "state": taken.state,
+        "implementations": taken.implementations,
+        "conditions": taken.conditions,
+    }
+    return facts, {**entry, **{name: value for name, value in optional.items() if value}}
+
+
+def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
+    """Return the round of a checked line; `facts` are those of its file, by digest."""
+    columns = entry["seconds"]
+    count = max(map(len, columns.values()), default=0)
+    yardstick = entry.get("yardstick", {})
+    return Round(
+        sweeps=[
+            {name: column[row] for name, column in columns.items() if column[row] is not None}
+            for row in range(count)
+        ],
+        reasons=entry["reasons"],
+        latencies=list(entry.get("latencies", ())),
+        id=entry["round"],
+        anchor=entry["anchor"],
+        started_at=entry["started_at"],
+        ended_at=entry["ended_at"],
+        yardstick=[math.nan if each is None else each for each in yardstick.get("seconds", ())],
+        yardstick_kind=yardstick.get("kind", ""),
+        nominal=yardstick.get("nominal"),
+        calls=entry.get("calls", {}),
+        facts={
+            name: dict(facts[digest])
+            for name, digest in entry.get("fingerprints", {}).items()
+            if digest in facts
+        },
+        implementations=entry.get("implementations", {}),
+        state=entry.get("state", ""),
+        conditions=entry.get("conditions", {}),
+    )
+
+
+def _rounded(seconds: float) -> float | None:
+    return None if math.isnan(seconds) else float(f"{seconds:.{DIGITS}g}")

@@ -1,0 +1,165 @@
+"""Files of the rounds of ensembles, next to the results that were derived from them.
+
+``results/<machine>/ensembles/<name>.jsonl.gz`` holds the rounds that were measured on a machine
+with all releases of a framework (`name`), or with several frameworks (`SEVERAL`). It is one JSON
+object a line: conditions as ``{"fingerprint": digest, "facts": {...}}``, and a line for each kernel
+and round. ARCHITECTURE.md describes the fields of that. Equal content makes equal bytes, whatever
+the order in which it came: lines are sorted, and the compressed file holds no time.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic, limited, locks
+from deepbench_ops.storage.atomic import Ready
+from deepbench_ops.storage.ensemble_fields import KERNEL, NoRound, check, check_facts
+
+FOLDER, SUFFIX = "ensembles", ".jsonl.gz"
+SEVERAL = "frameworks"
+"""Name of the ensembles that hold releases of several frameworks."""
+
+Entry = dict[str, Any]
+Facts = dict[str, dict[str, str]]
+Kernel = tuple[str, str, str, str]
+"""Family, problem, precision and operation."""
+
+Identity = tuple[Kernel, str]
+"""The identity of a line: its kernel and the id of its round."""
+
+
+@dataclass(frozen=True)
+class RoundsFile:
+    """Content of a file: conditions by their digest, and a line for each kernel and round."""
+
+    facts: Facts
+    entries: list[Entry]
+
+
+def path_of(machine: Path, name: str) -> Path:
+    """Return the path of the rounds of an ensemble, in a machine's folder of results."""
+    return machine / FOLDER / f"{name}{SUFFIX}"
+
+
+def paths(machine: Path) -> list[Path]:
+    """Return the files of rounds in a machine's folder of results."""
+    return sorted((machine / FOLDER).glob(f"*{SUFFIX}"))
+
+
+def name_of(path: Path) -> str:
+    """Return the name of the ensembles whose rounds a file holds."""
+    return path.name.removesuffix(SUFFIX)
+
+
+def load(path: Path) -> RoundsFile:
+    """Return the content of a file, nothing where there is none.
+
+    Raises DeepbenchError naming file and line for text that is no such line.
+    """
+    if not path.exists():
+        return RoundsFile({}, [])
+    return parse(_unpacked(path), str(path))
+
+
+def parse(content: bytes, where: str) -> RoundsFile:
+    """Return the content of a file's text; `where` names the file in errors."""
+    facts: Facts = {}
+    entries: list[Entry] = []
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            entry = orjson.loads(line)
+            if isinstance(entry, dict) and "facts" in entry:
+                facts[entry["fingerprint"]] = check_facts(entry["facts"])
+            else:
+                check(entry)
+                entries.append(entry)
+        except (ValueError, KeyError, TypeError) as wrong:
+            reason = wrong if isinstance(wrong, NoRound) else "torn"
+            raise DeepbenchError(
+                f"{where}: line {number} is not a round of an ensemble ({reason}); restore the file"
+                " or remove the line"
+            ) from None
+    return RoundsFile(facts, entries)
+
+
+def add(path: Path, facts: Facts, entries: Iterable[Entry], ready: Ready = Path) -> RoundsFile:
+    """Add rounds to a file and return all that it holds; one that adds nothing is not written.
+
+    ready: as `atomic.together` gives it, where other files are to be replaced with this one.
+    Raises DeepbenchError for a damaged file, which stays as it is, and OSError.
+    """
+    with locks.results(path.parents[2], doing=f"writing {path}"):
+        stored = load(path)
+        found = merged(stored, RoundsFile(facts, list(entries)))
+        if found != merged(stored, RoundsFile({}, [])) or not path.exists():
+            write(ready(path), found)
+        return found
+
+
+def merged(stored: RoundsFile, new: RoundsFile) -> RoundsFile:
+    """Return two contents as one: of each kernel and round the line that has more times."""
+    kept: dict[Identity, Entry] = {}
+    for entry in [*stored.entries, *new.entries]:
+        one = identity(entry)
+        kept[one] = max(kept[one], entry, key=_content) if one in kept else entry
+    entries = [kept[one] for one in sorted(kept)]
+    used = {digest for entry in entries for digest in _digests(entry)}
+    facts = {**stored.facts, **new.facts}
+    return RoundsFile({each: facts[each] for each in sorted(used & facts.keys())}, entries)
+
+
+def write(path: Path, content: RoundsFile) -> None:
+    """Write a file, whole or not at all. Raises OSError."""
+    lines: list[Mapping[str, Any]] = [
+        *({"fingerprint": digest, "facts": facts} for digest, facts in content.facts.items()),
+        *content.entries,
+    ]
+    text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    atomic.write_bytes(path, gzip.compress(text.encode(), mtime=0))
+
+
+def kernel_of(entry: Entry) -> Kernel:
+    """Return the kernel that a line is about."""
+    family, problem, precision, operation = (entry[name] for name in KERNEL)
+    return family, problem, precision, operation
+
+
+def identity(entry: Entry) -> Identity:
+    """Return the identity of a line."""
+    return kernel_of(entry), entry["round"]
+
+
+def _digests(entry: Entry) -> set[str]:
+    return set(entry.get("fingerprints", {}).values())
+
+
+def _content(entry: Entry) -> tuple[int, bytes]:
+    """Return how many times a line holds, and its text: an order for lines of the same identity."""
+    columns = entry["seconds"].values()
+    times = sum(each is not None for column in columns for each in column)
+    return times, orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the text of a compressed file. Raises DeepbenchError for one that is damaged."""
+    packed = limited.read_bytes(path, limited.RECORDS)
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(packed)) as stream:
+            content = stream.read(limited.RECORDS + 1)
+    except (OSError, EOFError, zlib.error) as wrong:
+        raise DeepbenchError(
+            f"{path} is not whole ({' '.join(str(wrong).split())}): restore it, or move it away"
+        ) from None
+    if len(content) > limited.RECORDS:
+        raise DeepbenchError(
+            f"{path}: larger than {limited.RECORDS / 1e6:.0f} MB unpacked, the most that is read"
+        )
+    return content
