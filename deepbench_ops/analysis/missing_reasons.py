@@ -48,13 +48,13 @@ def machine(entry: Mapping[str, str], profile: Profile | None) -> Machine:
 
 def several_devices(network: str, batch: int | None, devices: int, here: Machine) -> str:
     """Return why a machine's own figure cannot be compared with that of several devices."""
-    counted = f"{devices} devices, and a point is of one"
+    several = f"{devices} devices, and a point is of one"
     if here.processors is not None and devices > here.processors:
         return (
-            f"{counted}; as ranks they need {devices} processors, and there are {here.processors}"
+            f"{several}; as ranks they need {devices} processors, and there are {here.processors}"
         )
     each = f" --batch {batch}" if batch else ""
-    return f"{counted}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
+    return f"{several}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
 
 
 def missing_reasons(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:

@@ -261,7 +261,8 @@ def _text(
         for between in dict.fromkeys(map(_between, mine)):
             if news.get(between):
                 _, before, after = between
-                line = f"- new under {after} since {before}: {software_versions.as_text(news[between])}"
+                software = software_versions.as_text(news[between])
+                line = f"- new under {after} since {before}: {software}"
                 text.append(line if markdown else tables.prose(line, "  "))
     return "\n".join(text)
 

@@ -79,7 +79,7 @@ def test_a_table_says_why_a_cell_is_empty():
     said = deepbench("table", "mindspore", *RESULTS)
     assert said.exit_code == 0, said.output
     assert "2,115 images/sec" in said.output
-    assert "8 devices, and a point is of one; as ranks they want 8 processors" in said.output
+    assert "8 devices, and a point is of one; as ranks they need 8 processors" in said.output
 
 
 HERE = ["--results", "results", "--machine", "epyc-7003-2core"]
