@@ -10,11 +10,12 @@ a log outside, which identify it. Counted are:
 - lost: a measurement that ended before the last one began, and is neither saved with its raw
   seconds nor in a journal after the kill; one of a journal that the second run does not save; a
   point that had a value before and has none after the kill;
-- counted twice: raw seconds that are saved more than once.
+- counted twice: raw seconds that are saved more than once;
+- processes left: those of the killed run that live 15 seconds later.
 
     python bench/kills.py [--seed 20261124] [--share 1.0] [--moments 100] [--way "rounds alternate"]
 
-The exit status is 1 where anything is lost or counted twice. No network is needed.
+The exit status is 1 where anything is lost, counted twice or left. No network is needed.
 """
 
 import argparse
@@ -139,6 +140,7 @@ class Suite:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.log = root / "measured.log"
+        self.processes_left = 0
         ignore = shutil.ignore_patterns("__pycache__")
         for name in ("deepbench_ops", "asv_bench_deepbench"):
             shutil.copytree(ROOT / name, root / name, ignore=ignore)
@@ -195,10 +197,21 @@ class Suite:
             except subprocess.TimeoutExpired:
                 process.kill()
                 said = b""
-            os.killpg(process.pid, signal.SIGKILL) if _group_lives(process.pid) else None
+        for left in self._living(seconds=15.0):
+            self.processes_left += 1
+            os.kill(left, signal.SIGKILL)
         if process.returncode not in (0, -signal.SIGKILL) or b"Traceback" in said:
             raise SystemExit(f"asv {' '.join(arguments)} failed:\n{said.decode()}")
         return report.read_text().splitlines() if report.exists() else []
+
+    def _living(self, seconds: float) -> list[int]:
+        """Ids of processes of an ended run that have not ended after some seconds."""
+        until, own = time.monotonic() + seconds, f"KILLS_LOG={self.log}".encode()
+        while found := [pid for pid in _processes() if own in _environment(pid)]:
+            if time.monotonic() > until:
+                break
+            time.sleep(0.05)
+        return found
 
     def measured(self) -> list[Seconds]:
         """Every measurement since the log was begun, in order."""
@@ -254,12 +267,16 @@ def _ended(process: "subprocess.Popen[bytes]") -> bytes:
         time.sleep(0.02)
 
 
-def _group_lives(group: int) -> bool:
+def _processes() -> Iterator[int]:
+    return (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
+
+
+def _environment(pid: int) -> list[bytes]:
+    """Return the variables that a process began with; none of a process that has ended."""
     try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def _times(part: Seconds, samples: list[Seconds], raw: list[Seconds]) -> int:
@@ -295,6 +312,7 @@ def tried(suite: Suite, options: list[str], stop: int, seconds: float | None) ->
     command = ["run", *options, "numpy-1.0.0 numpy-1.1.0"]
     suite.restore()
     before, values = suite.saved(), suite.values()
+    suite.processes_left = 0
     suite.run(command, stop, seconds)
     found: Counter[str] = Counter(kills=1)
     saved, kept = suite.saved(), suite.kept()
@@ -314,7 +332,8 @@ def tried(suite: Suite, options: list[str], stop: int, seconds: float | None) ->
         found["counted twice"] += sum(max(0, len(parts) - 2) for parts in after.values())
     found["measured before the kill"] += len(measured)
     found["measured again"] += len(suite.measured()) - 12
-    found["journals left"] += len(list(suite.root.glob(".asv/unfinished/*.jsonl")))
+    found["journals left"] += len(list(suite.root.glob(".asv/unfinished/**/*.jsonl")))
+    found["processes left"] += suite.processes_left
     return found
 
 
@@ -339,14 +358,15 @@ def counted(
             for stop, seconds in tries:
                 found = tried(suite, options, stop, seconds)
                 print(f"\r{way}: {total['kills'] + 1} of {len(tries)}", end="", file=sys.stderr)
-                if found["lost"] or found["counted twice"]:
+                if any(found[column] for column in WRONG):
                     where = operations[stop - 1] if stop else f"{seconds:.2f} s"
                     print(f"{way}, killed at {stop} ({where}): {dict(found)}", flush=True)
                 total += found
             yield way, name, *(total[column] for column in COLUMNS)
 
 
-COLUMNS = ("kills", "measured before the kill", "lost", "counted twice", "measured again")
+WRONG = ("lost", "counted twice", "processes left", "journals left")
+COLUMNS = ("kills", "measured before the kill", *WRONG, "measured again")
 
 
 def main() -> None:
@@ -364,11 +384,10 @@ def main() -> None:
         asked = (arguments.share, arguments.moments, arguments.seed)
         rows = list(counted(suite, arguments.way or [*WAYS], *asked))
     print(tabulate(rows, ("run", "killed before", *COLUMNS)))
-    lost, twice = (
-        sum(row[2 + COLUMNS.index(name)] for row in rows) for name in ("lost", "counted twice")
-    )
-    print(f"{sum(row[2] for row in rows)} kills: {lost} lost, {twice} counted twice")
-    sys.exit(1 if lost or twice else 0)
+    wrong = {name: sum(row[2 + COLUMNS.index(name)] for row in rows) for name in WRONG}
+    counts = ", ".join(f"{count} {name}" for name, count in wrong.items())
+    print(f"{sum(row[2] for row in rows)} kills: {counts}")
+    sys.exit(1 if any(wrong.values()) else 0)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,7 @@ INTERRUPTED, CLOSED_PIPE = 130, 141
 PUSH = "DEEPBENCH_PUSH"
 
 KEPT = {
-    "run": "finished releases are saved, and the same command goes on in an unfinished one; with "
-    "--skip-existing it leaves the finished ones out",
+    "run": "what was measured is kept: the same command goes on from here for 24 hours",
     "publish": "html/ is incomplete: asv publish writes it again",
 }
 """Message for an interrupted command, by its name: the work that is kept."""

@@ -11,8 +11,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,9 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError
 
 import deepbench_ops
+from deepbench_ops.asv_adapter import results_fields
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal
+from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import run_cache
 from deepbench_ops.measure import outside_settings, record
@@ -44,18 +44,22 @@ class OngoingRun:
 
     spool: folder of the records that the measuring processes write.
     saving: whether asv saves its results. appending: whether the user asked asv to join samples to
-    the stored ones. last_round: whether no other round of the present release follows.
+    the stored ones. command: digest of what the user asked asv to run, "" where its saved points
+    are not kept for a resumed run. last_round: whether no other round of the present release
+    follows.
     """
 
     def __init__(self, spool: Path) -> None:
         self.spool = spool
         self.saving = True
         self.appending = False
+        self.command = ""
         self.last_round = True
         self._records: list[Record] = []
         self._journal: RunJournal | None = None
         self._journals: dict[tuple[str, str], RunJournal] = {}
         self._progress: RunProgress | None = None
+        self._results: Results | None = None
 
     def records(self) -> list[Record]:
         """Return all records of the run, which asv is about to save."""
@@ -70,6 +74,11 @@ class OngoingRun:
         self._records = []
         if self._journal and self.last_round:
             self._journal.close()
+
+    def end(self) -> None:
+        """Forget the saved points too: the command has come to its end, and measures all of them
+        the next time."""
+        forget_saved(FOLDER, self.command)
 
     @property
     def journal_path(self) -> Path | None:
@@ -99,6 +108,10 @@ class OngoingRun:
             if earlier is not None:
                 self._progress.skip(point, _spent(earlier.records))
                 self._records.extend(earlier.records)
+                samples = (earlier.answer["samples"] or [None])[0]
+                if self.appending and self._results is not None and samples:
+                    # Where a run saved them before it was killed, they join those of before once.
+                    results_fields.take_out(self._results, point, samples)
                 return BenchmarkResult(**earlier.answer)
             return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
 
@@ -114,32 +127,37 @@ class OngoingRun:
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
                 left[point] += times
         self._progress, self._journal, self._records = RunProgress(left), None, []
+        self._results = options.get("results")
         if run_cache.FOLDER_VARIABLE in os.environ:
             shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
-            self._journal = self._open(benchmarks, env, extra, options)
+            quick = bool(options.get("quick"))
+            self._journal = self._open(Path(benchmarks.benchmark_dir), env, extra, quick)
 
-    def _open(self, benchmarks: Any, env: Any, extra: dict[str, Any], options: Any) -> RunJournal:
+    def _open(self, suite: Path, env: Any, extra: dict[str, Any], quick: bool) -> RunJournal:
         place = (env.installed_commit_hash or "source", env.name)
         if place in self._journals:  # a later round of this run
             return self._journals[place]
         conditions = {
             "release": place[0],
             "environment": place[1],
-            "code": _code(Path(benchmarks.benchmark_dir)),
-            "quick": bool(options.get("quick")),
+            "code": _code(suite),
+            "quick": quick,
             "extra": {str(key): str(value) for key, value in extra.items()},
             "settings": outside_settings.text(outside_settings.foreign()),
             **_variables(),
         }
-        journal = self._journals[place] = RunJournal(FOLDER, conditions)
-        if journal.waiting and options.get("append_samples"):
-            journal.drop(partial(_contains, _samples(options["results"])))
-        if journal.waiting:
+        journal = self._journals[place] = RunJournal(FOLDER, conditions, self.command)
+        if saved := journal.saved:
             log.info(
-                f"{journal.waiting} were measured by a run that was interrupted and are taken "
+                f"{saved} are saved already by the same command, which was interrupted later: they "
+                f"are not measured again (remove {FOLDER} to measure them again)"
+            )
+        if unsaved := journal.waiting - saved:
+            log.info(
+                f"{unsaved} were measured by a run that was interrupted and are taken "
                 f"from {FOLDER} (remove it to measure them again)"
             )
         return journal
@@ -189,33 +207,6 @@ def _point(benchmark: dict[str, Any], index: int) -> ResultKey:
         combinations = itertools.product(*benchmark["params"])
         params = next(itertools.islice(combinations, index, None))
     return unquoted(benchmark["name"], params)
-
-
-def _samples(results: Results) -> dict[ResultKey, list[float]]:
-    """Return the samples of every point that results hold."""
-    found = {}
-    for name in results.get_all_result_keys():
-        params = results.get_result_params(name)
-        columns = results.get_result_samples(name, params) or []
-        for values, samples in zip(itertools.product(*params), columns, strict=False):
-            if samples:
-                found[unquoted(name, values)] = samples
-    return found
-
-
-def _contains(
-    saved: Mapping[ResultKey, list[float]], point: ResultKey, entry: MeasuredPoint
-) -> bool:
-    """Whether the saved samples of a point contain those of a measured point.
-
-    False for one without samples, a skip: it may be saved any number of times.
-    """
-    samples = (entry.answer["samples"] or [None])[0]
-    held = saved.get(point)
-    if not samples or not held:
-        return False
-    starts = range(len(held) - len(samples) + 1)
-    return any(held[start : start + len(samples)] == samples for start in starts)
 
 
 def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[ResultKey]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from asv.results import Results
 from asv.util import truncate_float_list
 
-from deepbench_ops.storage.result_key import ResultKey
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 Column = list[Any] | None
 
@@ -141,6 +141,24 @@ def put(
     fields.values[name] = list(values)
     fields.samples[name] = list(samples) if any(samples) else None
     fields.stats[name] = list(stats) if any(stats) else None
+
+
+def take_out(results: Results, key: ResultKey, part: Sequence[float]) -> None:
+    """Remove samples that lie next to one another from those of a point, named by a plain key.
+
+    A point without just these samples stays as it is.
+    """
+    name, fields = key[0], of(results)
+    for place, each in enumerate(fields.keys(name)):
+        column = fields.samples.get(name)
+        if column is None or unquoted(name, each) != key or not column[place]:
+            continue
+        held, count = list(column[place]), len(part)
+        starts = range(len(held) - count + 1)
+        found = next((at for at in starts if held[at : at + count] == list(part)), None)
+        if found is not None:
+            rest = held[:found] + held[found + count :]
+            fields.samples[name] = [*column[:place], rest or None, *column[place + 1 :]]
 
 
 def as_stored(bound: float) -> float:

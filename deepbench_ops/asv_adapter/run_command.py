@@ -7,9 +7,10 @@ switch to a release this one would not see; there is one environment to build at
 is lost by building here.
 """
 
+import hashlib
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ from deepbench_ops.storage import locks
 
 SPOOLS = Path(".asv", "spool")
 """Holds a folder for each asv process, into which measuring processes write their records."""
+
+ASKED = ("steps", "date_period", "bench", "append_samples", "env_spec", "set_commit_hash")
+"""Options of `asv run`, next to its range, that say what is to be measured."""
 
 AfterRun = Callable[[Path], None]
 
@@ -54,6 +58,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         ongoing = ongoing_run.current()
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
+        ongoing.command = _digest(range_spec, kwargs)
         releases = conf.dvcs == repo.ReleaseRepo.dvcs
         if releases:
             kwargs["parallel"] = 1
@@ -64,11 +69,19 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         question = run_forecast.Question(_framework(conf), kwargs)
         with alone(ongoing.spool), run_forecast.asking(question):
             status = run(cls, conf, range_spec=range_spec, **kwargs)
+            if ongoing.saving:
+                ongoing.end()
         for after_run in _after_run if releases else ():
             after_run(Path(conf.results_dir))
         return status
 
     return wrapped
+
+
+def _digest(range_spec: Any, options: Mapping[str, Any]) -> str:
+    """Return a digest of what a command asks for: the same for a command that is started again."""
+    asked = [range_spec, *(options.get(name) for name in ASKED)]
+    return hashlib.sha1(repr(asked).encode(), usedforsecurity=False).hexdigest()
 
 
 def without_readings(conf: Config, machine: str | None) -> list[str]:

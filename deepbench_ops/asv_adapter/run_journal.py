@@ -7,14 +7,18 @@ conditions and one state of the measuring code: after a change, or a day later, 
 again.
 
 Every run writes a file of its own, and reads those of ended runs: only one run measures in a
-project at a time.
+project at a time. Points of a release that is saved stay in `saved/` until the run has ended: the
+same command started again takes them from there instead of measuring finished releases again.
+Saving them again changes nothing.
 """
 
+import hashlib
 import json
 import secrets
+import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,9 @@ from asv.console import log
 
 from deepbench_ops.storage import atomic, json_lines
 from deepbench_ops.storage.result_key import ResultKey
+
+SAVED = "saved"
+"""Holds a folder for each command, with a file of points for each release it has saved."""
 
 LONGEST_SECONDS = 24 * 3600
 """A machine is not the same a day later."""
@@ -46,13 +53,16 @@ class RunJournal:
 
     folder: of the journals of all runs.
     conditions: equal for points that may be taken up: release, environment, code, attributes.
+    command: identifies the command among others; "" for one whose saved points are not kept.
     """
 
-    def __init__(self, folder: Path, conditions: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, conditions: Mapping[str, Any], command: str = "") -> None:
         self._conditions = dict(conditions)
         self._waiting: dict[ResultKey, list[JournalLine]] = defaultdict(list)
+        self._used: list[JournalLine] = []
         self._earlier: list[Path] = []
-        self._read(folder)
+        self._folder, self._command = folder, command
+        self._read()
         self.path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}.jsonl"
 
     @property
@@ -60,45 +70,63 @@ class RunJournal:
         """Number of points of interrupted runs that have not been taken up yet."""
         return sum(len(lines) for lines in self._waiting.values())
 
+    @property
+    def saved(self) -> int:
+        """Number of waiting points that an interrupted run of the same command has saved."""
+        return sum(line["saved"] for lines in self._waiting.values() for line in lines)
+
     def take(self, point: ResultKey) -> MeasuredPoint | None:
         """Return the next measurement of `point` by interrupted runs, in the order of measuring."""
         lines = self._waiting.get(point)
-        return _entry(lines.pop(0)) if lines else None
-
-    def drop(self, is_saved: Callable[[ResultKey, MeasuredPoint], bool]) -> None:
-        """Forget waiting points that the results hold already.
-
-        That is for samples that are to be appended: a run may have saved them and been killed
-        before it removed its journal.
-        """
-        for point, lines in self._waiting.items():
-            lines[:] = [line for line in lines if not is_saved(point, _entry(line))]
+        if not lines:
+            return None
+        self._used.append(lines.pop(0))
+        return _entry(self._used[-1])
 
     def add(self, point: ResultKey, entry: MeasuredPoint) -> None:
         """Write a measured point; it is on the disk on return. Raises OSError."""
         flat = [point[0], *point[1]]
         line = {"at": time.time(), "point": flat, **asdict(entry), "conditions": self._conditions}
         json_lines.append(self.path, [line])
+        self._used.append(line)
 
     def close(self) -> None:
-        """Remove all points that this run measured or took up, which have been saved.
+        """Put aside all points that this run measured or took up, which have been saved.
 
         Those of earlier runs that it did not take up stay, in a file of this run. Raises OSError.
         """
-        left = [line for lines in self._waiting.values() for line in lines]
+        waiting = [line for lines in self._waiting.values() for line in lines]
+        left = [line for line in waiting if not line["saved"]]
+        if self._used:
+            self._put_aside([*self._used, *(line for line in waiting if line["saved"])])
         if left:
-            atomic.write_text(self.path, "".join(json.dumps(line) + "\n" for line in left))
+            _write(self.path, left)
         else:
             self.path.unlink(missing_ok=True)
         for path in self._earlier:
             path.unlink(missing_ok=True)
         self._earlier = [self.path] if left else []
 
-    def _read(self, folder: Path) -> None:
+    def _put_aside(self, saved: list[JournalLine]) -> None:
+        """Keep the saved points for the same command; other commands' older ones are removed."""
+        place = _text_digest(self._conditions.get("release"), self._conditions.get("environment"))
+        own = self._folder / SAVED / self._command / f"{place}.jsonl"
+        if self._command:
+            _write(own, saved)
+        for path in self._folder.glob(f"{SAVED}/*/{place}.jsonl"):
+            if path != own:
+                path.unlink(missing_ok=True)
+
+    def _read(self) -> None:
         """Read the points of ended runs under these conditions; remove journals of another day."""
         oldest, stale = time.time() - LONGEST_SECONDS, 0
         seen = set()
-        for path in sorted(folder.glob("*.jsonl")):
+        saved = {*self._folder.glob(f"{SAVED}/*/*.jsonl")}
+        for path in [*sorted(saved), *sorted(self._folder.glob("*.jsonl"))]:
+            if path in saved and path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+            if path in saved and path.parent.name != self._command:
+                continue
             lines = list(_lines(path))
             if all(line["at"] < oldest for line in lines):
                 path.unlink(missing_ok=True)
@@ -107,16 +135,31 @@ class RunJournal:
             if not any(line["conditions"] == self._conditions for line in lines):
                 stale += sum(_same_release(line["conditions"], self._conditions) for line in lines)
                 continue
-            self._earlier.append(path)
+            if path not in saved:
+                self._earlier.append(path)
             for line in lines:
                 # A run that was killed while it closed its journal leaves points in two files.
                 (name, *parameters), when = line["point"], line["at"]
                 point = name, tuple(parameters)
                 if when >= oldest and (point, when) not in seen:
                     seen.add((point, when))
-                    self._waiting[point].append(line)
+                    self._waiting[point].append({**line, "saved": path in saved})
         if stale:
             log.info(f"{stale} points of an unfinished run are measured again: code or day changed")
+
+
+def forget_saved(folder: Path, command: str) -> None:
+    """Forget the saved points of a command, which has ended: it measures all of them next time."""
+    if command:
+        shutil.rmtree(folder / SAVED / command, ignore_errors=True)
+
+
+def _text_digest(*texts: object) -> str:
+    return hashlib.sha1("\n".join(map(str, texts)).encode(), usedforsecurity=False).hexdigest()
+
+
+def _write(path: Path, lines: list[JournalLine]) -> None:
+    atomic.write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def _lines(path: Path) -> Iterator[JournalLine]:

@@ -3,7 +3,7 @@
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import say_settings
+from deepbench_ops.commands.options import measure_alone, say_settings
 from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
 from deepbench_ops.distributed.group import TIMEOUT_SECONDS, Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -84,6 +84,7 @@ def allreduce(
             f"this was started by {launcher_variables.found()}: start"
             " python -m deepbench_ops.distributed with it"
         )
+    measure_alone()
     say_settings()
     try:
         with Group(name, count, asked.timeout, algorithm) as group:

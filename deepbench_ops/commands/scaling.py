@@ -8,6 +8,7 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import (
     device_option,
+    measure_alone,
     precision_option,
     printed_as,
     results_folder_if_any,
@@ -71,6 +72,7 @@ def scaling(
         memory.demand(request, count)
     versions = {"framework": f"torch {torch_version()}"}
     keep = keeper(results, versions, request.threads) if save else None
+    measure_alone()
     say_settings()
     lines: list[dict[str, float]] = []
     for count in counts:

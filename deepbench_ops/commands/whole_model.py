@@ -10,7 +10,7 @@ import click
 
 from deepbench_ops import project
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.commands.options import say_settings
+from deepbench_ops.commands.options import measure_alone, say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.model import Model, network_size
 
@@ -39,13 +39,17 @@ def ready(
 ) -> tuple[Backend, Model]:
     """Return torch on the device, with the processors' threads, and the problem, which fits.
 
-    Raises DeepbenchError for an unknown model or a batch that needs more memory than there is.
+    The command is the only one that measures in the project from here on.
+
+    Raises DeepbenchError for an unknown model, a batch that needs more memory than there is, and
+    where another command measures already.
     """
     network_size(name)
     torch_version()
     from deepbench_ops.measure import kernel_run
     from deepbench_ops.measure import threads as processors
 
+    measure_alone()
     say_settings()
     count = processors.fix()  # read by the framework when it is imported
     from deepbench_ops import backends

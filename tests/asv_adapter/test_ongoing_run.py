@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from functools import partial
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
@@ -89,14 +88,44 @@ def test_a_point_is_taken_up_once_after_a_kill_between_two_files(tmp_path):
     assert 1 == RunJournal(tmp_path, {}).waiting
 
 
-def test_points_that_the_results_hold_are_not_taken_up(tmp_path):
-    """A run that was killed after it saved, before it removed its journal, counts once."""
-    run = RunJournal(tmp_path, {})
+def test_saved_points_are_taken_up_by_the_same_command_alone(tmp_path):
+    """Until the command has ended; another command measures them, and theirs are forgotten then."""
+    run = RunJournal(tmp_path, {"release": "1"}, "A B")
+    run.add(POINT, ENTRY)
+    run.close()
+    other = RunJournal(tmp_path, {"release": "1"}, "A")
+    assert (0, None) == (other.waiting, other.take(POINT))
+    again = RunJournal(tmp_path, {"release": "1"}, "A B")
+    assert (1, ENTRY, 0) == (again.saved, again.take(POINT), again.saved)
+    other.add(POINT, ENTRY)
+    other.close()
+    assert 0 == RunJournal(tmp_path, {"release": "1"}, "A B").waiting
+    run_journal.forget_saved(tmp_path, "A")
+    assert 0 == RunJournal(tmp_path, {"release": "1"}, "A").waiting
+
+
+def test_saved_points_outlast_interruptions_too(tmp_path):
+    """A resumed command that takes up a part of them leaves all to the next one, as saved."""
+    run = RunJournal(tmp_path, {}, "A B")
     run.add(POINT, ENTRY)
     run.add(OTHER, ENTRY)
-    again = RunJournal(tmp_path, {})
-    again.drop(partial(ongoing_run._contains, {POINT: [0.5, 1.0, 2.0], OTHER: [1.0, 3.0, 2.0]}))
-    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+    run.close()
+    second = RunJournal(tmp_path, {}, "A B")
+    second.take(POINT)
+    second.close()
+    assert 2 == RunJournal(tmp_path, {}, "A B").saved
+    assert [] == list(tmp_path.glob("*.jsonl"))
+
+
+def test_saved_points_of_another_day_are_removed(tmp_path, monkeypatch):
+    """Those of any command: the one that measured them may never be started again."""
+    run = RunJournal(tmp_path, {}, "A B")
+    run.add(POINT, ENTRY)
+    run.close()
+    now = run_journal.time.time() + run_journal.LONGEST_SECONDS + 1
+    monkeypatch.setattr(run_journal.time, "time", lambda: now)
+    RunJournal(tmp_path, {}, "C")
+    assert [] == list(tmp_path.rglob("*.jsonl"))
 
 
 def test_other_code_or_conditions_are_measured_anew(tmp_path):
@@ -191,13 +220,20 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
     answers_of(killed, 2)
     killed.forget()
     answers_of(killed, 1)
-    again = ongoing_run.OngoingRun(tmp_path / "spool")
-    assert [[[0.0]]] == answers_of(again, 2)
-    again.forget()
-    assert [[[1.0]]] == answers_of(again, 1)
-    assert 2 == len(measured)
-    again.forget()
-    assert [] == list((tmp_path / ongoing_run.FOLDER).iterdir())
+    for _ in range(2):  # it is killed again, after its release is saved
+        again = ongoing_run.OngoingRun(tmp_path / "spool")
+        again.command = "A B"
+        assert [[[0.0]]] == answers_of(again, 2)
+        again.forget()
+        assert [[[1.0]]] == answers_of(again, 1)
+        assert 2 == len(measured)
+        again.forget()
+        assert [] == list((tmp_path / ongoing_run.FOLDER).glob("*.jsonl"))
+    again.end()
+    assert [] == list((tmp_path / ongoing_run.FOLDER).rglob("*.jsonl"))
+    fresh = ongoing_run.OngoingRun(tmp_path / "spool")
+    fresh.command = "A B"
+    assert [[[2.0]]] == answers_of(fresh, 2)
 
 
 def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):

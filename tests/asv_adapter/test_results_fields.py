@@ -52,3 +52,18 @@ def test_values_of_other_parameters_are_found_as_asv_finds_them(result, same, da
     others = axes if same else [data.draw(AXIS) for _ in axes]
     found = graphs.compatible(asvs)(seconds, axes, others)
     assert list(map(str, asvs(seconds, axes, others))) == list(map(str, found))
+
+
+@given(
+    before=st.lists(st.integers(0, 3), max_size=4),
+    part=st.lists(st.integers(4, 9), min_size=1, max_size=3),
+    after=st.lists(st.integers(0, 3), max_size=4),
+)
+def test_samples_that_are_taken_out_leave_the_others(before, part, after):
+    """Of this point, in their order; other points, and others' samples, stay as they are."""
+    file = Results.unnamed()
+    file._benchmark_params["one"] = [["'x'", "'y'"], ["'z'"]]
+    file._samples["one"] = [[*before, *part, *after], [*part]]
+    for _ in range(2):
+        results_fields.take_out(file, ("one", ("x", "z")), part)
+        assert [[*before, *after] or None, part] == file._samples["one"]

@@ -29,8 +29,15 @@ MEASURING = {
     "machine": [*COMMAND, "machine", "--name", "box", "--yes"],
     "noise": [*COMMAND, "noise", "numpy-2.4.6", "--problem", KERNEL],
     "bisect": [*COMMAND, "bisect", KERNEL, "numpy-1.24.4..numpy-2.4.6"],
+    "allreduce": [*COMMAND, "allreduce", "--ranks", "2", "--elements", "10"],
     "verdict --confirm": [sys.executable, "-c", CONFIRM, "verdict", "--confirm"],
 }
+MODELS = {
+    "latency": [*COMMAND, "latency", "bert_128", "--seconds", "0.1"],
+    "ops": [*COMMAND, "ops", "bert_128"],
+    "scaling": [*COMMAND, "scaling", "bert_128", "--batch", "1", "--ranks", "1"],
+}
+"""Commands that need torch."""
 
 
 @pytest.fixture
@@ -49,15 +56,17 @@ def run(command, **how):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
 
 
-@pytest.mark.parametrize("name", MEASURING)
+@pytest.mark.parametrize("name", [*MEASURING, *MODELS])
 def test_a_command_that_measures_is_refused_while_another_does(folder, name):
     """The line names the one that measures; nothing is measured, installed or written."""
+    if name in MODELS:
+        pytest.importorskip("torch", reason="whole models are torch's")
     with subprocess.Popen(
         [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert "held\n" == holder.stdout.readline()
         before = sorted(folder.rglob("*"))
-        done = run(MEASURING[name])
+        done = run((MEASURING | MODELS)[name])
         assert before == sorted(folder.rglob("*"))
         holder.communicate()
     assert (2, "") == (done.returncode, done.stdout)
