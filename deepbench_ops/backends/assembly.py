@@ -62,6 +62,8 @@ class Prepared:
     """Where it is not the place's own."""
     outcome: Callable[[], Mapping[str, str]] = dict
     """See `Kernel.outcome`."""
+    implementation: Callable[[], str] = str
+    """See `Kernel.implementation`."""
     clock: Callable[[int], float] | None = None
     """See `Kernel.clock`."""
 
@@ -101,6 +103,7 @@ def assemble(
         bytes=problem.bytes_of(precision, done),
         notes={**notes, **prepared.notes},
         outcome=prepared.outcome,
+        implementation=prepared.implementation,
         clock=prepared.clock,
     )
 

@@ -120,6 +120,11 @@ class Backend(ABC):
         counted = families.memory_needed(problem, operation, self.execution)
         return COPIES * problem.bytes_of("float32", operation) if counted is None else counted
 
+    def implementation(self) -> str:
+        """Return which library code computes its products, as 'openblas Zen'; "" where one name
+        does not do for all kernels, or it is not known."""
+        return ""
+
     @property
     def synchronise(self) -> Callable[[], object]:
         """Function that returns once everything enqueued on the device has been done."""

@@ -77,6 +77,10 @@ class Kernel:
     """Notes for the record: inputs, layout, padding, route."""
     outcome: Callable[[], Mapping[str, str]] = dict
     """Return notes on the output of a run; called after it, outside the timed region."""
+    implementation: Callable[[], str] = str
+    """Return which library code computes, such as 'openblas Zen'; "" where that is not known.
+
+    Called after the last timed call, since it may run the operation once more."""
     clock: Callable[[int], float] | None = None
     """Clock of an operation spread over processes or threads: reset, do the operation that many
     times, return the seconds per call, of the slowest process or of the mean thread. None where one

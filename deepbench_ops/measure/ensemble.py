@@ -169,6 +169,8 @@ def _measure(
     for name in random.sample(list(workers), len(workers)):
         try:
             prepared[name] = turns.ask(workers[name], do="prepare", **asdict(task))
+            if named := prepared[name].get("implementation"):
+                taken.implementations[name] = str(named)
         except WorkerFailed as error:
             _give_up(name, error, workers, taken)
     calls = {

@@ -22,6 +22,7 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import estimate, fingerprint, record, threads, yardstick
+from deepbench_ops.measure.implementation import implementation_of
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
@@ -246,6 +247,12 @@ def _record(
             **prepared.kernel.outcome(),
             "threads": "; ".join(pinned) or "not pinned",
         },
+        **_implementation(prepared.kernel, min(measurement.seconds)),
         "readings": fingerprint.readings(),
         "fingerprint": conditions,
     }
+
+
+def _implementation(kernel: Kernel, call_seconds: float) -> dict[str, str]:
+    found = implementation_of(kernel, call_seconds)
+    return {"implementation": found} if found else {}

@@ -2,7 +2,8 @@
 
 Commands and answers are messages on standard input and output, so that it runs in any release's
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
-"operation": ...}`` answers with seconds per call and whether a slice may be stopped on its way,
+"operation": ...}`` answers with seconds per call, the implementation that computes, and whether a
+slice may be stopped on its way,
 ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
 answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 from deepbench_ops import messages
 from deepbench_ops.measure import kernel_run, threads
+from deepbench_ops.measure.implementation import implementation_of
 from deepbench_ops.measure.sampling import time_calls
 
 
@@ -28,6 +30,7 @@ class Worker:
     ) -> dict[str, object]:
         """Build and check the kernel, warm it up, and return its seconds per call.
 
+        Returned with them: which implementation computes, and whether it can be stopped on its way.
         It can be stopped on its way where all the work is done by this process's own threads.
         """
         self._kernel = None  # frees the operands of the last one first
@@ -35,8 +38,9 @@ class Worker:
         self._kernel = prepared.kernel
         seconds = min(time_calls(self._kernel, 1) for _ in range(3))
         threads.pin(prepared.threads)
+        named = implementation_of(self._kernel, seconds)
         alone = prepared.kernel.clock is None and prepared.backend.device == "cpu"
-        return {"seconds": seconds, "stoppable": alone}
+        return {"seconds": seconds, "stoppable": alone, "implementation": named}
 
     def slice(self, calls: int) -> dict[str, object]:
         """Time one slice, after one call that refills the caches if they were lost."""

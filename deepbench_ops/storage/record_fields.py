@@ -52,8 +52,13 @@ def _figures(found: Any) -> bool:
     return isinstance(found, Mapping) and all(map(is_number, found.values()))
 
 
+def _nanoseconds(found: Any) -> bool:
+    return is_number(found) and 0 < found < 1e9
+
+
 FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("benchmark", "release", "fingerprint", "skipped", "yardstick_kind"), _text),
+    "implementation": _text,
     "params": lambda found: isinstance(found, list) and set(map(type, found)) <= {str, int},
     "seconds": lambda found: bool(found) and _seconds(found),
     "yardstick": _readings,
@@ -61,6 +66,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "nominal": lambda found: found is None or _readings([found]),
     "noise": lambda found: found is None or is_number(found),
     "started_at": lambda found: is_number(found) and 0 <= found < 4102444800,
+    "core_latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
     "number": lambda found: type(found) is int and found >= 1,
     "notes": lambda found: isinstance(found, Mapping),
     **dict.fromkeys(("readings", "spent"), _figures),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import MARK, living
 
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.measure import core_latency, ensemble, turns
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
@@ -79,6 +80,8 @@ def test_real_kernels_are_measured():
     ((_, found),) = ensemble.run_round(launches, [TASK], 1, sweeps=4)
     assert 4 == len(found.sweeps)
     assert np.isfinite(found.logs(["a", "b"])).all()
+    named = NumpyBackend().implementation()
+    assert {"a": named, "b": named} == found.implementations
 
 
 def test_long_calls_go_on_in_turns():

@@ -137,7 +137,9 @@ def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, st
     def nothing():
         return None
 
-    kernel = SimpleNamespace(run=nothing, reset=nothing, synchronise=nothing, clock=clock)
+    kernel = SimpleNamespace(
+        run=nothing, reset=nothing, synchronise=nothing, clock=clock, implementation=str
+    )
     ready = SimpleNamespace(kernel=kernel, backend=SimpleNamespace(device=device), threads=1)
     monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
     monkeypatch.setattr(threads, "pin", lambda count: "")

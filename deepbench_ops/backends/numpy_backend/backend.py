@@ -50,6 +50,10 @@ class NumpyBackend(Backend):
                 f" {', '.join(f'{name}={count}' for name in THREAD_VARIABLES)} before starting"
             )
 
+    def implementation(self) -> str:
+        """Return the BLAS library and the code path that it chose, such as "openblas Zen"."""
+        return "" if self._blas is None else f"{self._blas.name} {self._blas.core()}".strip()
+
     def versions(self) -> dict[str, str]:
         """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path).
 

@@ -79,6 +79,7 @@ def build(backend: Backend, problem: Conv, precision: str, operation: str, seed:
             "layout": conv.LAYOUT_NOTES[backend.layout],
             "route": f"{WAYS[calls.way]}{calls.rearranged}; {ROUTES[precision]}",
         },
+        implementation=backend.implementation,
     )
     return assemble(backend, problem, precision, operation, inputs, prepared)
 

@@ -35,6 +35,7 @@ def build(backend: Backend, problem: Gemm, precision: str, operation: str, seed:
         reset=reset,
         output=lambda: output.T,
         notes={"route": f"{ROUTES[precision]}; C by np.add"},
+        implementation=backend.implementation,
     )
     return assemble(backend, problem, precision, operation, inputs, prepared)
 

@@ -6,6 +6,7 @@ sigmoid, and this form cannot overflow; `bench/rnn_steps.py` holds it against th
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -41,6 +42,8 @@ def build(backend: Backend, problem: Rnn, precision: str, operation: str, seed: 
         raise Unsupported("numpy has no recurrent layer of its own, only its steps")
     drawn = rnn.inputs(problem, precision, seed)
     prepared = (_forward if operation == "forward" else _backward)(drawn)
+    if precision == "float32":
+        prepared = replace(prepared, implementation=backend.implementation)
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
 

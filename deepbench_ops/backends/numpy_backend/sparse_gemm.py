@@ -4,6 +4,7 @@ scipy goes along the rows of B: it takes a row-major B as it lies and copies a c
 every call, so B is made row-major beforehand. It has no call that writes into a given C.
 """
 
+from dataclasses import replace
 from functools import partial
 from operator import matmul
 from typing import Any
@@ -48,6 +49,8 @@ def build(
     sparse = _scipy_sparse()
     drawn = sparse_gemm.inputs(problem, precision, seed)
     prepared = _PREPARE[operation](sparse, problem, drawn)
+    if operation == "dense_forward":
+        prepared = replace(prepared, implementation=backend.implementation)
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
 

@@ -1,0 +1,50 @@
+"""The name of the code that computed a kernel comes into its record."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
+from deepbench_ops.measure import single
+from deepbench_ops.measure.implementation import LONGEST_NAME, implementation_of
+from deepbench_ops.storage import record_fields
+
+
+def test_numpy_names_its_blas() -> None:
+    """A product's record names the BLAS library and its code path, and is a valid record."""
+    task = {"family": "gemm", "problem": "m35_n700_k2048_NN", "precision": "float32"}
+    environ = {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
+    found = single.measured({**task, "operation": "forward"}, environ)
+    record_fields.check({**found, "fingerprint": "as a digest"})
+    assert NumpyBackend().implementation() == found["implementation"]
+
+
+def test_a_long_call_is_not_repeated_for_a_name() -> None:
+    """Where a call takes seconds its implementation is not asked for."""
+    kernel = SimpleNamespace(implementation=lambda: pytest.fail("asked"))
+    assert "" == implementation_of(kernel, 1.5)
+
+
+def test_a_name_is_one_short_line() -> None:
+    """Line breaks become spaces, and a long name is cut."""
+    assert "a b" == implementation_of(SimpleNamespace(implementation=lambda: " a\n b\n"), 0.1)
+    long = SimpleNamespace(implementation=lambda: "x" * 1000)
+    assert LONGEST_NAME == len(implementation_of(long, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("implementation", 3),
+        ("core_latencies", [250.0, 0.0]),
+        ("core_latencies", ["250"]),
+        ("core_latencies", 250.0),
+        ("core_latencies", [True]),
+    ],
+)
+def test_fields_that_cannot_be_right_are_refused(name: str, value: object) -> None:
+    """The optional fields have checks, and a record without them is right."""
+    entry = {"benchmark": "b", "params": [], "seconds": [1.0], "yardstick": []}
+    record_fields.check(entry)
+    with pytest.raises(record_fields.NoRecord, match=name):
+        record_fields.check({**entry, name: value})
