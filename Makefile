@@ -13,7 +13,7 @@ PRECISION ?= float32
 # The tests start hundreds of processes, none of which should compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: dashboard models test test-slow lint docs format bench clean help
+.PHONY: dashboard models test test-slow lint docs format noise clean help
 
 help:
 	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
@@ -22,7 +22,7 @@ help:
 	@echo "make test-slow   run those that take longest, and stop at the first that fails"
 	@echo "make lint        ruff and mypy, as CI runs them"
 	@echo "make docs        build the documentation in artifacts/docs, and check its links"
-	@echo "make bench       how quiet is this machine: plain, calibrated and paired, side by side"
+	@echo "make noise       how quiet is this machine: plain, calibrated and paired, side by side"
 	@echo "make clean       remove what the other targets made, results/ excepted"
 
 dashboard: $(READY)
@@ -60,8 +60,8 @@ format: $(READY)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(READY) $(FRAMEWORKS)
-	@$(BIN)/python bench/noise.py
+noise: $(READY) $(FRAMEWORKS)
+	@$(BIN)/python experiments/round_spread.py
 
 $(READY): pyproject.toml scripts/preflight.sh
 	@sh scripts/preflight.sh "$(PYTHON)"

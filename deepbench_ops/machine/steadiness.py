@@ -9,8 +9,8 @@ A point is unsteady for one of three reasons, looked for in this order:
   within the differences that chance makes between processes of the machine;
 - *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
 
-docs/explanation/measuring.md has the figures behind the limits; bench/steadiness.py prints
-them again.
+docs/explanation/measuring.md has the figures behind the limits, and
+experiments/steadiness_limits.py prints them again.
 """
 
 import math

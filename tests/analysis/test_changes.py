@@ -11,23 +11,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="analysis needs the `track` extra")
-pytest.importorskip("asv", reason="the bench script compares with asv's detector")
+pytest.importorskip("asv", reason="the experiment compares with asv's detector")
 from deepbench_ops.analysis.changes import detect_changes
 from deepbench_ops.analysis.levels import middle
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def bench():
-    """bench/detection.py as a module: noises and steps of the lab note on simulated series."""
-    sys.path.insert(0, str(ROOT / "bench"))  # it imports its neighbour
-    spec = importlib.util.spec_from_file_location("detection", ROOT / "bench" / "detection.py")
+def detection_script():
+    """experiments/detection_simulation.py as a module: its noises and steps."""
+    sys.path.insert(0, str(ROOT / "experiments"))  # it imports its neighbour
+    spec = importlib.util.spec_from_file_location(
+        "detection", ROOT / "experiments" / "detection_simulation.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-detection = bench()
+detection = detection_script()
 
 
 @given(st.lists(st.floats(-1e6, 1e6), max_size=40))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench"
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 def counted(script, *arguments):
     """The table that a script prints; it fails where anything was lost."""
     done = subprocess.run(
-        [sys.executable, BENCH / script, *arguments],
+        [sys.executable, EXPERIMENTS / script, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -27,13 +27,13 @@ def counted(script, *arguments):
 )
 def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(way):
     """Before a tenth of its operations on files, and at random moments."""
-    said = counted("kills.py", "--share", "0.1", "--moments", "30", "--way", way)
+    said = counted("killed_runs.py", "--share", "0.1", "--moments", "30", "--way", way)
     assert " kills: 0 lost, 0 counted twice, 0 processes left, 0 journals left" in said
 
 
 @pytest.mark.slow
 def test_commands_that_write_at_once_lose_no_update():
     """Each ends well, or is refused by the lock."""
-    said = counted("writers.py", "--at-once", "5")
+    said = counted("simultaneous_writers.py", "--at-once", "5")
     rows = [line.split() for line in said.rpartition("-\n")[2].splitlines()]
     assert {("0", "0")} == {(lost, failed) for *_, lost, _, failed in rows}

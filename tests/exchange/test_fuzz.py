@@ -1,4 +1,4 @@
-"""Damaged files of every kind, as bench/fuzz.py makes them."""
+"""Damaged files of every kind, as experiments/fuzz.py makes them."""
 
 import subprocess
 import sys
@@ -15,6 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 def test_a_seeded_tenth_of_the_damaged_files_gives_no_fault() -> None:
     """No traceback, no hang, no wrong number accepted, no time lost without a word."""
-    command = [sys.executable, str(ROOT / "bench" / "fuzz.py"), "--cases", "50", "--seed", "3"]
+    command = [
+        sys.executable,
+        str(ROOT / "experiments" / "fuzz.py"),
+        "--cases",
+        "50",
+        "--seed",
+        "3",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stdout + done.stderr

@@ -5,7 +5,7 @@ each of them under several policies, whose order turns. For every policy: second
 slices kept and put aside, and how far apart the medians of calibrated seconds of two processes lie.
 The yardsticks' nominal readings are those of the machine's profile.
 
-    python bench/policies.py --machine xeon-avx512-2core [--framework torch] [--processes 12]
+    python experiments/sampling_rules.py --machine xeon-avx512-2core [--processes 12]
 
 It runs where the framework is installed. What is asked of it is decided by the policies below.
 """
@@ -20,7 +20,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean, median, quantiles
 
-from noise import PROBLEMS
+from round_spread import PROBLEMS
 from tabulate import tabulate
 
 from deepbench_ops.machine import profile

@@ -5,7 +5,7 @@ scatters by the noise between rounds; in 20 pairs, seconds of either release sca
 it. Some rounds are ruined: a neighbour makes one side 1.2 to 3 times as slow (uniform logarithm),
 either side or always the later release.
 
-    nice python bench/verdicts.py [--trials 10000] [--write FILE]
+    nice python experiments/verdict_simulation.py [--trials 10000] [--write FILE]
 
 Writes tables in Markdown, into the marked part of a file where one is named.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from detection import markdown, put
+from detection_simulation import markdown, put
 
 from deepbench_ops.analysis.verdict import (
     NEGLIGIBLE,
@@ -240,7 +240,7 @@ def main() -> None:
         if arguments.write is None:
             print(tables[-1], end="\n\n", flush=True)
     if arguments.write is not None:
-        put("\n\n".join(tables), arguments.write, "verdicts", "verdicts.py")
+        put("\n\n".join(tables), arguments.write, "verdicts", "verdict_simulation.py")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ Series of 80 points with known noise and known changes, fixed seeds, many of eac
 `analysis.detect_changes` next to asv's own step detection, a threshold against the previous run and
 a z-score against the last twenty runs. verdicts.py does the same for two releases.
 
-    python bench/detection.py [--series 10000] [--others 1000] [--write FILE]
-    python bench/detection.py --physical [--framework torch] [--repeats 30] [--write ...]
+    python experiments/detection_simulation.py [--series 10000] [--others 1000] [--write FILE]
+    python experiments/detection_simulation.py --physical [--framework torch] [--repeats 30]
 
 Writes tables in Markdown, into the marked part of a file where one is named. --physical asks the
-machine instead of a random generator (see physical.py); nothing else should run meanwhile.
+machine instead of a random generator (see detection_on_kernels.py); nothing else should run
+meanwhile.
 """
 
 import argparse
@@ -20,8 +21,8 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import detection_on_kernels
 import numpy as np
-import physical
 from asv import step_detect
 from tabulate import tabulate
 
@@ -232,29 +233,30 @@ def _counted(counts: Counts) -> str:
 
 def measured(framework: str, repeats: int, slowed: int, saved: Path) -> str:
     """Return the table on kernels of this machine; saved cases are not measured again."""
-    found = physical.load(saved)
-    problems = physical.headline()
-    for extra in physical.EXTRAS:
+    found = detection_on_kernels.load(saved)
+    problems = detection_on_kernels.headline()
+    for extra in detection_on_kernels.EXTRAS:
         had = sum(case.extra == extra for case in found) // len(problems)
         missing = (slowed if extra else repeats) - had
-        for case in physical.cases(framework, extra, missing, problems):
+        for case in detection_on_kernels.cases(framework, extra, missing, problems):
             found.append(case)
-            physical.save(saved, found)
+            detection_on_kernels.save(saved, found)
     about = (
-        f"{framework}, {len(problems)} kernels, {physical.ROUNDS} rounds of pairs for each case;"
+        f"{framework}, {len(problems)} kernels, {detection_on_kernels.ROUNDS} rounds"
+        " of pairs for each case;"
         f" {sum(case.kind not in QUIET for case in found if not case.extra)} of"
         f" {sum(not case.extra for case in found)} without extra work are called slower or faster"
     )
-    return f"{about}:\n\n{markdown(physical.table(found))}"
+    return f"{about}:\n\n{markdown(detection_on_kernels.table(found))}"
 
 
 def markdown(rows: Sequence[dict[str, object]]) -> str:
     return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True)
 
 
-def put(text: str, page: Path, part: str, script: str = "detection.py") -> None:
+def put(text: str, page: Path, part: str, script: str = "detection_simulation.py") -> None:
     """Replace the part of a page between its two marks."""
-    begin, end = f"<!-- {part}, written by bench/{script} -->\n", "<!-- end -->\n"
+    begin, end = f"<!-- {part}, written by experiments/{script} -->\n", "<!-- end -->\n"
     before, found, rest = page.read_text().partition(begin)
     if not found or end not in rest:
         raise SystemExit(f"{page}: no line {begin.strip()!r}, and an end after it")

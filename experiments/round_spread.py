@@ -8,7 +8,8 @@ spread between rounds, as standard deviation of the logarithm in percent, of
   the yardstick found the machine disturbed being left out;
 - paired: the median ratio of a release against itself in alternating slices.
 
-Nothing else should run meanwhile. Usage: python bench/noise.py [--framework torch] [--rounds 10]
+Nothing else should run meanwhile. Usage:
+    python experiments/round_spread.py [--framework torch] [--rounds 10]
 """
 
 import argparse

@@ -6,7 +6,8 @@ its end, and in short ones with long calls in turns, as it is done. Printed are 
 rounds, as standard deviation of the logarithm in percent, the time of a call beside that of calls
 timed to their end, and the seconds that a round of the product took.
 
-Nothing else should run meanwhile. Usage: python bench/turns.py [--framework torch] [--rounds 10]
+Nothing else should run meanwhile. Usage:
+    python experiments/pair_turns.py [--framework torch] [--rounds 10]
 """
 
 import argparse

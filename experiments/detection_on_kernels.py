@@ -1,9 +1,9 @@
 """Real kernels against themselves, and against themselves with a little more to do.
 
-The physical half of detection.py: pairs of live processes on this machine, each judged by
-`compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is a false
-one; with it, *slower* is right. Beside it, plain medians of the same processes, ten before and ten
-after, are judged by asv's own step detection, which is kind to it: the two sides were measured in
+The physical half of detection_simulation.py: pairs of live processes on this machine, each
+judged by `compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is a
+false one; with it, *slower* is right. Plain medians of the same processes, ten before and ten
+after, are also judged by asv's own step detection, which is kind to it: the two sides were taken in
 the same minutes. Rounds are saved, so that verdicts of another estimator can be had of them.
 """
 

@@ -1,7 +1,8 @@
 """The worker of a pair whose kernels have extra work in them, a known share of their own time.
 
 The work is small products of numpy, as many as make up the share that the environment variable
-EXTRA names (0.02 for 2 %), both sides being timed on the machine as it is. Used by detection.py.
+EXTRA names (0.02 for 2 %), both sides being timed on the machine as it is. Used by
+detection_on_kernels.py.
 """
 
 import os
