@@ -23,7 +23,8 @@ from re import fullmatch
 
 from deepbench_ops.exchange import sheets, timings
 from deepbench_ops.exchange.headings import SIZES, Section, required, section, words_and_unit
-from deepbench_ops.problems import FAMILIES, SETS, Problem
+from deepbench_ops.problems import DEEPBENCH_SETS as SETS
+from deepbench_ops.problems import FAMILIES, Problem
 from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.storage import atomic
@@ -124,6 +125,8 @@ def make(facts: Path, out: Path) -> None:
     statements = read_workbooks(facts / "workbooks")
     timed = read_timed(facts / "workbooks")
     for family in FAMILIES:
+        if not (facts / "problem_lists" / f"{family}.csv").is_file():
+            continue  # DeepBench has no such family
         lines = list(family_lines(family, facts / "problem_lists", statements))
         lines += published_only(family, lines, timed, statements)
         write(out / f"{family}.csv", lines)

@@ -23,6 +23,7 @@ from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.outside_settings import Settings
 from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SETS, why_not
 from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
@@ -170,8 +171,14 @@ class Point(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """FLOP/s, of an all-reduce bytes/s of the vector, from the problem's own counts."""
-        return (self.flops or self.problem.bytes("float32")) / self.seconds
+        """FLOP/s, bytes/s of what has no FLOPs, from the problem's own counts."""
+        return (self.flops or self._bytes) / self.seconds
+
+    @property
+    def _bytes(self) -> float:
+        weight = stored(self.precision)
+        known = weight if weight in TABLE else "float32"
+        return self.problem.bytes_of(known, self.operation)
 
 
 _problem = cache(problem_of)

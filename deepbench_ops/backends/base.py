@@ -92,6 +92,8 @@ class Backend(ABC):
         known = (*problem.operations, *problem.uncompared)
         if operation not in known:
             raise unknown(f"{problem.family} operation", operation, known)
+        if precision not in problem.precisions:
+            raise Unsupported(f"{problem.family} is not measured in {precision}")
         if operation == FIRST_CALL and not self.compiles:
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
         if operation.endswith(APART) and not self.takes_apart:

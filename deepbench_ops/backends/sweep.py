@@ -62,7 +62,8 @@ def rows(
 ) -> Iterator[Row]:
     """Yield a row for every combination, and one for all that a framework or device lacks.
 
-    chosen: the families. threads: how many each operation may use, None to leave that as it is.
+    chosen: the families. precisions: none for those that each family has. threads: how many each
+    operation may use, None to leave that as it is.
     tell: called with the next step's name. kinds: how many kinds of problem to look at, None for
     all. layouts: of the tensors, none for those that each family has. DeepbenchError for names that
     do not exist.
@@ -98,7 +99,7 @@ def _of_family(
     operations = (*TYPES[family].operations, *first)
     for layout in layouts or TYPES[family].layouts:
         backend.layout = layout
-        for operation, precision in product(operations, precisions):
+        for operation, precision in product(operations, precisions or TYPES[family].precisions):
             yield _row(backend, twins, operation, precision)
 
 

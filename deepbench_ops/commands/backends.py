@@ -11,7 +11,7 @@ from deepbench_ops.commands import tables
 from deepbench_ops.commands.check import known, once
 from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.commands.output import show
-from deepbench_ops.problems import FAMILIES, PRECISIONS
+from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.tables import TYPES, family_name
 
@@ -56,7 +56,7 @@ def backends(
     from deepbench_ops.distributed import sweep as between_processes
 
     in_one = [family for family in chosen if family != AllReduce.family]
-    found = list(sweep.rows(names, (place,), in_one, PRECISIONS, threads=count, kinds=KINDS))
+    found = list(sweep.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
     if len(in_one) < len(chosen):
         found += between_processes.rows(names, (place,), PRECISIONS)
         found += between_processes.lacking(names, place)
@@ -73,13 +73,12 @@ def as_table(found: Sequence["Row"]) -> str:
         had = row.verdict == sweep.OK
         number = YES if had else str(reasons.setdefault(row.reason, len(reasons) + 1))
         line = cells.setdefault((row.framework, row.family, row.operation), {})
-        asked = PRECISIONS if row.precision not in PRECISIONS else (row.precision,)
+        every = TYPES[row.family].precisions if row.family in TYPES else PRECISIONS
+        asked = every if row.precision not in ALL_PRECISIONS else (row.precision,)
         line |= dict.fromkeys(asked, number)
-    lines = [
-        [*kernel, *(by.get(precision, "") for precision in PRECISIONS)]
-        for kernel, by in cells.items()
-    ]
+    shown = [name for name in ALL_PRECISIONS if any(name in by for by in cells.values())]
+    lines = [[*kernel, *(by.get(name, "") for name in shown)] for kernel, by in cells.items()]
     columns = [tables.Column("framework"), tables.Column("family"), tables.Column("operation")]
-    columns += [tables.Column(precision) for precision in PRECISIONS]
+    columns += [tables.Column(name) for name in shown]
     below = [tables.prose(f"{number:>3}  {reason}", " " * 5) for reason, number in reasons.items()]
     return "\n".join([tables.table(columns, lines), *(["", *below] if below else [])])

@@ -15,7 +15,7 @@ from deepbench_ops.commands.output import as_json
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
-from deepbench_ops.problems import FAMILIES, PRECISIONS
+from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL
@@ -46,7 +46,7 @@ ANY_WRONG = 1
 @several("--framework", "frameworks", NAMES)
 @several("--device", "devices", DEVICES)
 @several("--family", "families", tuple(TYPES))
-@several("--precision", "precisions", PRECISIONS)
+@several("--precision", "precisions", ALL_PRECISIONS)
 @several("--layout", "layouts", LAYOUT.values)
 @printed_as("table", "csv", "json")
 def check(
@@ -77,7 +77,7 @@ def check(
         once(known("framework", name, NAMES) for name in frameworks) or NAMES,
         once(known("device", name, DEVICES) for name in devices) or DEVICES,
         once(family_name(name) for name in families) or FAMILIES,
-        once(known_precision(name).name for name in precisions) or PRECISIONS,
+        once(known_precision(name).name for name in precisions),
     )
     lying = once(known("layout", name, LAYOUT.values) for name in layouts)
     from deepbench_ops.measure import threads
@@ -95,7 +95,9 @@ def check(
                 *places, in_one, kinds, threads=count, tell=show_step, layouts=lying
             )
         if AllReduce.family in chosen:
-            yield from between_processes.rows(*places, kinds, tell=show_step, layouts=lying)
+            yield from between_processes.rows(
+                *places, kinds or PRECISIONS, tell=show_step, layouts=lying
+            )
 
     writers: dict[str, Callable[[Iterable[Row]], Iterable[Row]]] = {
         "table": partial(print_table, *wanted),
@@ -166,7 +168,9 @@ def print_table(
     """
     operations = {name for family in families for name in TYPES[family].operations}
     layouts = {name for family in families for name in TYPES[family].layouts}
-    held = (frameworks, devices, families, {*operations, FIRST_CALL}, precisions, layouts)
+    usual = {name for family in families for name in TYPES[family].precisions}
+    kinds = precisions or usual
+    held = (frameworks, devices, families, {*operations, FIRST_CALL}, kinds, layouts)
     widths = [*(max(map(len, names)) for names in held), 8, 8, 7, 60]
     layout = tables.Layout(COLUMNS, widths, tables.terminal_width())
     click.echo(layout.head())

@@ -12,7 +12,7 @@ from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, 
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.precision import MIXED, PRECISIONS
+from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.fastest import Record
@@ -36,7 +36,7 @@ COLUMNS = (
 @click.option(
     "--precision",
     "precisions",
-    type=click.Choice([*PRECISIONS, MIXED]),
+    type=click.Choice([*ALL_PRECISIONS, MIXED]),
     multiple=True,
     default=["float32"],
     show_default=True,

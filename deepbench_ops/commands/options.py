@@ -30,11 +30,11 @@ def several(option: str, name: str, names: Sequence[str]) -> Callable[..., Any]:
 
 def precision_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --precision, which picks one."""
-    from deepbench_ops.problems import PRECISIONS
+    from deepbench_ops.problems import ALL_PRECISIONS
 
     return click.option(
         "--precision",
-        type=click.Choice(PRECISIONS),
+        type=click.Choice(ALL_PRECISIONS),
         default="float32",
         show_default=True,
         help="The precision.",

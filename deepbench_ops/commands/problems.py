@@ -8,14 +8,20 @@ from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import printed_as
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import FAMILIES, PRECISIONS, SELECTIONS, SETS, Problem, find, load
+from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.selections import select
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES, family_name, named, published_only, set_name
 
-SHORT = {"training": "train", "inference_server": "server", "inference_device": "device"}
+SHORT = {
+    "training": "train",
+    "inference_server": "server",
+    "inference_device": "device",
+    "modern": "modern",
+    "modern_full": "full",
+}
 
 
 @click.command()
@@ -44,10 +50,10 @@ def problems(
         deepbench problems --family gemm
         deepbench problems m1760_n128_k1760_NN --format json
 
-    Each distinct problem of DeepBench's lists is printed once: its sizes, the FLOPs of one pass,
-    the bytes that a pass has to move at least, the FLOPs per byte (both at each precision), the
-    application that it comes from and the sets that list it. With IDs, only these. Whole models
-    are listed with --family model.
+    Each distinct problem of DeepBench's lists and of today's operations is printed once: its sizes,
+    the FLOPs of one pass, the bytes that a pass has to move at least, the FLOPs per byte (both at
+    each precision of the family), the application that it comes from and the sets that list it.
+    With IDs, only these. Whole models are listed with --family model.
     """
     if unlisted and (listed or selection):
         raise DeepbenchError("--published-only names what no set or selection has: leave them out")
@@ -116,14 +122,15 @@ def as_json(problem: Problem) -> dict[str, object]:
         "sizes": problem.sizes(),
         "flops": problem.flops,
         "items": problem.items,
-        "bytes": {name: problem.bytes(name) for name in PRECISIONS},
-        "intensity": {name: problem.intensity(name) for name in PRECISIONS},
+        "bytes": {name: problem.bytes(name) for name in problem.precisions},
+        "intensity": {name: problem.intensity(name) for name in problem.precisions},
         "application": problem.application,
         "sets": list(problem.sets),
         "rows": rows_by_set(problem),
         "source": problem.source,
         "note": problem.note,
         "aliases": list(problem.aliases),
+        "timed": list(problem.timed_operations),
     }
 
 
@@ -135,10 +142,14 @@ def rows_by_set(problem: Problem) -> dict[str, int]:
 def csv_lines(found: Sequence[Problem]) -> list[dict[str, object]]:
     """Return a line for each problem, cells by column; sizes that its family lacks are empty."""
     sizes = dict.fromkeys(name for problem in found for name in problem.sizes())
-    return [_csv_line(problem, sizes) for problem in found]
+    precisions = [name for name in ALL_PRECISIONS if any(name in each.precisions for each in found)]
+    return [_csv_line(problem, sizes, precisions) for problem in found]
 
 
-def _csv_line(problem: Problem, sizes: dict[str, None]) -> dict[str, object]:
+def _csv_line(
+    problem: Problem, sizes: dict[str, None], precisions: Sequence[str]
+) -> dict[str, object]:
+    had = problem.precisions
     rows = rows_by_set(problem)
     return {
         "family": problem.family,
@@ -147,14 +158,15 @@ def _csv_line(problem: Problem, sizes: dict[str, None]) -> dict[str, object]:
         **plain_sizes(problem),
         "flops": problem.flops,
         "items": problem.items,
-        **{f"bytes_{name}": problem.bytes(name) for name in PRECISIONS},
-        **{f"intensity_{name}": problem.intensity(name) for name in PRECISIONS},
+        **{f"bytes_{n}": problem.bytes(n) if n in had else "" for n in precisions},
+        **{f"intensity_{n}": problem.intensity(n) if n in had else "" for n in precisions},
         "application": problem.application,
         "sets": " ".join(problem.sets),
         **{f"rows_{name}": rows.get(name, 0) for name in SETS},
         "source": problem.source,
         "note": problem.note,
         "aliases": SEPARATOR.join(problem.aliases),
+        "timed": SEPARATOR.join(problem.timed),
     }
 
 
@@ -173,7 +185,7 @@ def as_tables(found: Sequence[Problem]) -> str:
 
 def as_table(family: str, found: Sequence[Problem]) -> str:
     """The problems of one family for a reader: rounded, precisions of equal size together."""
-    weights = groups()
+    weights = groups(found[0].precisions)
     columns = [tables.Column("id")]
     columns += [tables.Column(size, right=True, drop=4) for size in found[0].sizes()]
     columns.append(tables.Column("FLOPs", right=True))

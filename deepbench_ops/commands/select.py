@@ -3,7 +3,7 @@
 import click
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import FAMILIES, PRECISIONS, bench_regex
+from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, bench_regex
 from deepbench_ops.problems.selections import NOTHING, selection_name
 from deepbench_ops.problems.selections import select as members
 
@@ -16,7 +16,7 @@ from deepbench_ops.problems.selections import select as members
     "precisions",
     metavar="P",
     multiple=True,
-    help=f"Only this precision; may be repeated: {', '.join(PRECISIONS)}.",
+    help=f"Only this precision; may be repeated: {', '.join(ALL_PRECISIONS)}.",
 )
 @click.option(
     "--fused/--no-fused",
@@ -49,7 +49,8 @@ def select(
         asv run --bench "$(deepbench select headline --precision float32)"
 
     NAME is headline (the problems that DeepBench's README shows), training, inference-server,
-    inference-device, models-training or models-inference (every network, each in one batch).
+    inference-device, modern (today's operations, at sizes that a processor can run), modern-full
+    (all their sizes), models-training or models-inference (every network, each in one batch).
     Where nothing is selected, the pattern matches no benchmark, and the exit status is 2.
     """
     if fused is None:

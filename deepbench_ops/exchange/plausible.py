@@ -14,7 +14,7 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.precision import MIXED, PRECISIONS
+from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES
@@ -105,7 +105,7 @@ def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     for what, name, known in (
         ("set", kind, CLASSES.values()),
         (f"operation of {family}", operation, operations),
-        ("precision", precision, (*PRECISIONS, MIXED)),
+        ("precision", precision, (*ALL_PRECISIONS, MIXED)),
     ):
         if name not in known:
             raise unknown(what, name, sorted(known))

@@ -5,7 +5,7 @@ from functools import cache
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.problems.precision import MIXED, PRECISIONS
+from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
 
@@ -37,5 +37,5 @@ def why_not(benchmark: str, params: tuple[str, ...]) -> str:
         problem_of(family, params[0])
     except DeepbenchError as reason:
         return str(reason)
-    known = params[1] in (*PRECISIONS, MIXED)
+    known = params[1] in (*ALL_PRECISIONS, MIXED)
     return "" if known else f"no precision is called {params[1]}"

@@ -150,7 +150,7 @@ def problem_of_line(kind: type[Problem], line: Mapping[str, str]) -> Problem:
     """Return the problem that one line of a family's CSV describes.
 
     The line names the sizes of `kind`, how many rows each of `SETS` spends on it, and application,
-    source, note and aliases. Columns of sizes that are missing have their default.
+    source, note, aliases and timed. Columns of sizes that are missing have their default.
     """
     counts = {name: int(line.get(name) or 0) for name in SETS}
     sizes = {name: _value(kind, name, line[name]) for name in size_names(kind) if name in line}
@@ -161,8 +161,13 @@ def problem_of_line(kind: type[Problem], line: Mapping[str, str]) -> Problem:
         note=line.get("note", ""),
         sets=tuple(name for name in SETS if counts[name]),
         rows=tuple(counts[name] for name in SETS if counts[name]),
-        aliases=tuple(filter(None, line.get("aliases", "").split(SEPARATOR))),
+        aliases=_several(line, "aliases"),
+        timed=_several(line, "timed"),
     )
+
+
+def _several(line: Mapping[str, str], column: str) -> tuple[str, ...]:
+    return tuple(filter(None, line.get(column, "").split(SEPARATOR)))
 
 
 def size_names(kind: type[Problem]) -> tuple[str, ...]:

@@ -16,9 +16,14 @@ def problem_of(family: str, id: str) -> Problem:
 
     Raises DeepbenchError for what is no id at all, or names sizes that no kernel has.
     """
-    listed = named(family).get(id)
-    if listed is not None:
-        return listed
+    return named(family).get(id) or read(family, id)
+
+
+def read(family: str, id: str) -> Problem:
+    """Return the problem whose sizes an id names, without a look at the lists.
+
+    Raises DeepbenchError as `problem_of` does.
+    """
     name = family_name(family)
     found = re.fullmatch(TYPES[name].id_pattern, id)
     if found is None:
@@ -39,4 +44,4 @@ def problem_of(family: str, id: str) -> Problem:
 def _value(kind: type[Problem], name: str, type_: Any, text: str) -> Any:
     if type_ is str:
         return text
-    return text == "T" if type_ is bool else sizes.size(name, text, kind)
+    return text != "N" if type_ is bool else sizes.size(name, text, kind)

@@ -1,8 +1,25 @@
-"""The precisions that a result may name, and what an element of each weighs in memory.
+"""The precisions that a result may name, and the bytes of an element of each in memory.
 
-A precision says how numbers are multiplied and how they are added up: `float16` is 16-bit
-products added in 32 bits, `int8` is 8-bit products added into 32-bit integers, `tf32` is
-float32 in memory with a 19-bit multiplier. Only the weight in memory matters here.
+A precision says how numbers are stored, multiplied and added: `float16` is 16-bit products added
+in 32 bits, `int8` is 8-bit products added into 32-bit integers, `tf32` is float32 in memory with a
+19-bit multiplier.
+
+Names of two parts, such as `bfloat16_int4`, are those of the activations and of the weights:
+weights are widened to the activations' type, products are made in that and added in float32. The
+names that end with `row` and `block` say how many values share a scale. A scale is no element of
+any type here: its bytes are counted by the problem that has it (`Problem.bytes`).
+
+| name | activations | weights | scales | products, sums | result |
+|---|---|---|---|---|---|
+| float32_int4, bfloat16_int4 | that type | int4 | a group of k | that type, float32 | that type |
+| float32_mxfp4, bfloat16_mxfp4 | that type | fp4 e2m1 | e8m0, 32 of k | the same | that type |
+| int8_row | int8, from bfloat16 | int8 | a row of each | int8, int32 | bfloat16 |
+| fp8_row | fp8 e4m3 | fp8 e4m3 | a row of each | fp8, float32 | bfloat16 |
+| fp8_block | fp8 e4m3 | fp8 e4m3 | 1 x 128 and 128 x 128 | fp8, float32 | bfloat16 |
+| mxfp8 | fp8 e4m3 | fp8 e4m3 | e8m0, 32 of k | fp8, float32 | bfloat16 |
+| mxfp4 | fp4 e2m1 | fp4 e2m1 | e8m0, 32 of k | fp4, float32 | bfloat16 |
+
+Formats: OCP Microscaling Formats (MX) v1.0 and OCP 8-bit Floating Point v1.0.
 """
 
 from dataclasses import dataclass
@@ -12,11 +29,24 @@ from deepbench_ops.problems.suggestions import unknown
 
 @dataclass(frozen=True)
 class Precision:
-    """Name, bytes of one input element, bytes of one output element."""
+    """Bytes of one input element, output element and weight, and the types that they have.
+
+    weights: bytes of a weight, where it is another type than the other inputs. result: the
+    precision that results are stored in, and unquantised operands drawn in; "" for itself.
+    product: the precision whose peak is the kernel's; "" for itself.
+    """
 
     name: str
-    input_bytes: int
-    output_bytes: int
+    input_bytes: float
+    output_bytes: float
+    weights: float | None = None
+    result: str = ""
+    product: str = ""
+
+    @property
+    def weight_bytes(self) -> float:
+        """Bytes of an element of a weight, without scales."""
+        return self.input_bytes if self.weights is None else self.weights
 
 
 TABLE = {
@@ -27,9 +57,22 @@ TABLE = {
         Precision("bfloat16", 2, 2),
         Precision("float16", 2, 2),
         Precision("int8", 1, 4),
+        Precision("float32_int4", 4, 4, 0.5, result="float32", product="float32"),
+        Precision("bfloat16_int4", 2, 2, 0.5, result="bfloat16", product="bfloat16"),
+        Precision("float32_mxfp4", 4, 4, 0.5, result="float32", product="float32"),
+        Precision("bfloat16_mxfp4", 2, 2, 0.5, result="bfloat16", product="bfloat16"),
+        Precision("int8_row", 2, 2, 1, result="bfloat16", product="int8"),
+        Precision("fp8_row", 1, 2, result="bfloat16", product="fp8"),
+        Precision("fp8_block", 1, 2, result="bfloat16", product="fp8"),
+        Precision("mxfp8", 1, 2, result="bfloat16", product="fp8"),
+        Precision("mxfp4", 0.5, 2, result="bfloat16", product="fp4"),
     )
 }
-PRECISIONS = tuple(TABLE)
+PRECISIONS = ("float32", "tf32", "bfloat16", "float16", "int8")
+"""The precisions of a family that declares no others."""
+
+ALL_PRECISIONS = tuple(TABLE)
+"""Every precision that a result may name, but for MIXED."""
 
 MIXED = "float32_mixed"
 """A precision of published sheets only: float32 operands that the library multiplies in 16
@@ -39,13 +82,23 @@ bits."""
 def precision(name: str) -> Precision:
     """The precision of that name; DeepbenchError, naming the nearest, when there is none."""
     if name not in TABLE:
-        raise unknown("precision", name, PRECISIONS)
+        raise unknown("precision", name, ALL_PRECISIONS)
     return TABLE[name]
 
 
+def result_type(name: str) -> str:
+    """The precision that results are stored in: of bfloat16_int4, bfloat16."""
+    return precision(name).result or name
+
+
 def multiplied(name: str) -> str:
-    """The precision that products are made in, whose peak is the kernel's: of MIXED, float16."""
-    return "float16" if name == MIXED else name
+    """The precision that products are made in, whose peak is the kernel's: of MIXED, float16.
+
+    Itself for a name that is in no table.
+    """
+    if name == MIXED:
+        return "float16"
+    return TABLE[name].product or name if name in TABLE else name
 
 
 def stored(name: str) -> str:
@@ -56,8 +109,10 @@ def stored(name: str) -> str:
 
 def groups(names: tuple[str, ...] = PRECISIONS) -> tuple[tuple[str, ...], ...]:
     """The names, those of equal weight together: their bytes and intensities are the same."""
-    found: dict[tuple[int, int], list[str]] = {}
+    found: dict[tuple[object, ...], list[str]] = {}
     for name in names:
         weight = precision(name)
-        found.setdefault((weight.input_bytes, weight.output_bytes), []).append(name)
+        scaled = name if name not in PRECISIONS else ""  # the number of scales differs
+        key = (weight.input_bytes, weight.output_bytes, scaled)
+        found.setdefault(key, []).append(name)
     return tuple(tuple(group) for group in found.values())

@@ -12,8 +12,16 @@ from typing import ClassVar
 
 from deepbench_ops.problems.precision import PRECISIONS, precision
 
-SETS = ("training", "inference_server", "inference_device")
+DEEPBENCH_SETS = ("training", "inference_server", "inference_device")
 """The sets of DeepBench's lists."""
+
+MODERN_SETS = ("modern", "modern_full")
+"""Sets of today's operations: those that two processor cores can run, and all."""
+
+SETS = DEEPBENCH_SETS + MODERN_SETS
+
+INCLUDED: Mapping[str, tuple[str, ...]] = {"modern_full": ("modern",)}
+"""Sets that a set includes. Each problem is listed, and measured, in the smallest one alone."""
 
 FIRST_CALL = "first_call"
 """An operation of every family: compile the forward pass and run it once. Frameworks that compile
@@ -71,9 +79,10 @@ class Problem(ABC):
         by "; ", none known is "".
     source: the list that it was taken from, and the workbook that names the application.
     note: what is odd about the published figures of this problem, "" for most.
-    sets: the published sets that list it.
+    sets: the sets that list it.
     rows: how many rows each of these sets spends on it (two where a list repeats itself).
     aliases: ids under which the published sheets print this same problem by a slip.
+    timed: those of `operations` that its benchmarks time; () for all of them.
     """
 
     family: ClassVar[str]
@@ -86,6 +95,8 @@ class Problem(ABC):
     """Whether its problems are whole networks, which lists of kernels leave out."""
     operations: ClassVar[tuple[str, ...]] = ("forward",)
     """Operations that are timed, each under its own name; `flops` counts the first."""
+    listed_in: ClassVar[tuple[str, ...]] = DEEPBENCH_SETS
+    """The sets that may list its problems."""
     uncompared: ClassVar[tuple[str, ...]] = (FIRST_CALL,)
     """Operations that are timed as well, and never compared with others: see `compared`."""
     totalled: ClassVar[tuple[str, ...]] = ("forward",)
@@ -105,8 +116,8 @@ class Problem(ABC):
     headline_ranks: ClassVar[tuple[int, ...]] = ()
     """Those of `ranks` that the headline selection times."""
     benchmark_version: ClassVar[str] = "1"
-    """Version of its benchmarks under asv, of families of other distributions: raised by hand when
-    the measured operation changes, which sets earlier results apart."""
+    """Version of its benchmarks under asv, where the family has no file in `suite/`: raised by hand
+    when the measured operation changes, which sets earlier results apart."""
     sheets: ClassVar[Sheets | None] = None
     """Its tables in DeepBench's workbooks; None where it has none."""
 
@@ -116,6 +127,7 @@ class Problem(ABC):
     sets: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
 
     def impossible(self) -> str:
         """Why no such problem can exist; "" where it can."""
@@ -125,6 +137,11 @@ class Problem(ABC):
     @abstractmethod
     def id(self) -> str:
         """Short, readable, unique in its family, the same on every machine for ever."""
+
+    @property
+    def title(self) -> str:
+        """The problem in words with its sizes, for a reader who does not know the ids."""
+        return self.id
 
     @property
     @abstractmethod
@@ -149,6 +166,11 @@ class Problem(ABC):
         weight = precision(name)
         inputs, outputs = self.traffic()
         return inputs * weight.input_bytes + outputs * weight.output_bytes
+
+    @property
+    def timed_operations(self) -> tuple[str, ...]:
+        """The operations that its benchmarks time."""
+        return self.timed or self.operations
 
     def flops_of(self, operation: str) -> float:
         """Floating-point operations of one of the `operations`; 0 of what is not compared, which

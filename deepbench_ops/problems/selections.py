@@ -1,9 +1,9 @@
 """Selections: named parts of the lists, for runs that would take too long with all problems.
 
-`headline` holds the problems that each family declares; of DeepBench's families those in the tables
-of its README. Each set of the lists is a selection too. Of whole models there is one batch of each
-network, for training and for inference. A problem can be in two sets, and each is its own
-benchmark, so a selection holds pairs of set and problem.
+`headline` holds the problems that each family declares: of DeepBench's families those in the tables
+of its README, of today's operations about two each. Each set of the lists is a selection too. Of
+whole models there is one batch of each network, for training and for inference. A problem can be in
+two sets, and each is its own benchmark, so a selection holds pairs of set and problem.
 """
 
 import re
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import APART, FIRST_CALL, SETS, Problem
+from deepbench_ops.problems.problem import APART, FIRST_CALL, INCLUDED, SETS, Problem
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import FAMILIES, TYPES, family_name, find, load
+from deepbench_ops.problems.tables import FAMILIES, TYPES, family_name, find, load, set_name
 
 MODELS = {"models-training": "training", "models-inference": "inference_server"}
 """Selections of whole models, and the set from which each takes one batch of every network."""
 
 SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *MODELS)
 CLASSES = {name: name.title().replace("_", "") for name in SETS}
-"""The class of benchmarks of each set: Training, InferenceServer, InferenceDevice."""
+"""The class of benchmarks of each set: Training, InferenceServer, ModernFull ..."""
 FUSED = "fused"
 """How the names of operations begin that are a framework's own layers."""
 NOTHING = "(?!)"
@@ -29,7 +29,7 @@ NOTHING = "(?!)"
 
 
 class Selected(NamedTuple):
-    """One problem in one of the sets that list it; of an all-reduce, on these numbers of ranks.
+    """One problem in a set that measures it; of an all-reduce, on these numbers of ranks.
 
     ranks: () for all there are, and for what runs in one process.
     """
@@ -51,8 +51,14 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
         return _one_batch_each(MODELS[wanted]) if whole else ()
     families = FAMILIES if family is None else (family_name(family),)
     if wanted != "headline":
-        listed = wanted.replace("-", "_")
-        return tuple(Selected(listed, p) for each in families for p in load(each, listed))
+        listed = set_name(wanted)
+        return tuple(
+            Selected(each, problem)
+            for family in families
+            for problem in load(family, listed)
+            for each in (listed, *INCLUDED.get(listed, ()))
+            if each in problem.sets
+        )
     return tuple(
         Selected(listed, find(each, id), TYPES[each].headline_ranks)
         for each in families
@@ -79,7 +85,7 @@ def operations(problem: Problem, fused: bool = False) -> tuple[str, ...]:
     """Return the operations of a problem that are compared, frameworks' own layers if `fused`."""
     return tuple(
         operation
-        for operation in problem.operations
+        for operation in problem.timed_operations
         if operation not in problem.uncompared and (fused or not operation.startswith(FUSED))
     )
 

@@ -1,13 +1,14 @@
 """The lists of problems that ship with the project: by family, by set, by id.
 
-scripts/make_problem_tables.py writes DeepBench's, scripts/make_model_tables.py those of models.
+scripts/make_problem_tables.py writes DeepBench's, scripts/make_model_tables.py those of models,
+scripts/make_modern_tables.py those of today's operations.
 """
 
 from collections.abc import Mapping
 from functools import cache
 
 from deepbench_ops.problems import families
-from deepbench_ops.problems.problem import SETS, Problem
+from deepbench_ops.problems.problem import INCLUDED, SETS, Problem
 from deepbench_ops.problems.suggestions import unknown
 
 TYPES: Mapping[str, type[Problem]] = {
@@ -20,7 +21,7 @@ FAMILIES = tuple(name for name, kind in TYPES.items() if not kind.whole_models)
 
 
 def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
-    """The distinct problems of a family, or of one set of it, as first listed.
+    """The distinct problems of a family, or of one set and those that it includes, as first listed.
 
     Names may be written with dashes for underscores. DeepbenchError for an unknown family
     or set; a family without problems in the set gives (). Problems that no set lists are left out:
@@ -29,8 +30,14 @@ def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
     problems = tuple(problem for problem in _table(family_name(family)) if problem.sets)
     if set is None:
         return problems
-    wanted = set_name(set)
-    return tuple(problem for problem in problems if wanted in problem.sets)
+    name = set_name(set)
+    wanted = {name, *INCLUDED.get(name, ())}
+    return tuple(problem for problem in problems if wanted & {*problem.sets})
+
+
+def measured(family: str, set: str) -> tuple[Problem, ...]:
+    """The problems of a family that the benchmarks of a set measure: without included sets."""
+    return tuple(problem for problem in load(family, set) if set_name(set) in problem.sets)
 
 
 def published_only(family: str) -> tuple[Problem, ...]:

@@ -22,7 +22,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, workbook_values
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.problems import FAMILIES, load
+from deepbench_ops.problems import FAMILIES, ids, load
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.releases import table
 from deepbench_ops.releases.table import Release
@@ -39,19 +39,28 @@ def point(problem=GEMMS[0], seconds=1.0, **said):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_id_tells_the_problem(family):
-    """Sizes read from an id give that id again, also those that no list has."""
+    """A listed problem is found by its id, and its sizes can be read from the id."""
     for problem in load(family):
         assert problem_of(family, problem.id) is problem
-    unlisted = {
-        "gemm": "m3_n4_k5_TN",
-        "conv": "w9_h8_c3_n2_k7_r5_s3_pad1_2_stride2_1",
-        "rnn": "gru_h7_n3_t2",
-        "sparse_gemm": "m3_n4_k5_NN_sparsity0.5",
-        "all_reduce": "n12",
-    }[family]
-    assert unlisted == problem_of(family, unlisted).id
+        assert problem.id == ids.read(family, problem.id).id
     with pytest.raises(DeepbenchError, match="unknown"):
         problem_of(family, "nonsense")
+
+
+@pytest.mark.parametrize(
+    ("family", "unlisted"),
+    [
+        ("gemm", "m3_n4_k5_TN"),
+        ("conv", "w9_h8_c3_n2_k7_r5_s3_pad1_2_stride2_1"),
+        ("rnn", "gru_h7_n3_t2"),
+        ("sparse_gemm", "m3_n4_k5_NN_sparsity0.5"),
+        ("all_reduce", "n12"),
+        ("linear_layer", "linear_m3_n4_k5_bias"),
+    ],
+)
+def test_an_id_that_no_list_has(family, unlisted):
+    """Sizes read from it give that id again."""
+    assert unlisted == problem_of(family, unlisted).id
 
 
 @pytest.mark.parametrize(

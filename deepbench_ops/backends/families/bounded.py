@@ -15,10 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.tolerance import SMALLEST, UNIT_ROUNDOFF, allowed
-
-LIBRARY = 4 * 2.0**-24
-"""Error of a library's tanh or sigmoid, computed in float32 before it is stored."""
+from deepbench_ops.backends.tolerance import LIBRARY, SMALLEST, UNIT_ROUNDOFF, allowed
 
 MULTIPLIER = {"tf32": 2.0**-11}
 """Relative error of an operand, stored as float32, in a multiplier that takes fewer bits of it."""
@@ -60,6 +57,59 @@ class Bounded:
         value = np.tanh(self.value)
         library = LIBRARY * np.abs(value)
         return self._stored(value, (1 - value**2) * self.error + self.error**2 + library)
+
+    def __truediv__(self, other: "Bounded") -> "Bounded":
+        least = np.abs(other.value) - other.error
+        value = self.value / other.value
+        carried = (self.error + np.abs(value) * other.error) / np.maximum(
+            least, np.finfo(float).tiny
+        )
+        return self._stored(value, carried + LIBRARY * np.abs(value))
+
+    def exp(self) -> "Bounded":
+        """e to the power of each number.
+
+        A library may multiply by log2(e) in float32 before it raises 2 to that: an error of
+        2 u |x| in the exponent.
+        """
+        value = np.exp(self.value)
+        exponent = self.error + 2.0**-23 * np.abs(self.value)
+        return self._stored(value, value * (np.expm1(exponent) + LIBRARY))
+
+    def log(self) -> "Bounded":
+        """Natural logarithm of each number, all above zero."""
+        value = np.log(self.value)
+        least = np.maximum(self.value - self.error, np.finfo(float).tiny)
+        return self._stored(value, self.error / least + LIBRARY * np.maximum(np.abs(value), 1))
+
+    def inverse_root(self) -> "Bounded":
+        """1 / sqrt(x) of each number, all above zero."""
+        value = 1 / np.sqrt(self.value)
+        least = np.maximum(self.value - self.error, np.finfo(float).tiny)
+        return self._stored(value, value * (0.5 * self.error / least + LIBRARY))
+
+    def sum(self, axis: int = -1) -> "Bounded":
+        """Sums along an axis, which stays with the length 1.
+
+        Partial sums get no further from zero than the sum of the magnitudes. Errors of the terms
+        add up like randomly signed numbers, as in a product.
+        """
+        value = self.value.sum(axis, keepdims=True)
+        wander = np.abs(self.value).sum(axis, keepdims=True)
+        terms = self.value.shape[axis]
+        own = allowed(self.precision, terms, wander, np.abs(value))
+        return Bounded(
+            value, own + np.sqrt((self.multiplied**2).sum(axis, keepdims=True)), self.precision
+        )
+
+    def mean(self, axis: int = -1) -> "Bounded":
+        """Means along an axis, which stays with the length 1."""
+        total, count = self.sum(axis), self.value.shape[axis]
+        return self._stored(total.value / count, total.error / count)
+
+    def rounded_to(self, precision: str) -> "Bounded":
+        """The numbers stored in another precision, in which further operations are made."""
+        return Bounded(self.value, self.error, precision)._stored(self.value, self.error)
 
     def relu(self) -> "Bounded":
         """The larger of each number and 0."""

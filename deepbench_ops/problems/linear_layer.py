@@ -1,0 +1,76 @@
+"""Linear layers: y = x·Wᵀ (+ b), and the gradients of x and of W (and b)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
+
+
+@dataclass(frozen=True)
+class LinearLayer(Problem):
+    """y (m x n) = x (m x k) · Wᵀ (W is n x k), row-major, with b (n) added where `bias`.
+
+    m: tokens; n: outputs; k: inputs. Nothing is accumulated into y, unlike in `Gemm`.
+    """
+
+    family: ClassVar[str] = "linear_layer"
+    position: ClassVar[int] = 60
+    id_pattern: ClassVar[str] = r"linear_m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)(?P<bias>_bias)?"
+    listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward_input", "backward_weight")
+    precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # One token reads each weight once: bandwidth. 128 tokens: arithmetic.
+        "modern": ("linear_m1_n28672_k4096", "linear_m128_n6144_k4096"),
+    }
+
+    m: int
+    n: int
+    k: int
+    bias: bool = False
+
+    @property
+    def id(self) -> str:
+        """Like linear_m128_n6144_k4096, with _bias at the end of a layer that has one."""
+        return f"linear_m{self.m}_n{self.n}_k{self.k}{'_bias' if self.bias else ''}"
+
+    @property
+    def title(self) -> str:
+        """Like "linear layer of 4096 inputs, 6144 outputs, 128 tokens"."""
+        bias = ", bias" if self.bias else ""
+        return f"linear layer of {self.k} inputs, {self.n} outputs, {self.m} tokens{bias}"
+
+    @property
+    def flops(self) -> int:
+        """2mnk, of each of the three operations; adding the bias, or up its gradient, is not
+        counted."""
+        return 2 * self.m * self.n * self.k
+
+    @property
+    def items(self) -> int:
+        """m, the tokens."""
+        return self.m
+
+    def traffic(self) -> tuple[int, int]:
+        """x, W and b read once, y written once."""
+        return self.m * self.k + self.n * self.k + self.n * self.bias, self.m * self.n
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes of the two matrices that an operation reads and of the one that it writes.
+
+        The gradient of W comes with that of b, where there is a bias.
+        """
+        weight = precision(name)
+        sizes = {"x": self.m * self.k, "w": self.n * self.k, "y": self.m * self.n}
+        written = {"forward": "y", "backward_input": "x", "backward_weight": "w"}[
+            computed(operation)
+        ]
+        result = sizes.pop(written)
+        read = sum(sizes.values())
+        if written == "w":
+            result += self.n * self.bias
+        elif written == "y":
+            read += self.n * self.bias
+        return read * weight.input_bytes + result * weight.output_bytes

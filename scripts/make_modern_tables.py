@@ -1,0 +1,104 @@
+"""Write the tables of today's operations from a list of published sizes.
+
+    python scripts/make_modern_tables.py FACTS
+
+FACTS is a CSV with a line for each published size: family, name, dims, dtype, operation,
+source_repo, source_path, licence and note. `scripts/modern_tables/` has a module for each family of
+ours: it says which kinds of lines it reads, and turns each into problems. Sizes that several lines
+name become one problem. Sizes of our own, for kinds whose published ones are too large for a
+processor, are in the same modules.
+"""
+
+import argparse
+import csv
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import modern_tables
+from modern_tables import Entry, Fact, LeftOut
+
+from deepbench_ops.problems import MODERN_SETS
+from deepbench_ops.problems.families import SEPARATOR
+from deepbench_ops.storage import atomic
+from deepbench_ops.storage.csv_text import csv_text
+
+OUT = Path(__file__).resolve().parents[1] / "deepbench_ops" / "problems"
+
+
+def main() -> None:
+    """Write one CSV per family, and say what was left out and why."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("facts", type=Path, help="CSV of published sizes")
+    options.add_argument("--out", type=Path, default=OUT, help="folder to write to")
+    options.add_argument("--family", metavar="F", help="only this family")
+    chosen = options.parse_args()
+    if not chosen.facts.is_file():
+        sys.exit(f"make_modern_tables: error: {chosen.facts} is no file: name a CSV of sizes")
+    for family, reader in readers().items():
+        if chosen.family in (None, family):
+            make(family, reader, read(chosen.facts), chosen.out)
+
+
+def readers() -> dict[str, ModuleType]:
+    """The modules of `modern_tables` by the family of ours that each is about."""
+    names = [module.name for module in pkgutil.iter_modules(modern_tables.__path__)]
+    return {name: import_module(f"modern_tables.{name}") for name in sorted(names)}
+
+
+def read(path: Path) -> list[Fact]:
+    """The lines of a list of published sizes."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return [Fact.of(line) for line in csv.DictReader(lines)]
+
+
+def make(family: str, reader: ModuleType, facts: Sequence[Fact], out: Path) -> None:
+    """Write the table of one family, and print how many problems it has and what it lacks."""
+    found: list[Entry] = []
+    for fact in facts:
+        if fact.kind in reader.KINDS:
+            try:
+                found += reader.entries(fact)
+            except LeftOut as reason:
+                print(f"  {fact.name} is left out: {reason}")
+    lines = list(merged([*found, *reader.OURS]))
+    cells = ([line[column] for column in lines[0]] for line in lines)
+    atomic.write_text(out / f"{family}.csv", csv_text([lines[0], *cells]))
+    small = sum(int(line["modern"]) > 0 for line in lines)
+    print(f"{family}: {len(lines)} problems, {small} of them in the set modern")
+
+
+def merged(entries: Iterable[Entry]) -> Iterator[dict[str, str]]:
+    """A line for each problem, in the order in which they are first named."""
+    alike: dict[str, list[Entry]] = {}
+    for entry in entries:
+        alike.setdefault(entry.problem.id, []).append(entry)
+    for problem_id, same in alike.items():
+        problem = same[0].problem
+        core = any(entry.modern for entry in same)
+        counts = dict.fromkeys(MODERN_SETS, 0) | {MODERN_SETS[not core]: len(same)}
+        named = [operation for entry in same for operation in entry.timed]
+        timed = [name for name in problem.operations if name in named]
+        everything = not timed or len(timed) == len(problem.operations)
+        yield {
+            "id": problem_id,
+            **{name: str(size).lower() for name, size in problem.sizes().items()},
+            **{name: str(count) for name, count in counts.items()},
+            "application": joined(entry.application for entry in same),
+            "source": joined(entry.source for entry in same),
+            "note": joined(note for entry in same for note in entry.notes),
+            "aliases": "",
+            "timed": "" if everything else SEPARATOR.join(timed),
+        }
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The texts that are not empty, each once."""
+    return SEPARATOR.join(dict.fromkeys(filter(None, texts)))
+
+
+if __name__ == "__main__":
+    main()

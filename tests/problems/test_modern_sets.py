@@ -1,0 +1,125 @@
+"""The sets of today's operations: what lists them, selects them and measures them, and once."""
+
+import csv
+import re
+
+import make_modern_tables
+import pytest
+from modern_tables import Fact, LeftOut
+
+from deepbench_ops.problems import MODERN_SETS, bench_regex, load, select
+from deepbench_ops.problems.problem import DEEPBENCH_SETS
+from deepbench_ops.problems.tables import TYPES, measured
+
+FAMILIES = [name for name, kind in TYPES.items() if kind.listed_in == MODERN_SETS]
+
+
+def suite():
+    """Each benchmark of the suite's classes that no file holds: (benchmark, problem, precision)."""
+    discovered = pytest.importorskip("deepbench_ops.suite.discovered")
+    for kind in vars(discovered).values():
+        for name, method in vars(kind).items() if isinstance(kind, type) else ():
+            if name.startswith("kernel_"):
+                for problem in method.params[0]:
+                    for precision in method.params[1]:
+                        yield method.benchmark_name, problem, precision
+
+
+def test_families_of_today_and_of_deepbench_are_listed_apart():
+    """No problem is in a set that its family does not declare."""
+    for family, kind in TYPES.items():
+        assert kind.listed_in in (MODERN_SETS, DEEPBENCH_SETS)
+        for problem in load(family):
+            assert set(problem.sets) <= set(kind.listed_in)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_full_set_includes_the_smaller_one(family):
+    """All problems are in modern_full, each is measured in one set alone, and modern has some."""
+    small, rest = (measured(family, name) for name in MODERN_SETS)
+    assert small
+    assert not set(small) & set(rest)
+    assert load(family) == load(family, "modern_full")
+    assert small == load(family, "modern")
+    assert {*small, *rest} == {*load(family)}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_suite_measures_each_problem_once(family):
+    """A benchmark for each problem, operation that is timed of it, and precision of its family."""
+    found = [each for each in suite() if each[0].startswith(f"{family}.")]
+    assert len(found) == len(set(found))
+    first = (0, 1)
+    expected = {
+        (f"{family}.{('Modern', 'ModernFull')[place]}.kernel_{operation}", problem.id, precision)
+        for place in first
+        for problem in measured(family, MODERN_SETS[place])
+        for operation in problem.timed_operations
+        for precision in problem.precisions
+    }
+    assert expected == {each for each in found if "first_call" not in each[0]}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_selection_names_the_class_that_measures(family):
+    """The pattern of modern-full picks every problem of the family in the suite."""
+    pattern = bench_regex(select("modern-full", family))
+    found = [each for each in suite() if each[0].startswith(f"{family}.")]
+    picked = {p for name, p, kind in found if re.search(pattern, f"{name}({p!r}, {kind!r})")}
+    assert {problem.id for problem in load(family)} == picked
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_problems_of_today_say_where_they_are_from(family):
+    """Each has a source, an application and a title with words; its timed operations exist."""
+    for problem in load(family):
+        assert problem.source and problem.application
+        assert " " in problem.title
+        assert set(problem.timed) <= set(problem.operations)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_headline_has_some_of_each_family_of_today(family):
+    """About two, from the smaller set."""
+    chosen = TYPES[family].headline
+    assert ["modern"] == list(chosen)
+    assert 1 <= len(chosen["modern"]) <= 3
+
+
+LINE = {
+    "family": "gemm_llm",
+    "name": "llama3_8b_qkv_m1",
+    "dims": "m=1;n=6144;k=4096;layout=NT",
+    "dtype": "bf16|fp16",
+    "operation": "forward",
+    "source_repo": "vllm-project/vllm",
+    "source_path": "weight_shapes.py",
+    "licence": "Apache-2.0",
+    "note": "core; 0.0503 GFLOP; exact row",
+}
+
+
+def test_a_published_line_is_read():
+    """Sizes as text, the mark of the smaller set, and the note without FLOPs."""
+    fact = Fact.of(LINE)
+    assert (1, 6144, True) == (fact.size("m"), fact.size("n"), fact.core)
+    assert ("exact row", "vllm-project/vllm weight_shapes.py") == (fact.note, fact.source)
+    assert ["published in bfloat16, float16", "float32 added by this project"] == fact.type_notes
+    with pytest.raises(LeftOut, match="b is missing"):
+        fact.size("b")
+
+
+def test_lines_of_one_size_become_one_problem(tmp_path):
+    """Rows are counted, sources joined, the smaller set decides, and timed operations add up."""
+    other = {**LINE, "name": "qwen2.5_7b_m1", "note": "exact row", "source_path": "other.py"}
+    facts = [Fact.of(LINE), Fact.of(other)]
+    reader = make_modern_tables.readers()["linear_layer"]
+    make_modern_tables.make("linear_layer", reader, facts, tmp_path)
+    with (tmp_path / "linear_layer.csv").open(encoding="utf-8") as lines:
+        first, *own = csv.DictReader(lines)
+    assert ("linear_m1_n6144_k4096", "2", "0") == tuple(
+        first[name] for name in ("id", "modern", "modern_full")
+    )
+    assert "vllm-project/vllm weight_shapes.py; vllm-project/vllm other.py" == first["source"]
+    assert "forward" == first["timed"]
+    assert len(reader.OURS) == len(own)
