@@ -15,24 +15,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection
-from contextlib import suppress
+from contextlib import closing
 
 from deepbench_ops import lifetime
 
-TURNS, BLOCK = 20_000, 200
+TURNS, BLOCK = 5_000, 200
 """Round trips of a reading, and of each of its blocks; the fastest block counts."""
 
-ENOUGH_SECONDS = 0.3
-"""After so long a reading ends with the blocks it has: other programs may want the two cores."""
+ENOUGH_SECONDS = 2.0
+"""A reading that takes longer, because other programs use one of the cores, is given up."""
 
 LIMIT_SECONDS = 10.0
-"""A reading that takes longer, the start of its process included, is given up."""
+"""The same for a reading by a process that is started for it."""
 
 
 def read(cores: Collection[int]) -> float | None:
     """Return nanoseconds of a round trip between the first two of these cores.
 
-    None where there is only one, or no reading was possible. It takes about a tenth of a second.
+    None where there is only one, or no reading was possible. It takes about a tenth of a second,
+    most of it to start a process.
     """
     pair = sorted(cores)[:2]
     if len(pair) < 2:
@@ -47,41 +48,67 @@ def read(cores: Collection[int]) -> float | None:
         return None
 
 
-def between(one: int, other: int) -> float | None:
-    """Return nanoseconds of a round trip between two cores, by a process of its own on each.
+class Probe:
+    """Two cores whose latency is read any number of times, in a few milliseconds each.
 
-    None where not even one block of round trips ended in time. Only for the main thread of a
-    process without other threads: it forks, and takes the alarm signal.
+    A process forked for it, the partner, sleeps between readings. To be made and used in the main
+    thread, before the process has other threads or much memory; readings take the alarm signal.
+    unshared: file descriptors that the partner must not hold.
     """
-    shared = mmap.mmap(-1, 1)
-    asker = os.getpid()
-    partner = os.fork()
-    if not partner:
+
+    def __init__(self, one: int, other: int, unshared: Collection[int] = ()) -> None:
+        self._one = one
+        self._shared = mmap.mmap(-1, 1)
+        reading, self._wake = os.pipe()
+        owner = os.getpid()
+        self._partner = os.fork()
+        if not self._partner:
+            try:
+                lifetime.end_with(owner)
+                os.sched_setaffinity(0, {other})
+                for descriptor in (self._wake, *unshared):
+                    os.close(descriptor)
+                while os.read(reading, 1):
+                    _answer(self._shared)
+            finally:
+                os._exit(0)
+        os.close(reading)
+
+    def read(self) -> float | None:
+        """Return nanoseconds of a round trip.
+
+        None where it took too long or a core is not allowed, now and in all later readings.
+        """
+        allowed = os.sched_getaffinity(0)
+        before = signal.signal(signal.SIGALRM, _out_of_time)
         try:
-            lifetime.end_with(asker)
-            os.sched_setaffinity(0, {other})
-            _answer(shared)
+            os.sched_setaffinity(0, {self._one})
+            signal.setitimer(signal.ITIMER_REAL, ENOUGH_SECONDS)
+            os.write(self._wake, b"1")
+            _block(self._shared)  # wakes the partner
+            seconds = min(_block(self._shared) for _ in range(TURNS // BLOCK))
+            return 1e9 * seconds / BLOCK
+        except OSError:  # also TimeoutError, and a partner that has ended
+            self.close()
+            return None
         finally:
-            os._exit(0)
-    try:
-        os.sched_setaffinity(0, {one})
-        blocks = _blocks(shared)
-    finally:
-        os.kill(partner, signal.SIGKILL)
-        os.waitpid(partner, 0)
-    return 1e9 * min(blocks) / BLOCK if blocks else None
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            os.sched_setaffinity(0, allowed)
+
+    def close(self) -> None:
+        """End the partner."""
+        if self._partner:
+            os.kill(self._partner, signal.SIGKILL)
+            os.waitpid(self._partner, 0)
+            os.close(self._wake)
+            self._partner, self._wake = 0, -1
 
 
-def _blocks(shared: mmap.mmap) -> list[float]:
-    """Return the seconds of each block of round trips that ended in time."""
-    blocks: list[float] = []
-    signal.signal(signal.SIGALRM, _out_of_time)
-    signal.setitimer(signal.ITIMER_REAL, ENOUGH_SECONDS)
-    with suppress(TimeoutError):
-        for _ in range(TURNS // BLOCK):
-            blocks.append(_block(shared))
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    return blocks
+def between(one: int, other: int) -> float | None:
+    """Return nanoseconds of a round trip between two cores; see `Probe`."""
+    with closing(Probe(one, other)) as probe:
+        return probe.read()
 
 
 def _out_of_time(*_: object) -> None:
@@ -99,7 +126,8 @@ def _block(shared: mmap.mmap) -> float:
 
 
 def _answer(shared: mmap.mmap) -> None:
-    while True:
+    """Answer the round trips of one reading, the block that wakes this process included."""
+    for _ in range(TURNS + BLOCK):
         while not shared[0]:
             pass
         shared[0] = 0

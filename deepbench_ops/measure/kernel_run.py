@@ -192,7 +192,9 @@ def timed(
     rules = prepared.policy.quick() if quick else prepared.policy
     client = prepared.yardstick_client
     pinned: list[str] = []
+    latencies = [None if client is None else client.core_latency()]
     measurement = measure(prepared.kernel, client, rules, lambda: pinned.append(prepared.pin()))
+    latencies.append(None if client is None else client.core_latency())
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
     check.verify_output(prepared.kernel, run=measurement.number > 1)
@@ -207,6 +209,7 @@ def timed(
     entry = {
         **_identity(benchmark, params, started),
         **_record(prepared, measurement, reference, pinned),
+        **_latencies(latencies),
         "spent": spent,
     }
     record.write({**entry, "quick": True} if quick else entry)
@@ -256,3 +259,9 @@ def _record(
 def _implementation(kernel: Kernel, call_seconds: float) -> dict[str, str]:
     found = implementation_of(kernel, call_seconds)
     return {"implementation": found} if found else {}
+
+
+def _latencies(readings: Sequence[float | None]) -> dict[str, list[float]]:
+    """Return the readings before and after the kernel, for the record; {} where one is missing."""
+    known = [rounded(each) for each in readings if each is not None]
+    return {"core_latencies": known} if len(known) == len(readings) else {}

@@ -10,19 +10,22 @@ One such process serves all that are forked after it was started. Its program is
 the asker go on when the other is killed.
 """
 
+import math
 import mmap
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import NoReturn
 
 from deepbench_ops import lifetime, messages
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
+from deepbench_ops.measure.core_latency import Probe
 from deepbench_ops.measure.wait_budget import WaitBudget
 
 # Stopping is a signal to every thread of the asker; on a busy machine they take this long.
@@ -46,7 +49,7 @@ class YardstickProcess:
         return YardstickClient(kind, nominal, self)
 
     def ask(self, **command: object) -> float:
-        """Send a command on behalf of this process; return the seconds answered."""
+        """Send a command on behalf of this process; return the figure answered, NaN for none."""
         assert self._process.stdin and self._process.stdout
         # A process killed while it waited leaves its answer behind for the next one to find.
         name = f"{os.getpid()}-{next(self._numbers)}"
@@ -62,7 +65,7 @@ class YardstickProcess:
             raise DeepbenchError("the yardstick's process has ended; start the run again")
         if "error" in answer:
             raise DeepbenchError(answer["error"])
-        return float(answer["seconds"])
+        return float(answer["figure"])
 
     def close(self) -> None:
         """End the process."""
@@ -88,6 +91,14 @@ class YardstickClient:
         """Return seconds per unit of work, read while this process stands still."""
         return self._server.ask(do="slice", kind=self.kind, units=units)
 
+    def core_latency(self) -> float | None:
+        """Return nanoseconds of a round trip between the first two cores of the kernel.
+
+        None where it has one thread alone, or none could be read. This process stands still.
+        """
+        found = self._server.ask(do="latency", kind=self.kind)
+        return None if math.isnan(found) else found
+
     def units_for(self, seconds: float) -> int:
         """Return the number of units that take about ``seconds``."""
         return max(1, round(seconds / self._unit_seconds))
@@ -103,10 +114,16 @@ class _Held:
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 8)
 
-    def stop(self, pid: int) -> None:
-        """Stop the process, which `release` lets go on."""
-        self._memory[:] = pid.to_bytes(8, "little")
-        os.kill(pid, signal.SIGSTOP)
+    @contextmanager
+    def still(self, pid: int) -> Iterator[None]:
+        """Stop the process for as long as this lasts."""
+        try:
+            self._memory[:] = pid.to_bytes(8, "little")
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(STOPPING_SECONDS)
+            yield
+        finally:
+            self.release()
 
     def release(self) -> None:
         """Let the process go on, if there is one."""
@@ -121,8 +138,9 @@ class _Held:
 class _Reader:
     """The other end: makes each kind of yardstick when it is first asked for."""
 
-    def __init__(self, held: _Held) -> None:
+    def __init__(self, held: _Held, probe: Probe | None = None) -> None:
         self._held = held
+        self._probe = probe
         self._yardsticks: dict[str, yardstick.Yardstick] = {}
         self._budget = WaitBudget()
 
@@ -137,12 +155,16 @@ class _Reader:
     def slice(self, kind: str, units: int, stop: int) -> float:
         """Return the seconds per unit over a slice, with the process `stop` stopped meanwhile."""
         workload = self._of(kind)
-        try:
-            self._held.stop(stop)
-            time.sleep(STOPPING_SECONDS)
+        with self._held.still(stop):
             return workload.slice(units)
-        finally:
-            self._held.release()
+
+    def latency(self, stop: int) -> float:
+        """Return nanoseconds of a round trip between two cores, NaN where there is none."""
+        if self._probe is None:
+            return math.nan
+        with self._held.still(stop):
+            found = self._probe.read()
+        return math.nan if found is None else found
 
     def _of(self, kind: str) -> yardstick.Yardstick:
         if kind not in self._yardsticks:
@@ -173,10 +195,20 @@ def _read(held: _Held, guardian: int) -> NoReturn:
             held.release()
         os._exit(0)
 
+    probe = _probe()  # before there is anything that its partner should not have
     signal.signal(signal.SIGTERM, end)
     lifetime.end_with(guardian, by=signal.SIGTERM)
-    _answer(_Reader(held))
+    _answer(_Reader(held, probe))
     os._exit(0)
+
+
+def _probe() -> Probe | None:
+    """Return the probe between the first two cores of kernels; None where they have one."""
+    pair = threads.one_cpu_per_core()[: threads.wanted()][:2]
+    if len(pair) < 2 or not hasattr(os, "sched_setaffinity"):
+        return None
+    streams = [stream.fileno() for stream in (sys.stdin, sys.stdout)]
+    return Probe(pair[0], pair[1], unshared=streams)
 
 
 def _answer(reader: _Reader) -> None:
@@ -185,11 +217,13 @@ def _answer(reader: _Reader) -> None:
         answer = {"name": command["name"]}
         try:
             if do == "wait":
-                answer["seconds"] = reader.wait(command["seconds"])
+                answer["figure"] = reader.wait(command["seconds"])
+            elif do == "latency":
+                answer["figure"] = reader.latency(command["stop"])
             elif do == "unit":
-                answer["seconds"] = reader.unit(kind)
+                answer["figure"] = reader.unit(kind)
             else:
-                answer["seconds"] = reader.slice(kind, command["units"], command["stop"])
+                answer["figure"] = reader.slice(kind, command["units"], command["stop"])
         except (DeepbenchError, ProcessLookupError) as error:
             answer["error"] = str(error)
         messages.write(sys.stdout.buffer, answer)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import threads
 from deepbench_ops.measure.wait_budget import MOST_SECONDS
 from deepbench_ops.measure.yardstick_process import YardstickProcess
 
@@ -62,6 +63,26 @@ def test_units_fill_the_time_asked_for(server):
     client = server.client("compute", None)
     assert client.units_for(0.0) == 1
     assert client.units_for(1.0) > client.units_for(0.1) > 1
+
+
+def test_one_thread_has_no_latency(server):
+    """Where a kernel has one core there is no second one to answer."""
+    assert server.client("compute", None).core_latency() is None
+
+
+def test_latency_is_read_again_and_again(monkeypatch):
+    """Two cores have a plausible latency in every reading, for milliseconds of work each."""
+    monkeypatch.setenv("DEEPBENCH_THREADS", "2")
+    if threads.physical_cores() < 2:
+        pytest.skip("one core: there is no other to answer")
+    running = YardstickProcess()
+    try:
+        client = running.client("compute", None)
+        found = [client.core_latency() for _ in range(5)]
+    finally:
+        running.close()
+    assert all(each is None or 20 < each < 100_000 for each in found)
+    assert any(each is not None for each in found)
 
 
 def test_an_answer_left_by_a_dead_process_is_passed_over(server):

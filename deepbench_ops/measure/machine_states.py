@@ -1,0 +1,96 @@
+"""States of a machine: how far apart its cores lie, by the latency between two of them.
+
+The host of a virtual machine moves the virtual cores near each other or far apart for minutes at a
+time (`core_latency`). The latency tells the two apart; which values it takes differs between
+machines. So the levels at which readings lie close together are learned, and a state is the name
+of a reading's level. bench/states.py prints what kernels take in each.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+APART = 1.35
+"""Levels lie at least this factor apart; a reading belongs to the level within its root."""
+
+FEWEST_READINGS = 3
+"""So many readings make a level."""
+
+ONE_LEVEL, NEAR, FAR = "one level", "near", "far"
+UNKNOWN = "unknown"
+"""State of a reading that fits no level: it is equal to no other."""
+CHANGED = "changed in between"
+"""State of readings that disagree: the machine changed while something was measured."""
+
+INCOMPARABLE = {UNKNOWN, CHANGED}
+"""States in which nothing can be compared, not even with itself."""
+
+
+def learned(readings: Iterable[float], known: Iterable[float] = ()) -> list[float]:
+    """Return the levels of readings in nanoseconds, ascending.
+
+    known: levels of earlier readings; they stay as they are. A further level is where most of the
+    readings that fit none lie within `APART` of each other, `FEWEST_READINGS` at least; then the
+    next such place. The order of readings does not matter.
+    """
+    levels = sorted(known)
+    left = sorted(each for each in readings if level_of(each, levels) is None)
+    while len(left) >= FEWEST_READINGS:
+        group = _densest(left)
+        if len(group) < FEWEST_READINGS:
+            break
+        centre = math.sqrt(min(group) * max(group))
+        if all(_apart(centre, level) for level in levels):
+            levels = sorted([*levels, centre])
+        left = [each for each in left if each not in group and level_of(each, levels) is None]
+    return levels
+
+
+def level_of(reading: float, levels: Iterable[float]) -> float | None:
+    """Return the level that a reading belongs to, None where it fits none."""
+    return next((level for level in levels if not _apart(reading, level, math.sqrt(APART))), None)
+
+
+def name(level: float | None, levels: Sequence[float]) -> str:
+    """Return the name of a level among all of a machine's; "unknown" for none.
+
+    "near" and "far" of two, further ones in between as "level 2 of 3"; "one level" of one alone.
+    """
+    if level is None or level not in levels:
+        return UNKNOWN
+    place, count = sorted(levels).index(level), len(levels)
+    if count == 1:
+        return ONE_LEVEL
+    return {0: NEAR, count - 1: FAR}.get(place, f"level {place + 1} of {count}")
+
+
+def state(readings: Iterable[float], levels: Sequence[float]) -> str:
+    """Return the state that readings before and after a measurement show.
+
+    "" without readings or levels. It is unknown where one of them fits no level.
+    """
+    if not levels:
+        return ""
+    names = {name(level_of(each, levels), levels) for each in readings}
+    return together(names)
+
+
+def together(states: Iterable[str]) -> str:
+    """Return the state of several measurements that one time stands for; "" where none is known."""
+    known = {each for each in states if each}
+    if UNKNOWN in known:
+        return UNKNOWN
+    return "" if not known else known.pop() if len(known) == 1 else CHANGED
+
+
+def _densest(ascending: Sequence[float]) -> Sequence[float]:
+    """Return the most readings that lie within `APART` of each other, of several the lowest."""
+    windows = [
+        ascending[start : bisect_left(ascending, low * APART)]
+        for start, low in enumerate(ascending)
+    ]
+    return max(windows, key=len)
+
+
+def _apart(one: float, other: float, factor: float = APART) -> bool:
+    return max(one, other) >= factor * min(one, other)
