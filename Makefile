@@ -61,7 +61,7 @@ format: $(READY)
 	@$(BIN)/ruff format .
 
 noise: $(READY) $(FRAMEWORKS)
-	@$(BIN)/python experiments/round_spread.py
+	@$(BIN)/python bench/round_spread.py
 
 $(READY): pyproject.toml scripts/preflight.sh
 	@sh scripts/preflight.sh "$(PYTHON)"

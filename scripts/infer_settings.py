@@ -7,7 +7,7 @@ the variables that may have chosen it. Where the path is not the one that the re
 dispatch chooses on the processor of the fingerprint, the variable was set: the fingerprint gets
 `settings` and says under `settings_inferred` that it was not recorded. Where both agree nothing is
 known, and nothing is written. CHOSEN is the table of docs/lab-notes/2026-11-24-openblas-core.md,
-made by experiments/openblas_core.py. The yardstick of such a machine ran the same path: its compute
+made by bench/openblas_core.py. The yardstick of such a machine ran the same path: its compute
 reading is taken out of the profile, so that the next run there takes a new one, and the peaks of
 numpy name the setting under which they were reached. A second call changes nothing.
 """

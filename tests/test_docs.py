@@ -17,7 +17,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 NOTES = [page for page in PAGES if page.parent.name == "lab-notes" and page.name != "index.md"]
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
-FOLDERS = "deepbench_ops|asv_bench_deepbench|benchmarks|experiments|scripts|tests|docs"
+FOLDERS = "deepbench_ops|asv_bench_deepbench|benchmarks|bench|scripts|tests|docs"
 NAMED = re.compile(rf"`((?:{FOLDERS})/[\w./-]+)`")
 """Paths of this repository between backquotes; those with a placeholder are none."""
 

@@ -6,8 +6,9 @@ A round gives one level for every two releases, the difference of their effects 
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from itertools import pairwise
 
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
@@ -17,7 +18,7 @@ from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.statistics.stopping import looks
+from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,15 @@ class Goal:
 
 @dataclass
 class Ensemble:
-    """Releases of a history in the order of their dates, the rounds measured, and the looks.
+    """Releases of a history in the order of their dates, and the rounds measured.
 
-    anchor: the release that all others are compared with. shares: of each kernel the share of the
-    error probability that its last look may spend.
+    anchor: the release that all others are compared with. together: most releases that run at once.
     """
 
     launches: Mapping[str, Launch]
     anchor: str
     store: EnsembleStore
     together: int | None = None
-    shares: dict[Task, float] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -59,7 +58,7 @@ class Ensemble:
 
     def compare(self, task: Task, before: str, after: str) -> Verdict:
         """Return the verdict on one release's time of a kernel over another's."""
-        return compare(self.store.of(task), before, after, self.shares.get(task, 1.0))
+        return compare(self.store.of(task), before, after)
 
     def against_anchor(self, task: Task) -> dict[str, Verdict]:
         """Return the verdict on each release's time over the anchor's, of those that have one."""
@@ -95,26 +94,28 @@ class Ensemble:
         """Measure rounds until every kernel is within the goal, or rounds or seconds are spent.
 
         note: is called after each kernel of a round with the round's number and the kernels still
-        open. Looks are planned beforehand and share one error probability, so that stopping at the
-        goal does not make intervals too narrow.
+        open. Kernels are looked at after every round from `FEWEST_FOR_WIDTH` on: what stops them is
+        the width of their intervals, which does not make these too narrow (`statistics.stopping`).
         """
         began, still_open = clock(), list(tasks)
-        for look in looks(goal.most):
-            for number in range(look.rounds):
-                missing = [task for task in still_open if self.store.missing(task, number)]
-                for task, taken in self._round(missing, number):
+        for number in range(goal.most):
+            missing = [task for task in still_open if self.store.missing(task, number)]
+            with closing(self._round(missing, number)) as measured:
+                for task, taken in measured:
                     self.store.add(task, number, taken)
                     note(number, task, still_open)
-                if clock() - began > goal.seconds:
-                    self.shares |= dict.fromkeys(still_open, look.share)
-                    return
-            self.shares |= dict.fromkeys(still_open, look.share)
-            still_open = [task for task in still_open if not self._is_settled(task, goal)]
+                    if clock() - began > goal.seconds:
+                        return
+            if number + 1 >= FEWEST_FOR_WIDTH:
+                still_open = [task for task in still_open if not self._is_settled(task, goal)]
 
-    def _round(self, missing: Sequence[Task], number: int) -> Iterator[tuple[Task, Round]]:
-        if not missing:
-            return iter(())
-        return ensemble.run_round(self.launches, missing, number, self.anchor, self.together)
+    def _round(
+        self, missing: Sequence[Task], number: int
+    ) -> Generator[tuple[Task, Round], None, None]:
+        if missing:
+            yield from ensemble.run_round(
+                self.launches, missing, number, self.anchor, self.together
+            )
 
     def _is_settled(self, task: Task, goal: Goal) -> bool:
         """Whether a kernel needs no more rounds: it is within the goal, or cannot be measured."""
@@ -122,9 +123,9 @@ class Ensemble:
         return not any(each.sweeps for each in rounds) or self.half_width(task) <= goal.within
 
 
-def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
+def compare(rounds: Sequence[Round], before: str, after: str) -> Verdict:
     """Return the verdict on after / before from the rounds of an ensemble that have both."""
-    return compare_levels([each.difference(before, after) for each in rounds], share)
+    return compare_levels([each.difference(before, after) for each in rounds])
 
 
 def half_width(verdict: Verdict) -> float:

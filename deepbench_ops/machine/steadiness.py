@@ -10,7 +10,7 @@ A point is unsteady for one of three reasons, looked for in this order:
 - *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
 
 docs/explanation/measuring.md has the figures behind the limits, and
-experiments/steadiness_limits.py prints them again.
+bench/steadiness_limits.py prints them again.
 """
 
 import math

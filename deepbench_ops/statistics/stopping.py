@@ -4,12 +4,20 @@ Looking five times, each time ready to stop at an interval of 99 %, finds someth
 often than once in a hundred. So the probability of an error is spent over the planned looks (alpha
 spending, Lan and DeMets 1983): the shares add up to 1, and with them the probability that any of
 the looks is wrong stays below that of one, whatever their dependence (Bonferroni).
+
+Stopping when an interval is narrow enough is another matter: how wide it is says nothing about
+which side of the truth it lies on, so intervals may be looked at as often as wanted (fixed-width
+intervals, Chow and Robbins 1965). `bench/fixed_width.py` has the rates with ruined rounds.
 """
 
 from dataclasses import dataclass
 
 EVERY = 5
 """Rounds between two looks."""
+
+FEWEST_FOR_WIDTH = 6
+"""Rounds before the width of an interval may end a measurement. Few rounds may agree by chance, and
+then look more certain than they are."""
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def detection_script():
-    """experiments/detection_simulation.py as a module: its noises and steps."""
-    sys.path.insert(0, str(ROOT / "experiments"))  # it imports its neighbour
+    """bench/detection_simulation.py as a module: its noises and steps."""
+    sys.path.insert(0, str(ROOT / "bench"))  # it imports its neighbour
     spec = importlib.util.spec_from_file_location(
-        "detection", ROOT / "experiments" / "detection_simulation.py"
+        "detection", ROOT / "bench" / "detection_simulation.py"
     )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

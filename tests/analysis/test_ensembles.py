@@ -13,6 +13,7 @@ from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
+from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 NAMES = ["a", "b", "c", "d", "e"]
 TRUE = np.log([1.0, 1.0, 1.02, 1.05, 0.8])
@@ -72,7 +73,7 @@ def test_a_release_without_values_is_ambiguous():
 
 
 def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
-    """A quiet kernel is measured up to the first look that settles it, and no further."""
+    """A quiet kernel is measured up to the first round that settles it, and no further."""
     random, begun = np.random.default_rng(2), []
 
     def run_round(launches, tasks, number, anchor, together):
@@ -84,27 +85,30 @@ def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
     found.measure([TASK], Goal(within=0.05, most=40))
     assert begun == list(range(len(begun)))
-    assert 5 <= len(begun) < 40
+    assert FEWEST_FOR_WIDTH <= len(begun) < 40
     assert found.half_width(TASK) <= 0.05
     assert ["e"] == [name for name, each in found.against_anchor(TASK).items() if each.ratio < 0.9]
 
 
-def test_the_looks_share_one_error_probability(monkeypatch, tmp_path):
-    """Whatever the number of looks that were taken, their shares add up to one at most."""
-    random = np.random.default_rng(4)
+def test_the_budget_ends_a_round_in_the_middle(monkeypatch, tmp_path):
+    """No further kernel is begun once the seconds are spent, and what was measured is kept."""
+    other = Task("gemm", "m1760_n128_k1760_NN", "float32")
+    random, ended = np.random.default_rng(4), []
 
     def run_round(launches, tasks, number, anchor, together):
-        return iter([(task, rounds(random, 1)[0]) for task in tasks])
+        try:
+            for task in tasks:
+                yield task, rounds(random, 1)[0]
+        finally:
+            ended.append(number)
 
     monkeypatch.setattr(ensemble, "run_round", run_round)
-    found = Ensemble(
-        dict.fromkeys(NAMES, Launch("python")), "a", EnsembleStore(tmp_path / "a", NAMES)
-    )
-    found.measure([TASK], Goal(within=1e-9, most=20))
-    assert 0 < found.shares[TASK] < 1
-    wide = found.half_width(TASK)
-    found.shares[TASK] = 1.0
-    assert wide > found.half_width(TASK)
+    store = EnsembleStore(tmp_path / "a", NAMES)
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
+    times = iter([0.0, 1.0, 11.0])
+    found.measure([TASK, other], Goal(seconds=0.5), clock=lambda: next(times))
+    assert (1, 0) == (len(store.of(TASK)), len(store.of(other)))
+    assert [0] == ended
 
 
 def test_rounds_of_other_conditions_are_not_read(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "bench"
 
 
 def counted(script, *arguments):

@@ -1,4 +1,4 @@
-"""Damaged files of every kind, as experiments/fuzz.py makes them."""
+"""Damaged files of every kind, as bench/fuzz.py makes them."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def test_a_seeded_tenth_of_the_damaged_files_gives_no_fault() -> None:
     """No traceback, no hang, no wrong number accepted, no time lost without a word."""
     command = [
         sys.executable,
-        str(ROOT / "experiments" / "fuzz.py"),
+        str(ROOT / "bench" / "fuzz.py"),
         "--cases",
         "50",
         "--seed",

@@ -132,6 +132,6 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
 
 
 def test_importing_them_again_changes_nothing(found):
-    """No file is another, and no day is new; experiments/import_speed.py measures the time."""
+    """No file is another, and no day is new; bench/import_speed.py measures the time."""
     listed = table.load()
     assert (0, 0) == filing.file(ROOT / "results", found, lambda days: len({*days} - {*listed}))

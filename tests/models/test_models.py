@@ -443,7 +443,7 @@ TAKEN = {
     ("dlrm_b1024", "training_step"): 495e6,
     ("bert_128_b2", "training_step"): 2730e6,
 }
-"""Bytes by which experiments/model_memory.py found a process to grow, with torch 2.13.0."""
+"""Bytes by which bench/model_memory.py found a process to grow, with torch 2.13.0."""
 
 
 @pytest.mark.parametrize(("id", "operation"), TAKEN)

@@ -32,7 +32,7 @@ JUDGED = 4
 
 MARGIN, FIXED_BYTES = 1.5, 64e6
 """Safety over what is counted: what operations take for themselves (a layout of their own), what
-the allocator keeps back; and what a framework takes once. experiments/model_memory.py compares it
+the allocator keeps back; and what a framework takes once. bench/model_memory.py compares it
 with the memory that networks really take."""
 
 

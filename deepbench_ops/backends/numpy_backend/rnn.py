@@ -2,7 +2,7 @@
 
 Every view of a step is made beforehand and every result goes into a buffer, so that a step does
 nothing but call its operations. A sigmoid is 1/2 + 1/2 tanh(x/2): numpy has a fast tanh and no
-sigmoid, and this form cannot overflow; `experiments/rnn_steps.py` holds it against the one by exp.
+sigmoid, and this form cannot overflow; `bench/rnn_steps.py` holds it against the one by exp.
 """
 
 from collections.abc import Callable

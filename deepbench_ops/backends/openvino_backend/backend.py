@@ -43,9 +43,8 @@ class OpenVinoBackend(Runtime):
         return call
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
-        """Return copies of the request's outputs."""
-        count = len(output.model_outputs)
-        return [output.get_output_tensor(place).data.copy() for place in range(count)]
+        """Return a copy of the request's output."""
+        return [output.get_output_tensor(0).data.copy()]
 
     @cached_property
     def _core(self) -> Any:

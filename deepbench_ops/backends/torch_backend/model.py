@@ -45,7 +45,7 @@ def build(
 
 def _first_step_done(kernel: Kernel) -> None:
     """Run a step that is not timed: making the optimiser's state and the primitives of all layers
-    takes a tenth to a half of a step (experiments/first_call.py), and is done once in a training.
+    takes a tenth to a half of a step (bench/first_call.py), and is done once in a training.
     """
     kernel.reset()
     kernel.run()

@@ -2,7 +2,7 @@
 
 Every view of a step is made beforehand and handed in as a list with an entry per step, every
 result goes into a buffer: a step does nothing but call its operations, two for vanilla, seven
-for an LSTM, six for a GRU. `experiments/rnn_steps.py` holds them against other ways to write them.
+for an LSTM, six for a GRU. `bench/rnn_steps.py` holds them against other ways to write them.
 
 On the way back all that does not depend on the arriving gradient is computed for a block of
 steps at once, as a factor per gate, in the buffer that is to hold the gradients of the products:

@@ -6,7 +6,7 @@ lie, by quantiles over all points. Where that no longer falls, more slices only 
 process's memory and threads decided when it started. In a second table sampling ends where the
 median's interval is narrow enough, as it does in measuring.
 
-    python experiments/slices_needed.py [--machine epyc-9005-2core]
+    python bench/slices_needed.py [--machine epyc-9005-2core]
 """
 
 import argparse

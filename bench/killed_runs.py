@@ -13,7 +13,7 @@ a log outside, which identify it. Counted are:
 - counted twice: raw seconds that are saved more than once;
 - processes left: those of the killed run that live 15 seconds later.
 
-    python experiments/killed_runs.py [--share 1.0] [--moments 100] [--way "rounds alternate"]
+    python bench/killed_runs.py [--share 1.0] [--moments 100] [--way "rounds alternate"]
 
 The exit status is 1 where anything is lost, counted twice or left. No network is needed.
 """

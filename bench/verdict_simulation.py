@@ -5,7 +5,7 @@ scatters by the noise between rounds; in 20 pairs, seconds of either release sca
 it. Some rounds are ruined: a neighbour makes one side 1.2 to 3 times as slow (uniform logarithm),
 either side or always the later release.
 
-    nice python experiments/verdict_simulation.py [--trials 10000] [--write FILE]
+    nice python bench/verdict_simulation.py [--trials 10000] [--write FILE]
 
 Writes tables in Markdown, into the marked part of a file where one is named.
 """

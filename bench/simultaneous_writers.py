@@ -4,7 +4,7 @@ Every command is started many times at the same moment in a folder of its own, e
 of its own to write. Counted are, over all of them: updates lost (a command that ended with status 0
 and whose writing is not there), refusals (status 2 and one line), and tracebacks.
 
-    python experiments/simultaneous_writers.py [--at-once 20] [--seed 20261124] [--command NAME]
+    python bench/simultaneous_writers.py [--at-once 20] [--seed 20261124] [--command NAME]
 
 The exit status is 1 where an update is lost or a command ends otherwise. No network is needed.
 """

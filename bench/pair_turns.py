@@ -7,7 +7,7 @@ rounds, as standard deviation of the logarithm in percent, the time of a call be
 timed to their end, and the seconds that a round of the product took.
 
 Nothing else should run meanwhile. Usage:
-    python experiments/pair_turns.py [--framework torch] [--rounds 10]
+    python bench/pair_turns.py [--framework torch] [--rounds 10]
 """
 
 import argparse

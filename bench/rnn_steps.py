@@ -5,7 +5,7 @@ Prints the median milliseconds of each, and the median ratio to the first, which
 measures. The ways forward must end in the same hidden state; the ways back differ in the
 activations that they start from, since autograd has those of its own forward pass.
 
-Usage: python experiments/rnn_steps.py [--framework torch] [--compile] [--problem lstm_h256_n1_t150]
+Usage: python bench/rnn_steps.py [--framework torch] [--compile] [--problem lstm_h256_n1_t150]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Which code path the OpenBLAS of each numpy release chooses on a processor that is not this one.
 
-    python experiments/openblas_core.py --folder FOLDER 26/2/1 25/17/1 25/1/1:no-avx512 1.26.4 2.2.6
+    python bench/openblas_core.py --folder FOLDER 26/2/1 25/17/1 25/1/1:no-avx512 1.26.4 2.2.6
 
 OpenBLAS asks the processor by the instruction `cpuid` while it loads. In a copy of the library
 that instruction is replaced by a breakpoint, whose handler answers with another family, model and

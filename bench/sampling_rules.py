@@ -5,7 +5,7 @@ each of them under several policies, whose order turns. For every policy: second
 slices kept and put aside, and how far apart the medians of calibrated seconds of two processes lie.
 The yardsticks' nominal readings are those of the machine's profile.
 
-    python experiments/sampling_rules.py --machine xeon-avx512-2core [--processes 12]
+    python bench/sampling_rules.py --machine xeon-avx512-2core [--processes 12]
 
 It runs where the framework is installed. What is asked of it is decided by the policies below.
 """

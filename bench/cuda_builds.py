@@ -5,7 +5,7 @@ older releases' lines rest on these. Each argument is the interpreter of an envi
 torch and this project; what differs between the two is measured in pairs, over a few kernels of
 every family that runs in one process.
 
-Usage: python experiments/cuda_builds.py FIRST/bin/python SECOND/bin/python [--rounds 10]
+Usage: python bench/cuda_builds.py FIRST/bin/python SECOND/bin/python [--rounds 10]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Memory that whole models really take, beside what is asked for before one is built.
 
-    python experiments/model_memory.py [--pass forward] [MODEL_bBATCH ...]
+    python bench/model_memory.py [--pass forward] [MODEL_bBATCH ...]
 
 Each is prepared, run twice and judged in a process of its own, as under asv. Measured is how far
 its resident set has grown at most, from when torch was loaded and had multiplied two matrices.

@@ -1,6 +1,6 @@
 """How long importing all of DeepBench's workbooks takes, into an empty folder and again.
 
-Usage: python experiments/import_speed.py FOLDER_OF_WORKBOOKS
+Usage: python bench/import_speed.py FOLDER_OF_WORKBOOKS
 """
 
 import sys

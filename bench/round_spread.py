@@ -9,7 +9,7 @@ spread between rounds, as standard deviation of the logarithm in percent, of
 - paired: the median ratio of a release against itself in alternating slices.
 
 Nothing else should run meanwhile. Usage:
-    python experiments/round_spread.py [--framework torch] [--rounds 10]
+    python bench/round_spread.py [--framework torch] [--rounds 10]
 """
 
 import argparse

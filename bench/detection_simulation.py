@@ -4,8 +4,8 @@ Series of 80 points with known noise and known changes, fixed seeds, many of eac
 `analysis.detect_changes` next to asv's own step detection, a threshold against the previous run and
 a z-score against the last twenty runs. verdicts.py does the same for two releases.
 
-    python experiments/detection_simulation.py [--series 10000] [--others 1000] [--write FILE]
-    python experiments/detection_simulation.py --physical [--framework torch] [--repeats 30]
+    python bench/detection_simulation.py [--series 10000] [--others 1000] [--write FILE]
+    python bench/detection_simulation.py --physical [--framework torch] [--repeats 30]
 
 Writes tables in Markdown, into the marked part of a file where one is named. --physical asks the
 machine instead of a random generator (see detection_on_kernels.py); nothing else should run
@@ -256,7 +256,7 @@ def markdown(rows: Sequence[dict[str, object]]) -> str:
 
 def put(text: str, page: Path, part: str, script: str = "detection_simulation.py") -> None:
     """Replace the part of a page between its two marks."""
-    begin, end = f"<!-- {part}, written by experiments/{script} -->\n", "<!-- end -->\n"
+    begin, end = f"<!-- {part}, written by bench/{script} -->\n", "<!-- end -->\n"
     before, found, rest = page.read_text().partition(begin)
     if not found or end not in rest:
         raise SystemExit(f"{page}: no line {begin.strip()!r}, and an end after it")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Seconds of publishing, next to plain asv on the same results, and how they grow with the results.
 
-    python experiments/publishing_speed.py --copies 1 4 16
+    python bench/publishing_speed.py --copies 1 4 16
 
 The results of the repository are copied under further machine names, in a scratch folder. Each
 publishing is a process of its own: plain asv with nothing but the release table as repository;

@@ -14,7 +14,7 @@ median over kernels and releases:
 A spread over an anchor's has the anchor's own noise in it, and is what the timeline would show.
 
 Usage:
-    python experiments/anchored_values.py MACHINE [--results results] [--anchor onnxruntime-1.31.1]
+    python bench/anchored_values.py MACHINE [--results results] [--anchor onnxruntime-1.31.1]
 """
 
 import argparse

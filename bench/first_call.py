@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Does the first call of a kernel cost more than the others?
 
-    python experiments/first_call.py            training steps of whole networks
-    python experiments/first_call.py --selection headline --family conv --framework numpy
+    python bench/first_call.py            training steps of whole networks
+    python bench/first_call.py --selection headline --family conv --framework numpy
 
 A first call makes threads, pages of new results and code; the first training step of a network
 also makes gradients, what the optimiser remembers and the library's primitives. Each kernel of a

@@ -4,7 +4,7 @@ In one process, slices of the prepared kernel as `deepbench_ops.measure` times t
 slices of a loop that a user would write around the framework's own call, on operands of the same
 values. Prints the median ratio of neighbouring slices; it should lie within 3 % of one.
 
-Usage: python experiments/bare_loop.py [--framework torch] [--problem m1760_n128_k1760_NN]
+Usage: python bench/bare_loop.py [--framework torch] [--problem m1760_n128_k1760_NN]
 """
 
 import argparse

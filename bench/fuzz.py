@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Damaged files of every kind that the tool reads, and what the commands make of them.
 
-    python experiments/fuzz.py --cases 500 --seed 1
+    python bench/fuzz.py --cases 500 --seed 1
 
 Each case takes a small project, damages one file (bytes flipped, cut, a value of another kind, a
 huge number, NaN or infinity, deep nesting, a line or an item twice) and runs the commands that read

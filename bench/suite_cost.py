@@ -5,7 +5,7 @@ processes per problem, checks, yardsticks and records, and once in a single proc
 ``Timer.blocked_autorange(min_run_time=0.2)`` on the same products and does nothing else. The suite
 takes two processes' worth of samples, so twice the other's time is par.
 
-    python experiments/suite_cost.py
+    python bench/suite_cost.py
 """
 
 import json

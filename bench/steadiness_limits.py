@@ -11,7 +11,7 @@ Prints, from the raw records of all machines:
    points by reason;
 4. how often points of two processes with nothing but normal noise are called unsteady.
 
-Usage: python experiments/steadiness_limits.py [--results results]
+Usage: python bench/steadiness_limits.py [--results results]
 """
 
 import argparse
