@@ -30,9 +30,9 @@ class OpenVinoBackend(Runtime):
     }
     notes: ClassVar = {"output": "the request's own, written anew by every call"}
 
-    def loaded(self, model: Model) -> Call:
+    def loaded(self, model: Model, **hints: str) -> Call:
         """Return a call that leaves the output in its request: `infer` would copy it."""
-        request = self.request(model)
+        request = self.request(model, **hints)
         start, wait = request.start_async, request.wait
 
         def call() -> Any:
@@ -50,17 +50,18 @@ class OpenVinoBackend(Runtime):
     def _core(self) -> Any:
         return Core()
 
-    def request(self, model: Model) -> Any:
+    def request(self, model: Model, **more: str) -> Any:
         """Compile a model for the lowest latency and return a request with its inputs set.
 
         The hint keeps float32 in float32: on processors with bfloat16 units the plugin takes
-        those otherwise.
+        those otherwise. more: further properties of the plugin.
         """
         read = self._core.read_model(model.serialised)
         hints = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_PRECISION_HINT": "f32",
             "INFERENCE_NUM_THREADS": str(self.settle_threads()),
+            **more,
         }
         request = self._core.compile_model(read, "CPU", hints).create_infer_request()
         for name, values in model.feeds.items():

@@ -1,0 +1,106 @@
+"""Quantised linear layers in ONNX Runtime: its own operators, and int8 by those of ONNX."""
+
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from deepbench_ops.backends.families.low_precision import packed_pairs
+from deepbench_ops.backends.families.quantised_linear import LinearInputs
+from deepbench_ops.backends.functional import Function
+from deepbench_ops.backends.onnx_models.graph import IR_VERSION, OPSET, Model
+from deepbench_ops.backends.onnx_models.runtime import Runtime
+from deepbench_ops.backends.onnx_models.runtime import function as of_model
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.quantised_linear import QuantisedLinear
+
+DOMAIN = "com.microsoft"
+INT4_GROUPS = (16, 32, 64, 128, 256)
+"""Powers of two from 16 on are the block sizes of MatMulNBits."""
+
+
+def function(
+    backend: Runtime,
+    problem: QuantisedLinear,
+    drawn: LinearInputs,
+    precision: str,
+    operation: str,
+) -> Function:
+    """Return one layer as a model of one or a few nodes, weights constant."""
+    if operation == "dequantised_forward":
+        raise Unsupported(
+            "onnxruntime makes MatMulNBits of a constant that is widened and multiplied, or widens"
+            " it when it compiles: no call does both"
+        )
+    make = {
+        ("forward", "float32_int4"): _of_four_bits,
+        ("forward", "int8_row"): _of_rows,
+        ("fused_forward", "int8_row"): _fused,
+    }.get((operation, precision))
+    if make is None:
+        raise Unsupported(f"onnxruntime has no product of {precision} on the CPU")
+    return of_model(make, backend, problem, drawn, precision, operation)
+
+
+def _of_four_bits(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
+    if problem.group not in INT4_GROUPS:
+        raise Unsupported(f"MatMulNBits has blocks of {INT4_GROUPS}, not of {problem.group}")
+    groups = problem.k // problem.group
+    unsigned = (drawn.w.codes + np.int8(8)).astype(np.uint8)
+    packed = packed_pairs(unsigned).reshape(problem.n, groups, problem.group // 2)
+    constants = {"w": packed, "scales": drawn.w.scales.reshape(problem.n, groups)}
+    sizes: dict[str, Any] = {"K": problem.k, "N": problem.n, "bits": 4, "block_size": problem.group}
+    node = helper.make_node("MatMulNBits", ["x", "w", "scales"], ["y"], domain=DOMAIN, **sizes)
+    return _model(problem, drawn, [node], constants, f"{DOMAIN}.MatMulNBits, products in float32")
+
+
+def _of_rows(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
+    nodes = [
+        helper.make_node("Abs", ["x"], ["size"]),
+        helper.make_node("ReduceMax", ["size"], ["largest"], axes=[1], keepdims=1),
+        helper.make_node("Div", ["largest", "limit"], ["step"]),
+        helper.make_node("Div", ["x", "step"], ["quotient"]),
+        helper.make_node("Round", ["quotient"], ["whole"]),
+        helper.make_node("Cast", ["whole"], ["codes"], to=TensorProto.INT8),
+        helper.make_node("MatMulInteger", ["codes", "w"], ["sums"]),
+        helper.make_node("Cast", ["sums"], ["wide"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["wide", "step"], ["of_rows"]),
+        helper.make_node("Mul", ["of_rows", "scales"], ["y"]),
+    ]
+    constants = {
+        "w": np.ascontiguousarray(drawn.w.codes.T),
+        "scales": drawn.w.scales[:, 0],
+        "limit": np.array(127, np.float32),
+    }
+    route = "ONNX MatMulInteger; before it Abs, ReduceMax, Div and Round of each row of x, after it"
+    return _model(problem, drawn, nodes, constants, f"{route} two Mul with the scales")
+
+
+def _fused(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
+    constants = {"w": np.ascontiguousarray(drawn.w.codes.T), "scales": drawn.w.scales[:, 0]}
+    node = helper.make_node("DynamicQuantizeMatMul", ["x", "w", "scales"], ["y"], domain=DOMAIN)
+    return _model(problem, drawn, [node], constants, f"{DOMAIN}.DynamicQuantizeMatMul")
+
+
+def _model(
+    problem: QuantisedLinear,
+    drawn: LinearInputs,
+    nodes: list[Any],
+    constants: dict[str, np.ndarray],
+    route: str,
+) -> Model:
+    """Return the model of these nodes, from x to y in float32."""
+    described = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [problem.m, columns])
+        for name, columns in (("x", problem.k), ("y", problem.n))
+    ]
+    held = [numpy_helper.from_array(values, name) for name, values in constants.items()]
+    graph = helper.make_graph(nodes, "deepbench", described[:1], described[1:], held)
+    domains = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
+    model = helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
+    return Model(
+        serialised=bytes(model.SerializeToString()),
+        feeds={"x": drawn.activations},
+        read=lambda outputs: np.asarray(outputs[0]),
+        notes={"route": f"{route}; weights constant", "activations": "float32"},
+    )
