@@ -16,7 +16,6 @@ around the places where asv takes in, writes and removes a result, so that
 asv offers no hook here, hence the wrapping; tests pin the asv version's behaviour.
 """
 
-import json
 import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -35,8 +34,8 @@ from deepbench_ops.asv_adapter import ongoing_run, result_files, result_merging,
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured import Remeasured
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile, survey
-from deepbench_ops.measure import fingerprint, kernel_run, threads, yardstick
+from deepbench_ops.machine import profile, state_survey, survey
+from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic, locks, measurements
 
 written: list[Path] = []
@@ -171,20 +170,23 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
         results, count = Path(result_dir), threads.wanted()
         try:
             with locks.results(results, doing="asv run"):
-                known = _profile_of(results, self.machine)
+                known = stored = _profile_of(results, self.machine)
                 save(self, result_dir)
                 if not set(yardstick.KINDS) <= set(known.nominal(count, yardstick.VERSION)):
                     log.info(f"Reading the yardsticks of this machine, {count} threads")
+                    before = state_survey.latencies(count)
+                    fresh = not known.nominal(count, yardstick.VERSION)
                     readings = survey.yardsticks(count, known, renew=False, warn=log.warning)
                     known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
+                    known = state_survey.with_state(known, count, before, fresh, log.warning)
+                elif known.levels:
+                    before = state_survey.latencies(count)
+                    known = state_survey.with_state(known, count, before, False, log.warning)
+                if known != stored:
                     profile.write(results, known)
         except (OSError, DeepbenchError) as error:
             raise UserError(_reason(error)) from None
-        nominal = {
-            threads_text: known.nominal(int(threads_text), yardstick.VERSION)
-            for threads_text in known.yardsticks
-        }
-        os.environ[kernel_run.NOMINAL_VARIABLE] = json.dumps(nominal)
+        os.environ[nominal_readings.VARIABLE] = known.for_processes(yardstick.VERSION)
 
     return wrapped
 

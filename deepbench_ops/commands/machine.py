@@ -57,13 +57,15 @@ def machine(
       yardsticks  nominal seconds of the fixed workloads that kernels are timed
                   next to; an earlier profile's are kept, because the points on
                   the timeline are multiples of them
+      states      the latency between two cores, which differs where the host
+                  moves virtual cores, and the yardsticks in each such state
 
     Peaks and bandwidth are measured twice. A note says where the two differ, or where other
     processes used the processors. A higher figure of an earlier profile stays.
     """
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.machine import detect, profile
-    from deepbench_ops.measure import fingerprint, threads
+    from deepbench_ops.measure import fingerprint, threads, yardstick
     from deepbench_ops.storage import locks
 
     count = threads.fix()
@@ -89,16 +91,23 @@ def machine(
 
     costs = blas_cost.lines()  # first: frameworks do not like the forks
     # The frameworks are only imported now, after their thread counts were settled.
+    from deepbench_ops.machine import state_survey
     from deepbench_ops.machine.survey import Renewed, survey
 
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
+    before = state_survey.latencies(count)
+    unread = old is None or renew_yardsticks or not old.nominal(count, yardstick.VERSION)
     found = survey(identity["machine"], count, old, renewed, show_step, note)
+    show_step("states of the machine")
+    found = state_survey.with_state(found, count, before, unread, note)
     show_profile(found)
     with locks.results(results, doing="deepbench machine"):
         if profile.read(results, found.machine) != old:
             path = profile.path_of(results, found.machine)
             raise DeepbenchError(f"{path} was written by another command meanwhile: run it again")
         click.echo(f"written: {profile.write(results, found)}")
+    for line in state_survey.summary(found.latencies, before):
+        click.echo(line)
     for line in costs:
         click.echo(line)
 
@@ -139,6 +148,11 @@ def show_profile(found: Profile) -> None:
         **{f"{device} peak": peaks for device, peaks in found.peaks.items()},
         "bandwidth": found.bandwidth,
         **{f"yardstick, {count} threads": each for count, each in found.yardsticks.items()},
+        **{
+            f"yardstick, {count} threads, {level.nanoseconds:.0f} ns between cores": each
+            for level in found.levels
+            for count, each in level.yardsticks.items()
+        },
     }
     for title, figures in groups.items():
         for name, figure in figures.items():

@@ -62,13 +62,14 @@ def noise(
     RELEASE (default: the newest numpy of the release table) is measured against itself in pairs;
     it is installed where it is missing. "A change seen from 3 %" means that a change of 3 % would
     be found 95 times in 100 with as many rounds. Below the table stands what would improve it: the
-    processor's governor and turbo, other load, more rounds. For numpy, the cost of a setting of
-    OpenBLAS follows: the one that the environment has, or OPENBLAS_CORETYPE=Haswell.
+    processor's governor and turbo, other load, more rounds, and the state that the machine is in.
+    For numpy, the cost of a setting of OpenBLAS follows: the one that the environment has, or
+    OPENBLAS_CORETYPE=Haswell.
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.verdict import compare_pairs
-    from deepbench_ops.machine import advice
-    from deepbench_ops.measure import blas_cost, fingerprint, pairs
+    from deepbench_ops.machine import advice, state_survey
+    from deepbench_ops.measure import blas_cost, fingerprint, pairs, threads
     from deepbench_ops.releases import worker_launch
 
     wanted = precision_named(precision).name
@@ -77,24 +78,39 @@ def noise(
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)
+    latencies = state_survey.latencies(threads.wanted())
     load, before = os.getloadavg()[0], advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
         taken = pairs.run_rounds(launch, launch, tasks, rounds)
     advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
     verdicts = {task.problem: compare_pairs(found) for task, found in taken.items()}
+    latencies += state_survey.latencies(threads.wanted())
+    states = state_survey.summary(_levels(), latencies)
     advised += _too_few(list(verdicts.values()), rounds)
     blas = blas_cost.lines(launch.python) if _is_numpy(launch) else []
     if form == "json":
         figures = {id: asdict(verdict) for id, verdict in verdicts.items()}
-        click.echo(as_json({"kernels": figures, "advice": advised, "blas": blas}))
+        click.echo(as_json({"kernels": figures, "advice": advised, "blas": blas, "states": states}))
         return
     rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
     click.echo(tables.table(COLUMNS, rows))
     click.echo()
+    for line in states:
+        click.echo(tables.prose(line))
     for line in advised or ["Nothing to improve was found."]:
         click.echo(tables.prose(line))
     for line in ["", *blas] if blas else []:
         click.echo(line)
+
+
+def _levels() -> list[float]:
+    """Return the levels of core latency in this machine's profile, [] where it has none."""
+    from deepbench_ops import project
+    from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.machine import profile
+
+    known = profile.read(project.results(), machine_entry.default_name())
+    return [] if known is None else known.latencies
 
 
 def _note(line: str) -> None:

@@ -1,7 +1,6 @@
 """`deepbench time`: one problem of any sizes, checked and timed here and now."""
 
 import dataclasses
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -223,8 +222,7 @@ def _time(
         "DEEPBENCH_THREADS": str(count),
     }
     if known is not None:
-        nominal = {str(count): known.nominal(count, yardstick.VERSION)}
-        environ[kernel_run.NOMINAL_VARIABLE] = json.dumps(nominal)
+        environ[kernel_run.NOMINAL_VARIABLE] = known.for_processes(yardstick.VERSION)
     task = {"family": problem.family, "problem": problem.id, "precision": precision}
     records = [single.measured({**task, "operation": operation}, environ) for _ in range(processes)]
     timing = Timing(problem, operation, precision, device, records, known)

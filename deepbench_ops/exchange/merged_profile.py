@@ -5,7 +5,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.profile import Figure, Level, Profile
+from deepbench_ops.measure.machine_states import APART
 
 
 def merged(known: Profile | None, sent: Profile) -> Profile:
@@ -35,9 +36,33 @@ def merged(known: Profile | None, sent: Profile) -> Profile:
         max(known, sent, key=_rank),
         yardstick_version=max(one.yardstick_version for one in measured or (known, sent)),
         yardsticks=yardsticks,
+        levels=_levels(known, sent),
+        yardstick_levels={
+            count: min(
+                one.yardstick_levels[count] for one in measured if count in one.yardstick_levels
+            )
+            for count in sorted({count for one in measured for count in one.yardstick_levels})
+        },
     )
 
 
+def _levels(known: Profile, sent: Profile) -> list[Level]:
+    """Return the levels of both; of two that are no two levels the lower one."""
+    found: list[Level] = []
+    for level in sorted({*known.latencies, *sent.latencies}):
+        if found and level < APART * found[-1].nanoseconds:
+            continue
+        of_both = [
+            each for one in (known, sent) for each in one.levels if each.nanoseconds == level
+        ]
+        both: dict[str, dict[str, Figure]] = {}
+        for each in sorted(of_both, key=lambda each: json.dumps(asdict(each), sort_keys=True)):
+            for count, figures in each.yardsticks.items():
+                both[count] = {**both.get(count, {}), **figures}
+        found.append(Level(level, both))
+    return found
+
+
 def _rank(one: Profile) -> tuple[str, str]:
-    plain = replace(one, yardstick_version="", yardsticks={})
+    plain = replace(one, yardstick_version="", yardsticks={}, levels=[], yardstick_levels={})
     return one.date, json.dumps(asdict(plain), sort_keys=True)

@@ -137,6 +137,10 @@ def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
         if record.get("nominal")
         for each, reading in zip(record["seconds"], record["yardstick"], strict=False)
     ]
+    if calibrated:  # other processes of the point may have met a state without a nominal reading
+        calibrated += [
+            each for record in records if not record.get("nominal") for each in record["seconds"]
+        ]
     seconds: float = point["seconds"]
     middle = statistics.median(calibrated) if calibrated else seconds
     if not middle / NOT_ITS_OWN <= seconds <= middle * NOT_ITS_OWN:

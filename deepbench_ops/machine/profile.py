@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.storage import atomic, limited
 from deepbench_ops.storage.atomic import Ready
 
@@ -33,6 +34,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A level of the latency between two cores: a state of the machine (`measure.machine_states`).
+
+    yardsticks: nominal readings in this state, as in `Profile.yardsticks`.
+    """
+
+    nanoseconds: float
+    yardsticks: dict[str, dict[str, Figure]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Profile:
     """The figures that results of a machine are compared with.
 
@@ -41,6 +53,8 @@ class Profile:
     peaks: FLOP/s by device and precision. bandwidth: bytes/s by device.
     yardsticks: seconds per unit by thread count and kind of yardstick, read with the
         workloads of yardstick_version.
+    levels: the levels of core latency that were seen, ascending. yardstick_levels:
+        those at which `yardsticks` were read, by thread count, where that is known.
     """
 
     machine: str
@@ -50,6 +64,13 @@ class Profile:
     bandwidth: dict[str, Figure] = field(default_factory=dict)
     yardstick_version: str = ""
     yardsticks: dict[str, dict[str, Figure]] = field(default_factory=dict)
+    levels: list[Level] = field(default_factory=list)
+    yardstick_levels: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def latencies(self) -> list[float]:
+        """The levels of core latency, in nanoseconds."""
+        return [level.nanoseconds for level in self.levels]
 
     def has_measurements(self) -> bool:
         """Whether any of its figures was measured on the machine, not copied from a data sheet."""
@@ -63,8 +84,17 @@ class Profile:
         """
         if version != self.yardstick_version:
             return {}
-        figures = self.yardsticks.get(str(threads), {})
-        return {kind: f.value for kind, f in figures.items() if f.value is not None}
+        return _values(self.yardsticks.get(str(threads), {}))
+
+    def for_processes(self, version: str) -> str:
+        """Nominal readings for the variable by which measured processes get them."""
+        if version != self.yardstick_version:
+            return NominalReadings().as_text()
+        return NominalReadings(
+            _by_threads(self.yardsticks),
+            self.yardstick_levels,
+            {level.nanoseconds: _by_threads(level.yardsticks) for level in self.levels},
+        ).as_text()
 
 
 def path_of(results: Path, machine: str) -> Path:
@@ -125,8 +155,33 @@ def parse(stored: dict[str, Any]) -> Profile:
         peaks={device: _figures(group) for device, group in stored["peaks"].items()},
         bandwidth=_figures(stored["bandwidth"]),
         yardstick_version=str(stored["yardstick_version"]),
-        yardsticks={count: _figures(group) for count, group in stored["yardsticks"].items()},
+        yardsticks=_grouped(stored["yardsticks"]),
+        levels=[
+            Level(_number(level["nanoseconds"]), _grouped(level["yardsticks"]))
+            for level in stored.get("levels", ())
+        ],
+        yardstick_levels={
+            str(count): _number(at) for count, at in stored.get("yardstick_levels", {}).items()
+        },
     )
+
+
+def _values(figures: dict[str, Figure]) -> dict[str, float]:
+    return {kind: figure.value for kind, figure in figures.items() if figure.value is not None}
+
+
+def _by_threads(groups: dict[str, dict[str, Figure]]) -> dict[str, dict[str, float]]:
+    return {count: _values(group) for count, group in groups.items()}
+
+
+def _number(value: Any) -> float:
+    if not (type(value) in (int, float) and 0 < value < math.inf):
+        raise ValueError(f"a level is {value!r}, no number above 0")
+    return float(value)
+
+
+def _grouped(stored: dict[str, Any]) -> dict[str, dict[str, Figure]]:
+    return {count: _figures(group) for count, group in stored.items()}
 
 
 def _figures(stored: dict[str, dict[str, Any]]) -> dict[str, Figure]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -106,7 +107,16 @@ def survey(
         bandwidth={device: figures[peaks.BYTE_RATE] for device, figures in kept.items()},
         yardstick_version=yardstick.VERSION,
         yardsticks=nominal,
+        **_states(old, renewed.yardsticks),
     )
+
+
+def _states(old: Profile | None, renew: bool) -> dict[str, Any]:
+    """Return the fields on states of the old profile, which `state_survey` extends."""
+    if old is None or old.yardstick_version != yardstick.VERSION or renew:
+        kept = [] if old is None else old.levels
+        return {"levels": [replace(level, yardsticks={}) for level in kept]}
+    return {"levels": old.levels, "yardstick_levels": old.yardstick_levels}
 
 
 AGAIN = "Run this command again when the machine is quiet: the higher peaks stay"
@@ -172,7 +182,7 @@ def yardsticks(
     kept[str(threads)] = known | {
         kind: figure
         if (figure := known.get(kind)) and figure.value
-        else _nominal(kind, threads, warn)
+        else nominal_figure(kind, threads, warn)
         for kind in kinds
     }
     return kept
@@ -187,7 +197,8 @@ def _kinds(device: str, warn: Say) -> tuple[str, ...]:
         return ()
 
 
-def _nominal(kind: str, threads: int, warn: Say) -> Figure:
+def nominal_figure(kind: str, threads: int, warn: Say) -> Figure:
+    """Return the nominal reading of a kind of yardstick, read now."""
     try:
         seconds, agree = agreed(lambda: yardstick.nominal(kind, threads, NOMINAL_SECONDS))
         work = yardstick.description(kind, threads)

@@ -5,7 +5,6 @@ verdict never measure different things.
 """
 
 import gc
-import json
 import math
 import os
 import time
@@ -21,8 +20,16 @@ from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import estimate, fingerprint, record, threads, yardstick
+from deepbench_ops.measure import (
+    estimate,
+    fingerprint,
+    nominal_readings,
+    record,
+    threads,
+    yardstick,
+)
 from deepbench_ops.measure.implementation import implementation_of
+from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.record import rounded
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
@@ -32,8 +39,8 @@ from deepbench_ops.problems.problem import Problem, computed
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
 
-# JSON: nominal yardstick seconds by thread count and kind, from the machine's profile.
-NOMINAL_VARIABLE = "DEEPBENCH_NOMINAL"
+NOMINAL_VARIABLE = nominal_readings.VARIABLE
+"""Variable with the nominal yardstick readings of the machine's profile."""
 
 
 class Place(Protocol):
@@ -168,10 +175,12 @@ def policy() -> Policy:
     return Policy(cold=CACHE.asked() == "cold")
 
 
-def nominal(kind: str, thread_count: int) -> float | None:
-    """Return the machine profile's yardstick reading, None where none was given."""
-    known = json.loads(os.environ.get(NOMINAL_VARIABLE, "{}"))
-    return known.get(str(thread_count), {}).get(kind)
+def nominal(kind: str, thread_count: int, latencies: Sequence[float] = ()) -> float | None:
+    """Return the machine profile's yardstick reading, None where none fits.
+
+    latencies: between two cores, in nanoseconds, of a machine that has several states.
+    """
+    return NominalReadings.given().choice(kind, thread_count, latencies).seconds
 
 
 def timed(
@@ -192,9 +201,11 @@ def timed(
     rules = prepared.policy.quick() if quick else prepared.policy
     client = prepared.yardstick_client
     pinned: list[str] = []
-    latencies = [None if client is None else client.core_latency()]
+    latencies = [_latency(prepared, client)]
+    if client is not None:
+        client.nominal = _choice(client, latencies).seconds
     measurement = measure(prepared.kernel, client, rules, lambda: pinned.append(prepared.pin()))
-    latencies.append(None if client is None else client.core_latency())
+    latencies.append(_latency(prepared, client))
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
     check.verify_output(prepared.kernel, run=measurement.number > 1)
@@ -204,11 +215,12 @@ def timed(
         "measuring": rounded(measurement.spent_seconds),
         "checking": rounded(time.monotonic() - timed_until),
     }
-    reference = client.nominal if client is not None else None
+    choice = Choice(None) if client is None else _choice(client, latencies)
+    reference = choice.seconds
     samples = [rounded(s) for s in measurement.calibrated(reference)]
     entry = {
         **_identity(benchmark, params, started),
-        **_record(prepared, measurement, reference, pinned),
+        **_record(prepared, measurement, choice, pinned),
         **_latencies(latencies),
         "spent": spent,
     }
@@ -231,7 +243,7 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 
 
 def _record(
-    prepared: Prepared, measurement: Measurement, reference: float | None, pinned: list[str]
+    prepared: Prepared, measurement: Measurement, choice: Choice, pinned: list[str]
 ) -> dict[str, object]:
     clocks = {**yardstick.versions(), **yardstick.device_versions(prepared.backend.device)}
     conditions = fingerprint.stable({**prepared.backend.versions(), **clocks}, prepared.threads)
@@ -240,7 +252,7 @@ def _record(
         "seconds": [rounded(s) for s in measurement.seconds],
         "yardstick": [rounded(s) for s in measurement.yardstick],
         "yardstick_kind": measurement.yardstick_kind,
-        "nominal": reference,
+        "nominal": choice.seconds,
         "put_aside": [[rounded(s), rounded(y)] for s, y in measurement.put_aside],
         "disturbed": measurement.disturbed,
         "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
@@ -249,6 +261,7 @@ def _record(
             **prepared.kernel.notes,
             **prepared.kernel.outcome(),
             "threads": "; ".join(pinned) or "not pinned",
+            **({"calibration": choice.remark} if choice.remark else {}),
         },
         **_implementation(prepared.kernel, min(measurement.seconds)),
         "readings": fingerprint.readings(),
@@ -259,6 +272,17 @@ def _record(
 def _implementation(kernel: Kernel, call_seconds: float) -> dict[str, str]:
     found = implementation_of(kernel, call_seconds)
     return {"implementation": found} if found else {}
+
+
+def _latency(prepared: Prepared, client: YardstickClient | None) -> float | None:
+    """Return the latency between two cores; None where the kernel runs on one, or elsewhere."""
+    if client is None or prepared.backend.device != yardstick.PROCESSOR:
+        return None
+    return client.core_latency()
+
+
+def _choice(client: YardstickClient, latencies: Sequence[float | None]) -> Choice:
+    return NominalReadings.given().choice(client.kind, threads.wanted(), latencies)
 
 
 def _latencies(readings: Sequence[float | None]) -> dict[str, list[float]]:

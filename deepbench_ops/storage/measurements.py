@@ -117,11 +117,11 @@ def agreed(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 def level(entry: Record) -> float:
     """Return what one process found: the median of its calibrated seconds, of raw ones where it
-    had no yardstick."""
-    if not entry["yardstick"]:
+    had no yardstick or no nominal reading."""
+    if not entry["yardstick"] or not entry.get("nominal"):
         return statistics.median(entry["seconds"])
     ratios = list(map(truediv, entry["seconds"], entry["yardstick"]))
-    return statistics.median(ratios) * (entry.get("nominal") or 1.0)
+    return statistics.median(ratios) * float(entry["nominal"])
 
 
 def add(

@@ -1,0 +1,117 @@
+"""The part of a machine's profile that is about its states, and the advice on them.
+
+Latencies between two cores show in which state the machine is (`measure.machine_states`). The
+profile keeps the levels that were seen, and the nominal readings of the yardsticks at each.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from deepbench_ops.machine import survey
+from deepbench_ops.machine.profile import Figure, Level, Profile
+from deepbench_ops.measure import core_latency, machine_states, threads, yardstick
+
+READINGS = 3
+"""Latencies read at a time: as many as make a level."""
+
+SAME_STATE = 1.1
+"""A first nominal reading of an unknown state that is as close to today's was of today's state:
+states differ by more, and a yardstick that is disturbed is not read as a new one."""
+
+
+def latencies(count: int) -> list[float]:
+    """Return latencies between two cores of kernels on `count` threads, in nanoseconds.
+
+    [] where kernels have one core or no latency can be read.
+    """
+    pair = threads.one_cpu_per_core()[:count][:2]
+    found = (core_latency.read(pair) for _ in range(READINGS)) if len(pair) == 2 else ()
+    return [round(each, 1) for each in found if each is not None]
+
+
+def with_state(
+    known: Profile, count: int, before: Sequence[float], fresh: bool, warn: survey.Say
+) -> Profile:
+    """Return the profile with today's level of latency and its nominal readings.
+
+    before: latencies from the start. fresh: whether the profile's yardsticks have been read since
+    then. Nothing is added where the state changed meanwhile.
+    """
+    levels = _levels(known, before)
+    level = _only(before, levels)
+    known = replace(known, levels=levels)
+    if level is None:
+        if before and levels:
+            warn(
+                f"the latency between two cores changes"
+                f" ({', '.join(f'{each:.0f}' for each in before)} ns): no nominal readings of a"
+                " state are taken. Run deepbench machine again"
+            )
+        return known
+    own = level.yardsticks.get(str(count), {})
+    first = known.yardsticks.get(str(count), {})
+    origin: float | None
+    if fresh:
+        own, origin = first, level.nanoseconds
+    else:
+        missing = [kind for kind in yardstick.KINDS if kind not in own]
+        read = {kind: survey.nominal_figure(kind, count, warn) for kind in missing}
+        origin = known.yardstick_levels.get(str(count))
+        if origin is None and missing:
+            origin = _origin(read, first, level.nanoseconds)
+        kept = first if origin == level.nanoseconds else {}
+        own = own | {kind: kept.get(kind, figure) for kind, figure in read.items() if figure.value}
+    after = latencies(count)
+    if _only([*before, *after], levels) != level:
+        warn("the machine's state changed meanwhile: run deepbench machine again")
+        return known
+    levels = [
+        replace(each, yardsticks={**each.yardsticks, str(count): own}) if each == level else each
+        for each in levels
+    ]
+    origins = {} if origin is None else {str(count): origin}
+    return replace(known, levels=levels, yardstick_levels={**known.yardstick_levels, **origins})
+
+
+def _origin(read: dict[str, Figure], first: dict[str, Figure], nanoseconds: float) -> float | None:
+    """Return the level at which the first nominal readings were taken, as today's show it."""
+    pairs = [(figure.value, first[kind].value) for kind, figure in read.items() if kind in first]
+    ratios = [max(one, other) / min(one, other) for one, other in pairs if one and other]
+    return nanoseconds if ratios and max(ratios) <= SAME_STATE else None
+
+
+def _levels(known: Profile, readings: Iterable[float]) -> list[Level]:
+    found = machine_states.learned(readings, known.latencies)
+    former = {level.nanoseconds: level for level in known.levels}
+    return [former.get(each) or Level(round(each, 1)) for each in found]
+
+
+def _only(readings: Sequence[float], levels: Sequence[Level]) -> Level | None:
+    """Return the level that all readings belong to, None where there is no such."""
+    values = [level.nanoseconds for level in levels]
+    found = {machine_states.level_of(each, values) for each in readings}
+    return next((level for level in levels if found == {level.nanoseconds}), None)
+
+
+def summary(levels: Sequence[float], readings: Sequence[float]) -> list[str]:
+    """Return lines on the states of a machine, with advice where it has several.
+
+    levels: of its profile. readings: latencies of now.
+    """
+    if not readings:
+        return []
+    all_levels = machine_states.learned(readings, levels)
+    now = machine_states.state(readings, all_levels)
+    names = [f"{machine_states.name(each, all_levels)} ({each:.0f} ns)" for each in all_levels]
+    several = f"{min(readings):.0f} to {max(readings):.0f} ns"
+    lines = [
+        f"A byte passes between two cores and back in {several}:"
+        f" state {now or machine_states.UNKNOWN}; seen here so far: {', '.join(names) or 'none'}."
+    ]
+    if len(all_levels) > 1:
+        lines.append(
+            "The host moves the cores of this machine: kernels on several threads have other times"
+            " in each state, and are compared within one. Mend: have the host pin the virtual"
+            " cores, choose another type of host, or measure with DEEPBENCH_THREADS=1"
+        )
+    return lines

@@ -1,0 +1,140 @@
+"""A profile keeps the levels of core latency, and nominal readings of each."""
+
+from dataclasses import replace
+
+import pytest
+
+from deepbench_ops.exchange.merged_profile import merged
+from deepbench_ops.machine import profile, state_survey, survey
+from deepbench_ops.machine.profile import Figure, Level, Profile
+from deepbench_ops.measure import yardstick
+from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN
+from deepbench_ops.measure.nominal_readings import NominalReadings
+
+NEAR_NS, FAR_NS = [172.0, 175.0, 170.0], [322.0, 318.0, 325.0]
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine of two cores in a state of its own, whose memory yardstick depends on it."""
+    state = {"latencies": FAR_NS, "memory": 0.9, "read": []}
+
+    def figure(kind, count, warn):
+        state["read"].append(kind)
+        return Figure(state["memory"] if kind == "memory" else 0.5, "s", "measured: now")
+
+    monkeypatch.setattr(state_survey, "latencies", lambda count: list(state["latencies"]))
+    monkeypatch.setattr(survey, "nominal_figure", figure)
+    return state
+
+
+def taken(memory: float) -> Profile:
+    """A profile whose yardsticks have been read on two threads."""
+    figures = {kind: Figure(0.5, "s", "measured: first") for kind in yardstick.KINDS}
+    figures["memory"] = Figure(memory, "s", "measured: first")
+    return Profile("box", yardstick_version=yardstick.VERSION, yardsticks={"2": figures})
+
+
+def surveyed(known: Profile, machine, fresh: bool = False) -> Profile:
+    """Return the profile after a look at the machine's state."""
+    return state_survey.with_state(known, 2, machine["latencies"], fresh, pytest.fail)
+
+
+def choice(known: Profile, latencies, kind: str = "memory"):
+    """Return what a measured process takes."""
+    given = NominalReadings.given({"DEEPBENCH_NOMINAL": known.for_processes(yardstick.VERSION)})
+    return given.choice(kind, 2, latencies)
+
+
+def test_first_readings_belong_to_their_state(machine) -> None:
+    """A new machine's readings are those of its state, and are not read a second time."""
+    found = surveyed(taken(0.9), machine, fresh=True)
+    assert [] == machine["read"]
+    assert {"2": found.latencies[0]} == found.yardstick_levels
+    assert 0.9 == choice(found, [320.0, 321.0]).seconds
+
+
+def test_the_readings_of_another_state_are_taken_when_it_is_met(machine) -> None:
+    """Each state calibrates by its own reading, whichever was met first."""
+    found = surveyed(taken(0.9), machine, fresh=True)
+    machine.update(latencies=NEAR_NS, memory=1.45)
+    found = surveyed(found, machine)
+    assert (0.9, 1.45) == (choice(found, [320.0] * 2).seconds, choice(found, [171.0] * 2).seconds)
+    again = surveyed(found, machine)
+    assert found == again
+    assert ["compute", "memory"] == machine["read"]
+
+
+def test_a_state_without_readings_is_never_calibrated_by_another(machine) -> None:
+    """Times of a state that has none, of none at all, or of two, stay raw with a reason."""
+    found = surveyed(taken(0.9), machine, fresh=True)
+    found = replace(found, levels=[Level(172.0), *found.levels])
+    for latencies, words in (([171.0], NEAR), ([171.0, 320.0], CHANGED), ([900.0], UNKNOWN)):
+        chosen = choice(found, latencies)
+        assert chosen.seconds is None
+        assert words in chosen.remark
+    assert 0.9 == choice(found, [None, 320.0]).seconds
+
+
+def test_a_profile_without_states_stays_valid(machine) -> None:
+    """Its reading calibrates as before, whatever the latency."""
+    assert 0.9 == choice(taken(0.9), [171.0]).seconds
+    assert 0.9 == choice(taken(0.9), []).seconds
+    assert "" == choice(taken(0.9), [171.0]).remark
+
+
+@pytest.mark.parametrize(("memory", "same"), [(0.92, True), (1.45, False)])
+def test_an_old_reading_is_of_the_state_that_reads_alike(machine, memory, same) -> None:
+    """An old profile's reading is kept for a state whose yardstick still reads so; else a new
+    one is taken, and the old one's state stays unknown and marked."""
+    found = surveyed(taken(memory), machine)
+    assert (memory if same else 0.9) == choice(found, [320.0]).seconds
+    assert same == bool(found.yardstick_levels)
+    if not same:
+        with_near = replace(found, levels=[Level(172.0), *found.levels])
+        chosen = choice(with_near, [171.0])
+        assert memory == chosen.seconds
+        assert "unrecorded state" in chosen.remark
+
+
+def test_a_change_meanwhile_leaves_no_readings(machine, monkeypatch) -> None:
+    """Readings taken while the state changed are of neither; the user is told to try again."""
+    doubts: list[str] = []
+    found = state_survey.with_state(taken(0.9), 2, FAR_NS, False, doubts.append)
+    looks = iter([NEAR_NS])
+    monkeypatch.setattr(state_survey, "latencies", lambda count: next(looks))
+    again = replace(found, levels=[Level(level.nanoseconds) for level in found.levels])
+    changed = state_survey.with_state(again, 2, FAR_NS, False, doubts.append)
+    assert [{}] == [level.yardsticks for level in changed.levels]
+    assert 1 == len(doubts)
+    assert "changed meanwhile" in doubts[0]
+
+
+def test_a_profile_with_states_reads_back(tmp_path, machine) -> None:
+    """Levels and their readings are stored; one that is no number is refused."""
+    found = surveyed(taken(0.9), machine, fresh=True)
+    path = profile.write(tmp_path, found)
+    assert found == profile.read(tmp_path, "box")
+    path.write_text(path.read_text().replace('"nanoseconds": 3', '"nanoseconds": -3'))
+    with pytest.raises(profile.DeepbenchError, match="no number above 0"):
+        profile.read(tmp_path, "box")
+
+
+def test_profiles_with_states_merge_in_any_order(machine) -> None:
+    """The levels and readings of both are kept; two values of one level are one."""
+    far = surveyed(taken(0.9), machine, fresh=True)
+    machine.update(latencies=NEAR_NS, memory=1.45)
+    both = surveyed(replace(far, levels=[Level(318.0)], yardstick_levels={}), machine)
+    assert merged(far, both) == merged(both, far)
+    assert 2 == len(merged(far, both).levels)
+    assert merged(far, both) == merged(merged(far, both), far)
+
+
+def test_advice_names_both_states() -> None:
+    """With two levels there is a way out; with one nothing is advised; without a reading nothing
+    is said."""
+    assert [] == state_survey.summary([172.0, 320.0], [])
+    lines = state_survey.summary([172.0, 320.0], [318.0, 322.0])
+    assert "state far; seen here so far: near (172 ns), far (320 ns)" in lines[0]
+    assert "DEEPBENCH_THREADS=1" in lines[1]
+    assert 1 == len(state_survey.summary([], FAR_NS))
