@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from re import fullmatch
 
-from deepbench_ops.exchange import sheets, timings
+from deepbench_ops.exchange import workbook_timings, xlsx_reader
 from deepbench_ops.exchange.headings import SIZES, Section, required, section, words_and_unit
 from deepbench_ops.problems import DEEPBENCH_SETS as SETS
 from deepbench_ops.problems import FAMILIES, Problem
@@ -301,7 +301,7 @@ def read_timed(folder: Path) -> dict[Problem, dict[str, list[str]]]:
         published, kind, name = path.stem.split("__")[:3]
         if kind == "kernel_list":
             continue
-        for timing in timings.read(sheets.read(path))[0]:
+        for timing in workbook_timings.read(xlsx_reader.read(path))[0]:
             if timing.agrees:
                 found.setdefault(timing.problem, {}).setdefault(name, []).append(published)
     return found

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.exchange import plausible
+from deepbench_ops.exchange import submission_checks
 from deepbench_ops.machine import roofs, steadiness
 from deepbench_ops.problems import conv
 
@@ -87,10 +87,10 @@ LIMITS = {
     "1 x 1 {:g} times that": (conv.FAST_ALGORITHM,),
     "more than {:g} times the memory": (roofs.BEYOND_CACHES,),
     "{:g} times where the operands are {:g} times": (roofs.BEYOND_MEMORY, roofs.LARGER),
-    "more than {:g} times off the median of its own samples": (plausible.ANOTHER_UNIT,),
-    "more than {:g} times off the median of its raw": (plausible.NOT_ITS_OWN,),
-    "less than a {:g}th of the peak": (1 / plausible.TOO_SLOW,),
-    "{:g} kernels of a family": (plausible.A_FAMILY,),
+    "more than {:g} times off the median of its own samples": (submission_checks.ANOTHER_UNIT,),
+    "more than {:g} times off the median of its raw": (submission_checks.NOT_ITS_OWN,),
+    "less than a {:g}th of the peak": (1 / submission_checks.TOO_SLOW,),
+    "{:g} kernels of a family": (submission_checks.A_FAMILY,),
 }
 """Sentences of the page of limits, and the constants in them."""
 

@@ -30,10 +30,10 @@ print(json.dumps({b.name: len(b._params[0]) for b in disc_benchmarks("benchmarks
 
 MEASURE = """
 import json
-from deepbench_ops.measure import single
+from deepbench_ops.measure import kernel_process
 task = {"family": "axpy", "problem": "axpy_n1000", "precision": "float32", "operation": "forward"}
 variables = {"DEEPBENCH_FRAMEWORK": "toy", "DEEPBENCH_DEVICE": "toy0"}
-print(json.dumps(single.measured(task, variables)))
+print(json.dumps(kernel_process.measured(task, variables)))
 """
 
 READINGS = """

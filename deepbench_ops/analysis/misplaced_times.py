@@ -1,7 +1,7 @@
 """Published times that stand in other rows than their own, workbook by workbook.
 
-A sheet shows where a column was pasted out of step (`exchange/timings.py`). misplaced_times.csv
-lists those times of DeepBench's workbooks, since results hold no rows;
+A sheet shows where a column was pasted out of step (`exchange/workbook_timings.py`).
+misplaced_times.csv lists those times of DeepBench's workbooks, since results hold no rows;
 scripts/make_misplaced_table.py writes it.
 """
 

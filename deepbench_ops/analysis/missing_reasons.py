@@ -17,7 +17,7 @@ COMPILED = "compiled"
 
 
 @dataclass(frozen=True)
-class Machine:
+class Resources:
     """Facts that decide which kernels a machine's processors can measure, each None where unknown.
 
     memory: bytes of main memory. peak: FLOP/s, the highest of its profile. without: precisions of
@@ -30,15 +30,15 @@ class Machine:
     without: frozenset[str] = field(default=frozenset())
 
 
-def machine(entry: Mapping[str, str], profile: Profile | None) -> Machine:
-    """Return what asv's entry of a machine and its profile tell; nothing of a GPU's memory."""
+def resources_of(entry: Mapping[str, str], profile: Profile | None) -> Resources:
+    """Return the resources in a machine's asv entry and profile, without the memory of a GPU."""
     count = entry.get("num_cpu", "")
     processors = int(count) if count.isdigit() else None
     if profile is None or set(profile.peaks) - {"cpu"}:
-        return Machine(processors)
+        return Resources(processors)
     memory = profile.facts.get("memory_bytes", "")
     peaks = {name: figure.value for name, figure in profile.peaks.get("cpu", {}).items()}
-    return Machine(
+    return Resources(
         processors,
         float(memory) if memory.isdigit() else None,
         max((value for value in peaks.values() if value), default=None),
@@ -46,7 +46,7 @@ def machine(entry: Mapping[str, str], profile: Profile | None) -> Machine:
     )
 
 
-def several_devices(network: str, batch: int | None, devices: int, here: Machine) -> str:
+def several_devices(network: str, batch: int | None, devices: int, here: Resources) -> str:
     """Return why a machine's own figure cannot be compared with that of several devices."""
     several = f"{devices} devices, and a point is of one"
     if here.processors is not None and devices > here.processors:
@@ -57,7 +57,7 @@ def several_devices(network: str, batch: int | None, devices: int, here: Machine
     return f"{several}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
 
 
-def missing_reasons(wanted: Wanted, run: Run | None, here: Machine) -> list[str]:
+def missing_reasons(wanted: Wanted, run: Run | None, here: Resources) -> list[str]:
     """Return the reasons why there is no own figure that was run like a published one.
 
     run: the nearest run there is. Where it only has not been measured yet, the reason is the
@@ -109,7 +109,7 @@ def _unlike(wanted: Wanted, run: Run) -> tuple[str, ...]:
     return tuple(each for each in run.differs if each not in aside)
 
 
-def _beyond(model: Model, operation: str, precision: str, here: Machine) -> Iterable[str]:
+def _beyond(model: Model, operation: str, precision: str, here: Resources) -> Iterable[str]:
     """Yield what of a machine is too small, by the numbers that are asked before measuring."""
     if here.processors is not None and model.threads > here.processors:
         yield f"{model.threads} batches at once on {here.processors} processors"

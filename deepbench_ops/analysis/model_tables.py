@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from deepbench_ops.analysis.missing_reasons import Machine, missing_reasons, several_devices
+from deepbench_ops.analysis.missing_reasons import Resources, missing_reasons, several_devices
 from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.published_figures import LAYOUTS, Figure
@@ -22,7 +22,7 @@ Row = dict[str, object]
 def rows(
     figures: Sequence[Figure],
     measured: Mapping[str, Sequence[Point]],
-    machines: Mapping[str, Machine],
+    machines: Mapping[str, Resources],
 ) -> list[Row]:
     """Return each figure as published, and in "here" each machine's cell by its name.
 
@@ -64,7 +64,7 @@ def rows(
     ]
 
 
-def _cell(figure: Figure, points: Sequence[Point], here: Machine) -> Row:
+def _cell(figure: Figure, points: Sequence[Point], here: Resources) -> Row:
     """Return what a machine has for a published figure, and what it lacks."""
     if figure.devices > 1:
         reason = several_devices(figure.network, figure.batch, figure.devices, here)

@@ -27,7 +27,7 @@ from deepbench_ops.asv_adapter import results_fields
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
-from deepbench_ops.backends import run_cache
+from deepbench_ops.backends import shared_cache
 from deepbench_ops.measure import outside_settings, record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
@@ -36,7 +36,7 @@ YES_VARIABLE = "DEEPBENCH_YES"
 """Set to 1, it starts long runs without a question."""
 
 MEASURING_CODE = ("problems", "models", "backends", "measure", "distributed", "suite")
-MEASURING_MODULES = ("conditions.py", "inputs.py")
+MEASURING_MODULES = ("conditions.py", "random_operands.py")
 
 
 class OngoingRun:
@@ -128,8 +128,8 @@ class OngoingRun:
                 left[point] += times
         self._progress, self._journal, self._records = RunProgress(left), None, []
         self._results = options.get("results")
-        if run_cache.FOLDER_VARIABLE in os.environ:
-            shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
+        if shared_cache.FOLDER_VARIABLE in os.environ:
+            shutil.rmtree(os.environ[shared_cache.FOLDER_VARIABLE], ignore_errors=True)
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
@@ -196,7 +196,7 @@ class OngoingRun:
 def _variables() -> dict[str, str]:
     """Return the environment variables that steer measuring, without those of this run alone."""
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    names -= {record.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
+    names -= {record.SPOOL_VARIABLE, shared_cache.FOLDER_VARIABLE, YES_VARIABLE}
     return {name: os.environ[name] for name in sorted(names)}
 
 

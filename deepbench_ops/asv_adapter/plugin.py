@@ -24,7 +24,7 @@ from deepbench_ops.asv_adapter import (
     run_command,
 )
 from deepbench_ops.asv_adapter.publishing import publish_command
-from deepbench_ops.backends import frameworks, run_cache
+from deepbench_ops.backends import frameworks, shared_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
 from deepbench_ops.problems import families
@@ -42,7 +42,7 @@ def setup() -> None:
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (run_command.SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
     os.environ[record.SPOOL_VARIABLE] = str(spool)
-    os.environ[run_cache.FOLDER_VARIABLE] = str(spool / "answers")
+    os.environ[shared_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     ongoing_run.begin(spool)
     install()

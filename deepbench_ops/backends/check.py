@@ -14,7 +14,7 @@ import numpy as np
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.kernel import Kernel, Output
-from deepbench_ops.backends.run_cache import RunCache
+from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
 
@@ -111,7 +111,7 @@ def _worst(found: Sequence[Check]) -> Check:
     return replace(worst, ok=all(each.ok for each in found))
 
 
-_passed = RunCache("check of a small twin: error and tolerance")
+_passed = SharedCache("check of a small twin: error and tolerance")
 
 
 def verify(backend: Backend, problem: Problem, precision: str, operation: str = "forward") -> Check:

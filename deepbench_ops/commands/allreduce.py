@@ -5,7 +5,7 @@ import click
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import measure_alone, say_settings
 from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
-from deepbench_ops.distributed.group import TIMEOUT_SECONDS, Group
+from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 ALGORITHMS = "; ".join(

@@ -16,7 +16,7 @@ from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.sweep import Row
+    from deepbench_ops.backends.check_table import Row
 
 YES = "yes"
 KINDS = 2
@@ -52,11 +52,11 @@ def backends(
     from deepbench_ops.measure import threads
 
     count = threads.fix()
-    from deepbench_ops.backends import sweep
-    from deepbench_ops.distributed import sweep as between_processes
+    from deepbench_ops.backends import check_table
+    from deepbench_ops.distributed import check_table as between_processes
 
     in_one = [family for family in chosen if family != AllReduce.family]
-    found = list(sweep.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
+    found = list(check_table.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
     if len(in_one) < len(chosen):
         found += between_processes.rows(names, (place,), PRECISIONS)
         found += between_processes.lacking(names, place)
@@ -65,12 +65,12 @@ def backends(
 
 def as_table(found: Sequence["Row"]) -> str:
     """A line for each kernel, a column for each precision, and the reasons numbered below."""
-    from deepbench_ops.backends import sweep
+    from deepbench_ops.backends import check_table
 
     reasons: dict[str, int] = {}
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in found:
-        had = row.verdict == sweep.OK
+        had = row.verdict == check_table.OK
         number = YES if had else str(reasons.setdefault(row.reason, len(reasons) + 1))
         line = cells.setdefault((row.framework, row.family, row.operation), {})
         every = TYPES[row.family].precisions if row.family in TYPES else PRECISIONS

@@ -125,7 +125,7 @@ def _narrowed(problem: str, releases: "list[Release]", steps: "list[Step]") -> s
 
 def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     from deepbench_ops import project
-    from deepbench_ops.releases import results_table, table, wheel
+    from deepbench_ops.releases import results_table, table, wheel_release
 
     releases = results_table.measurable(project.results())
     ends = span.split("..")
@@ -141,7 +141,7 @@ def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     if low > high:
         raise DeepbenchError(f"{span}: the older release comes first: {last.name}..{first.name}")
     if wheels:
-        return [first, *(wheel.read(path, last) for path in wheels), last]
+        return [first, *(wheel_release.read(path, last) for path in wheels), last]
     return [first, *of_framework[low + 1 : high], last]
 
 

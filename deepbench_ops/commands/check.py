@@ -23,7 +23,7 @@ from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.sweep import Row
+    from deepbench_ops.backends.check_table import Row
 
 COLUMNS = (
     tables.Column("framework"),
@@ -84,14 +84,14 @@ def check(
 
     count = threads.fix()
     # The frameworks are only imported now, after their thread counts were settled.
-    from deepbench_ops.backends import sweep
-    from deepbench_ops.distributed import sweep as between_processes
+    from deepbench_ops.backends import check_table
+    from deepbench_ops.distributed import check_table as between_processes
 
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
 
     def rows() -> Iterator["Row"]:
         if in_one := [family for family in chosen if family != AllReduce.family]:
-            yield from sweep.rows(
+            yield from check_table.rows(
                 *places, in_one, kinds, threads=count, tell=show_step, layouts=lying
             )
         if AllReduce.family in chosen:
@@ -105,11 +105,11 @@ def check(
         "json": print_json,
     }
     verdicts = Counter(row.verdict for row in writers[form](rows()))
-    counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in sweep.VERDICTS)
+    counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in check_table.VERDICTS)
     click.echo(counted, err=form != "table")
-    if verdicts[sweep.WRONG]:
+    if verdicts[check_table.WRONG]:
         click.get_current_context().exit(ANY_WRONG)
-    if not verdicts[sweep.OK]:
+    if not verdicts[check_table.OK]:
         raise DeepbenchError("no kernel was compared: the table has the reasons")
 
 
@@ -146,7 +146,7 @@ def print_csv(rows: Iterable["Row"]) -> Iterator["Row"]:
 
     Error and tolerance are empty where nothing was compared.
     """
-    from deepbench_ops.backends.sweep import Row
+    from deepbench_ops.backends.check_table import Row
 
     click.echo(guarded_csv([[field.name for field in fields(Row)]]), nl=False)
     for row in rows:

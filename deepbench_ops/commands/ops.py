@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands import quiet, tables
+from deepbench_ops.commands import stderr_filter, tables
 from deepbench_ops.commands.options import device_option, precision_option, printed_as
 from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import demand, ready
@@ -55,7 +55,7 @@ def ops(
     from deepbench_ops.measure.step_breakdown import apart
 
     check.verify(backend, problem, precision, operation)
-    with quiet.without(PROFILER_MARK):
+    with stderr_filter.without(PROFILER_MARK):
         found = apart(backend.build(problem, precision, operation), device)
     lines = [_line(found, part) for part in found.parts[:top]]
     summary = {

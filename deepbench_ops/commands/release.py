@@ -16,7 +16,7 @@ from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
     from deepbench_ops.releases import updates
-    from deepbench_ops.releases.index import Index
+    from deepbench_ops.releases.package_index import Index
 
 COLUMNS = (
     tables.Column("release"),
@@ -110,11 +110,11 @@ def add(
     What pip cannot install together is refused, and nothing is written. The row is in the project
     folder's release table, which `repo` in asv.conf.json names.
     """
-    from deepbench_ops.releases import adding, results_table, table
+    from deepbench_ops.releases import new_row, results_table, table
 
     path = results_table.of_project()
-    framework, version = adding.requested(requirement)
-    adding.demand_new(framework, version, path)
+    framework, version = new_row.requested(requirement)
+    new_row.demand_new(framework, version, path)
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
         table.demand_exact("--pins", pin)
@@ -124,12 +124,12 @@ def add(
         raise click.UsageError("give one of --wheel, --source and --index: where it comes from")
     date = day.date() if day else None
     if source is not None:
-        wheel = adding.built(source, project.wheels(), framework)
+        wheel = new_row.built(source, project.wheels(), framework)
     if wheel is not None:
-        row = adding.from_wheel(framework, version, wheel, given, date, path)
+        row = new_row.from_wheel(framework, version, wheel, given, date, path)
     else:
-        row = adding.listed(framework, version, given, date, index)
-    adding.add(row, path)
+        row = new_row.listed(framework, version, given, date, index)
+    new_row.add(row, path)
     click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
 
 
@@ -154,7 +154,7 @@ def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form:
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import results_table, table, updates
     from deepbench_ops.releases.companions import frameworks_with_rules
-    from deepbench_ops.releases.index import Index
+    from deepbench_ops.releases.package_index import Index
 
     path = results_table.of_project()
     known = table.measurable(path)
@@ -184,10 +184,10 @@ def _warning() -> Iterator[None]:
 
 def _added(update: "updates.Update", index: "Index", path: Path) -> bool:
     """Add the row of an update, or warn; return whether it was added."""
-    from deepbench_ops.releases import adding, updates
+    from deepbench_ops.releases import new_row, updates
 
     with _warning():
-        adding.add(updates.row(update, index), path)
+        new_row.add(updates.row(update, index), path)
         return True
     return False
 

@@ -67,7 +67,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         for machine, found in asked.items()
     }
     known = {
-        machine: missing_reasons.machine(
+        machine: missing_reasons.resources_of(
             filing.entry_of(results / machine / "machine.json") or {},
             profile.read(results, machine),
         )

@@ -28,7 +28,7 @@ from deepbench_ops.problems.tables import TYPES, named, size_names
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deepbench_ops.analysis.ad_hoc import Timing
+    from deepbench_ops.analysis.single_timing import Timing
     from deepbench_ops.machine.profile import Profile
 
 RENAMED = {"threads": "at-once"}
@@ -202,8 +202,8 @@ def _time(
     results: "Path | None",
     form: str,
 ) -> None:
-    from deepbench_ops.analysis.ad_hoc import Timing
-    from deepbench_ops.measure import kernel_run, single, yardstick
+    from deepbench_ops.analysis.single_timing import Timing
+    from deepbench_ops.measure import kernel_process, kernel_run, yardstick
     from deepbench_ops.measure import threads as cores
 
     name = framework or kernel_run.framework()
@@ -224,7 +224,9 @@ def _time(
     if known is not None:
         environ[kernel_run.NOMINAL_VARIABLE] = known.for_processes(yardstick.VERSION)
     task = {"family": problem.family, "problem": problem.id, "precision": precision}
-    records = [single.measured({**task, "operation": operation}, environ) for _ in range(processes)]
+    records = [
+        kernel_process.measured({**task, "operation": operation}, environ) for _ in range(processes)
+    ]
     timing = Timing(problem, operation, precision, device, records, known)
     show(form, lambda: _text(timing), timing.as_json)
 

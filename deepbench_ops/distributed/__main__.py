@@ -13,9 +13,9 @@ def main() -> None:
     """Fix the threads before anything loads a library that starts some, then be this rank."""
     os.environ.setdefault("DEEPBENCH_THREADS", "1")
     threads.fix()
-    from deepbench_ops.distributed import launched_program
+    from deepbench_ops.distributed import launched_rank_program
 
-    launched_program.main()
+    launched_rank_program.main()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from deepbench_ops import lifetime
-from deepbench_ops.distributed import forked, local_program, pattern, transport
+from deepbench_ops.distributed import forked_process, initial_vectors, local_rank_program, transport
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.messages import MessageSocket
 
@@ -32,19 +32,19 @@ def start(name: str, size: int, folder: Path) -> None:
     """Start the ranks, and return when all have ended."""
     lifetime.outlive_parent()  # `_follow` sees to the ranks and the folder
     lifetime.bind_forks()
-    line = MessageSocket.to(folder / local_program.SOCKET)
+    line = MessageSocket.to(folder / local_rank_program.SOCKET)
     try:
         transport.load(name)
     except Unsupported as reason:
         line.send({"unsupported": str(reason)})
         return
-    pattern.summed(size)  # once for all, or each rank draws what all put in
+    initial_vectors.summed(size)  # once for all, or each rank draws what all put in
     ranks: dict[int, int] = {}
     for rank in range(size):
         child = os.fork()
         if not child:
             line.close()
-            forked.finish(partial(local_program.serve, folder, rank, size, name))
+            forked_process.finish(partial(local_rank_program.serve, folder, rank, size, name))
         ranks[child] = rank
     threading.Thread(target=_follow, args=(line, folder), daemon=True).start()
     while ranks:

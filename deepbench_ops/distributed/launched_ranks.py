@@ -29,7 +29,7 @@ WORD_SECONDS = 2.0
 ends all ranks once one has ended, and messages not yet printed are lost."""
 
 
-class Watch:
+class TransportWatchdog:
     """Ends this process, with a message that names the missing ranks, when its transport hangs."""
 
     def __init__(self, transport: Transport, timeout: float) -> None:
@@ -38,7 +38,7 @@ class Watch:
         self._calling = threading.Lock()
 
     @contextmanager
-    def over(self, stage: str) -> Iterator[None]:
+    def supervise(self, stage: str) -> Iterator[None]:
         """End the process where the block takes too long or fails."""
         late = f"no end of it within {self._timeout:g} s"
         timer = threading.Timer(self._timeout, self._blame, (stage, late))
@@ -82,7 +82,7 @@ class Watch:
         os._exit(1)
 
 
-class Led:
+class LaunchedRanks:
     """All ranks of the launcher, as rank 0 sees them."""
 
     def __init__(self, transport: Transport, timeout: float) -> None:
@@ -92,14 +92,14 @@ class Led:
         self.versions = transport.versions()
         self._transport = transport
         self._member = Member(transport)
-        self._watch = Watch(transport, timeout)
+        self._watchdog = TransportWatchdog(transport, timeout)
 
     def ask(self, do: str, **details: object) -> list[Message]:
         """Have every rank carry out an order, and return their answers by rank.
 
         DeepbenchError with the word of the first rank for which it failed.
         """
-        with self._watch.over(STAGES[do]):
+        with self._watchdog.supervise(STAGES[do]):
             self._transport.broadcast(json.dumps({"do": do, **details}))
             answers = self._transport.gather(_answer(self._member, {"do": do, **details}))
         heard = [json.loads(answer) for answer in answers]
@@ -110,7 +110,7 @@ class Led:
 
     def close(self, status: int = 0) -> None:
         """End all ranks with this exit status."""
-        with self._watch.over("ending"):
+        with self._watchdog.supervise("ending"):
             self._transport.broadcast(json.dumps({"do": "end", "status": status}))
             self._transport.close()
 
@@ -118,15 +118,15 @@ class Led:
 def follow(transport: Transport, timeout: float) -> int:
     """Obey rank 0 until it says that it is over; return the exit status that it gives."""
     member = Member(transport)
-    watch = Watch(transport, timeout)
+    watchdog = TransportWatchdog(transport, timeout)
     while True:
-        with watch.over("waiting for rank 0"):
+        with watchdog.supervise("waiting for rank 0"):
             order = json.loads(transport.broadcast(""))
         if order["do"] == "end":
-            with watch.over("ending"):
+            with watchdog.supervise("ending"):
                 transport.close()
             return int(order["status"])
-        with watch.over(STAGES[order["do"]]):
+        with watchdog.supervise(STAGES[order["do"]]):
             transport.gather(_answer(member, order))
 
 

@@ -65,7 +65,7 @@ def command(name: str, size: int, folder: Path) -> list[str]:
         "-n",
         str(size),
         *python,
-        "deepbench_ops.distributed.local_program",
+        "deepbench_ops.distributed.local_rank_program",
         name,
         str(folder),
     ]

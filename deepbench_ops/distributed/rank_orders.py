@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.distributed.pattern import Pattern
+from deepbench_ops.distributed.initial_vectors import Pattern
 from deepbench_ops.distributed.transport import Summing, Transport
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.gc_pause import no_collector
-from deepbench_ops.inputs import aligned_empty
+from deepbench_ops.random_operands import aligned_empty
 
 # States of a rank, for messages on ranks that do not answer.
 IDLE = "waiting for orders"

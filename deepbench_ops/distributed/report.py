@@ -4,8 +4,8 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from deepbench_ops.distributed import operation
-from deepbench_ops.distributed.operation import POLICY, PRECISION, Ranks
+from deepbench_ops.distributed import all_reduce_kernel
+from deepbench_ops.distributed.all_reduce_kernel import POLICY, PRECISION, Ranks
 from deepbench_ops.distributed.request import Request
 from deepbench_ops.measure.sampling import Measurement, measure, time_calls
 from deepbench_ops.problems.all_reduce import AllReduce, bus_factor
@@ -39,13 +39,13 @@ def lines(ranks: Ranks, request: Request) -> Iterator[str]:
     yield f"# all-reduce, sum of {PRECISION}, {ranks.size} ranks over {ranks.name} ({versions})"
     yield written(list(COLUMNS))
     for problem in request.problems:
-        kernel = operation.prepare(problem, ranks)
+        kernel = all_reduce_kernel.prepare(problem, ranks)
         found = timed(kernel, request.repeats)
         ranks.ask("verify")  # of the very sums that were timed last
         yield written(cells(problem, ranks.size, found))
 
 
-def timed(kernel: operation.Kernel, repeats: int | None) -> Measurement:
+def timed(kernel: all_reduce_kernel.Kernel, repeats: int | None) -> Measurement:
     """Time so many all-reduces; without a number until the noise is low or the time is up."""
     if repeats is None:
         found = measure(kernel, None, POLICY)

@@ -6,7 +6,7 @@ from datetime import date
 
 from deepbench_ops.analysis.published_figures import LAYOUTS, PRECISIONS, SOURCES, Figure
 from deepbench_ops.asv_adapter.published_results import ALTERNATIVES
-from deepbench_ops.exchange import machines
+from deepbench_ops.exchange import published_machines
 from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
@@ -25,7 +25,7 @@ def publications(figures: Iterable[Figure]) -> list[Publication]:
 def _publication(figures: Sequence[Figure], layout: str) -> Publication:
     """Return figures of one source, machine and day."""
     first = figures[0]
-    by_name = {machine.name: machine for machine in machines.table()}
+    by_name = {machine.name: machine for machine in published_machines.table()}
     specs = {
         "Day of publication": f"{first.day}: {first.basis}",
         "Framework": ALTERNATIVES.join(sorted({figure.framework for figure in figures})),

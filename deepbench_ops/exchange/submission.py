@@ -25,11 +25,11 @@ from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, joined
 from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import plausible, raw
+from deepbench_ops.exchange import submission_checks, submission_records
 from deepbench_ops.exchange.filing import ListDays, entry_of
 from deepbench_ops.exchange.merged_profile import merged
-from deepbench_ops.exchange.plausible import Point
-from deepbench_ops.exchange.sheets import LARGEST_BYTES
+from deepbench_ops.exchange.submission_checks import Point
+from deepbench_ops.exchange.xlsx_reader import LARGEST_BYTES
 from deepbench_ops.machine import profile, steadiness
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.suggestions import unknown
@@ -124,14 +124,14 @@ def check(submission: Any) -> None:
         if result["environment"].startswith(ENVIRONMENT) == release.measurable:
             raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
         check_result(result, known)
-        raw.check(result)
+        submission_records.check(result)
 
 
 def check_result(result: Any, known: Profile) -> None:
     """Raise DeepbenchError for conditions or times of a result that cannot be right; `known` has
     the peaks of its machine."""
-    plausible.check_conditions(result["variables"])
-    plausible.check(result, known)
+    submission_checks.check_conditions(result["variables"])
+    submission_checks.check(result, known)
 
 
 def fit(
@@ -271,8 +271,8 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
     records_path = measurements.file_of(path)
     filed = result_files.whole(path) if path.exists() else empty
     before = _points(filed)
-    had = raw.by_point(raw.load(records_path)[1])
-    sent = raw.by_point(result.get("measurements", ()))
+    had = submission_records.by_point(submission_records.load(records_path)[1])
+    sent = submission_records.by_point(result.get("measurements", ()))
     after, brought = dict(before), {}
     for point in map(_as_stored, result["points"]):
         key, of = _key(point), unquoted(*_key(point))
@@ -280,7 +280,7 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
         coming = sent.get(of, [])
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
-    renewed = raw.write(records_path, result.get("conditions", {}), brought, ready)
+    renewed = submission_records.write(records_path, result.get("conditions", {}), brought, ready)
     known = results_fields.libraries(filed)
     libraries = joined(known, result["libraries"])
     changed = after != before or libraries != known
@@ -312,7 +312,7 @@ def _packed(
     if filed.commit_hash not in releases:
         raise DeepbenchError(f"{path}: its release is not in the release table")
     release = releases[filed.commit_hash]
-    facts, records = raw.load(measurements.file_of(path))
+    facts, records = submission_records.load(measurements.file_of(path))
     slips = corrections.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
     for key, point in _points(filed).items():
@@ -320,7 +320,7 @@ def _packed(
             unsteady[steadiness.kind(reason)] += key not in slips
         elif key not in slips:
             points[key] = point
-    known = raw.by_point(records)
+    known = submission_records.by_point(records)
     own = [each for key in points for each in known.get(unquoted(*key), ())]
     measured = {
         "conditions": {each["fingerprint"]: facts[each["fingerprint"]] for each in own},
@@ -392,7 +392,7 @@ def _interval(row: Point) -> dict[str, float] | None:
 
 def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:
     samples, text = len(point.get("samples", [])), json.dumps(point, sort_keys=True)
-    return samples, point["seconds"], text, len(records), raw.text(records)
+    return samples, point["seconds"], text, len(records), submission_records.text(records)
 
 
 def _key(point: Point) -> ResultKey:

@@ -21,7 +21,7 @@ from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import machines, sheets, submission, timings
+from deepbench_ops.exchange import published_machines, submission, workbook_timings, xlsx_reader
 from deepbench_ops.exchange.filing import entry_of
 from deepbench_ops.exchange.spreadsheet_text import bare
 from deepbench_ops.exchange.submission import Fit
@@ -124,13 +124,15 @@ def _parquet(path: Path) -> list[Row]:
 
 def _workbook(path: Path) -> list[Row] | None:
     """Return the rows of an exported workbook's table, whose times must be those of its sheets."""
-    found = sheets.read(path)
-    table = next((sheet for sheet in found if sheet.name == timings.TABLE), None)
+    found = xlsx_reader.read(path)
+    table = next((sheet for sheet in found if sheet.name == workbook_timings.TABLE), None)
     if table is None:
         return None
     header, *lines = table.rows
     if list(header) not in HEADERS[:2]:
-        raise ValueError(f"the columns of sheet {timings.TABLE!r} are not those of an export")
+        raise ValueError(
+            f"the columns of sheet {workbook_timings.TABLE!r} are not those of an export"
+        )
     missing = [None] * len(header)  # spreadsheet programs drop empty cells at the end of a row
     rows = [
         {
@@ -144,15 +146,15 @@ def _workbook(path: Path) -> list[Row] | None:
     rows = _checked(rows)
     printed = {
         (timing.problem.id, timing.operation, timing.precision, timing.ranks): timing.seconds
-        for timing in timings.read(found)[0]
+        for timing in workbook_timings.read(found)[0]
     }
     if printed != {
         (row["problem"], row["pass"], row["precision"], row["ranks"]): row["seconds"]
         for row in rows
     }:
         raise DeepbenchError(
-            f"{path}: its sheets and its sheet {timings.TABLE!r} give different times: remove that"
-            " sheet, and import it with --machine and --date"
+            f"{path}: its sheets and its sheet {workbook_timings.TABLE!r} give different times:"
+            " remove that sheet, and import it with --machine and --date"
         )
     return rows
 
@@ -242,7 +244,7 @@ def fits(
 def _content(results: Path, name: str, rows: Sequence[Row]) -> dict[str, Any]:
     """Return a machine's rows in the form of a submission's content."""
     known = entry_of(results / name / "machine.json")
-    described = machines.named(name, {}, rows[0]["device"]) if known is None else None
+    described = published_machines.named(name, {}, rows[0]["device"]) if known is None else None
     newest = max(row["date"] for row in rows)
     own = profile.read(results, name) or (
         described.profile({}, newest) if described else Profile(name, newest)

@@ -10,9 +10,15 @@ from datetime import date
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import joining, logs, machines, sheets, timings
-from deepbench_ops.exchange.machines import PublishedMachine
-from deepbench_ops.exchange.timings import Timing, Unread, Where
+from deepbench_ops.exchange import (
+    problem_matching,
+    program_logs,
+    published_machines,
+    workbook_timings,
+    xlsx_reader,
+)
+from deepbench_ops.exchange.published_machines import PublishedMachine
+from deepbench_ops.exchange.workbook_timings import Timing, Unread, Where
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import set_name
 from deepbench_ops.storage import limited
@@ -57,22 +63,24 @@ def read(
     `device` is where a `machine` given by name ran its kernels, if its specs do not say it.
     Raises DeepbenchError, naming the file, for what cannot be read or placed.
     """
-    is_workbook = sheets.is_workbook(path)
-    cells = sheets.read(path) if is_workbook else ()
-    specs = timings.specs(cells)
+    is_workbook = xlsx_reader.is_workbook(path)
+    cells = xlsx_reader.read(path) if is_workbook else ()
+    specs = workbook_timings.specs(cells)
     try:
-        found, unread = timings.read(cells) if is_workbook else logs.read_file(_text(path))
+        found, unread = (
+            workbook_timings.read(cells) if is_workbook else program_logs.read_file(_text(path))
+        )
         if not found:
             first = f" ({unread[0].place} {unread[0].reason})" if unread else ""
             raise DeepbenchError(
                 f"no table of times{first}: see docs/reference/published.md for how one begins"
             )
-        stated = specs.get(timings.SET)
-        published_set = set_name(stated) if stated else joining.set_of(found)
+        stated = specs.get(workbook_timings.SET)
+        published_set = set_name(stated) if stated else problem_matching.set_of(found)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
     day = day or _day(path)
-    given = None if machine is None else machines.named(machine, specs, device)
+    given = None if machine is None else published_machines.named(machine, specs, device)
     places = _machines(path, given, [timing.place.sheet for timing in found])
     publications = {
         one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
@@ -102,17 +110,17 @@ def benchmark(timing: Timing, published_set: str) -> str:
 
 def _key(timing: Timing, published_set: str) -> ResultKey:
     """Return the benchmark and the parameters that a time is of."""
-    params = [repr(joining.join(timing.problem).id), repr(timing.precision)]
+    params = [repr(problem_matching.join(timing.problem).id), repr(timing.precision)]
     if timing.ranks is not None:
         params.append(repr(timing.ranks))
     return benchmark(timing, published_set), tuple(params)
 
 
 def _take(publication: Publication, key: ResultKey, timing: Timing) -> None:
-    run = joining.join(timing.problem)
+    run = problem_matching.join(timing.problem)
     if run.id != timing.problem.id:
         publication.slips[timing.problem.id] = run.id
-    elif not joining.is_listed(run):
+    elif not problem_matching.is_listed(run):
         publication.unlisted.add(run.id)
     if not timing.agrees:
         publication.disagreeing.append(timing)
@@ -122,11 +130,11 @@ def _take(publication: Publication, key: ResultKey, timing: Timing) -> None:
 
 
 def _text(path: Path) -> str:
-    return limited.read_bytes(path, sheets.LARGEST_BYTES).decode("utf-8", errors="replace")
+    return limited.read_bytes(path, xlsx_reader.LARGEST_BYTES).decode("utf-8", errors="replace")
 
 
 def _day(path: Path) -> date:
-    text = machines.date_in(path)
+    text = published_machines.date_in(path)
     try:
         return date.fromisoformat(text or "")
     except ValueError:
@@ -142,7 +150,7 @@ def _machines(
     names = list(dict.fromkeys(used))
     if given is not None:
         return dict.fromkeys(names, given)
-    found = machines.machines_of(path, names)
+    found = published_machines.machines_of(path, names)
     if set(found) != set(names):
         raise DeepbenchError(f"{path}: its name is no published machine's: give --machine NAME")
     return found

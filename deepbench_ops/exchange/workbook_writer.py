@@ -20,7 +20,7 @@ from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import table_writer
 from deepbench_ops.exchange.headings import SHEETS, SIZES, TIMES
-from deepbench_ops.exchange.timings import SET, SPECS, TABLE
+from deepbench_ops.exchange.workbook_timings import SET, SPECS, TABLE
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.storage import atomic
 

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models import data
-from deepbench_ops.models.data import Form
+from deepbench_ops.models import batches
+from deepbench_ops.models.batches import Form
 from deepbench_ops.problems.suggestions import unknown
 
 RECIPE_NOTES = {
@@ -92,8 +92,8 @@ def _resnet(name: str, blocks: tuple[int, ...], note: str = "", **options: objec
         name,
         "resnet",
         "ResNet",
-        whole=data.images(224, 1000, blocks=blocks, **options),
-        small=data.images(_SMALL_IMAGE, _SMALL_CLASSES, blocks=(1, 2), **options),
+        whole=batches.images(224, 1000, blocks=blocks, **options),
+        small=batches.images(_SMALL_IMAGE, _SMALL_CLASSES, blocks=(1, 2), **options),
         note=note,
     )
 
@@ -109,10 +109,10 @@ def _bert(
 ) -> Network:
     size = _BERT_LARGE if large else _BERT_BASE
     if builder == "Pretraining":
-        whole = data.masked_sentences(length, vocabulary, GUESSED, **size)
-        least = data.masked_sentences(13, _SMALL_WORDS, 5, **_BERT_SMALL)
+        whole = batches.masked_sentences(length, vocabulary, GUESSED, **size)
+        least = batches.masked_sentences(13, _SMALL_WORDS, 5, **_BERT_SMALL)
     else:
-        form = data.answers if builder == "Answering" else data.sentences
+        form = batches.answers if builder == "Answering" else batches.sentences
         whole = form(length, vocabulary, **size)
         least = form(13, _SMALL_WORDS, **_BERT_SMALL)
     return Network(
@@ -139,8 +139,8 @@ def _dlrm(name: str, rows: int, note: str) -> Network:
         name,
         "recommenders",
         "DLRM",
-        whole=data.lookups(8, rows, 100, **_DLRM),
-        small=data.lookups(3, 50, 4, **_SMALL_DLRM),
+        whole=batches.lookups(8, rows, 100, **_DLRM),
+        small=batches.lookups(3, 50, 4, **_SMALL_DLRM),
         loss="clicked",
         recipe="descent",
         item="samples",
@@ -167,8 +167,8 @@ _ALL = (
         "densenet101",
         "densenet",
         "DenseNet",
-        whole=data.images(224, 1000, blocks=(6, 12, 24, 16)),
-        small=data.images(_SMALL_IMAGE, _SMALL_CLASSES, blocks=(2, 3), growth=8),
+        whole=batches.images(224, 1000, blocks=(6, 12, 24, 16)),
+        small=batches.images(_SMALL_IMAGE, _SMALL_CLASSES, blocks=(2, 3), growth=8),
         note="DenseNet-121: neither the paper nor Keras has a DenseNet of 101 layers (121, 169, 201"
         " and 264 exist), 121 is the smallest and the nearest, and its throughput beside that of"
         " ResNet-101 in the table fits its FLOPs",
@@ -177,16 +177,16 @@ _ALL = (
         "mobilenet_v2",
         "mobilenet",
         "MobileNetV2",
-        whole=data.images(224, 1000),
-        small=data.images(_SMALL_IMAGE, _SMALL_CLASSES, stages=_MOBILENET_SMALL),
+        whole=batches.images(224, 1000),
+        small=batches.images(_SMALL_IMAGE, _SMALL_CLASSES, stages=_MOBILENET_SMALL),
         note="Width 1.0",
     ),
     Network(
         "googlenet",
         "googlenet",
         "GoogLeNet",
-        whole=data.images(224, 10, stages=_GOOGLENET),
-        small=data.images(_SMALL_IMAGE, _SMALL_CLASSES, stages=_GOOGLENET_SMALL),
+        whole=batches.images(224, 10, stages=_GOOGLENET),
+        small=batches.images(_SMALL_IMAGE, _SMALL_CLASSES, stages=_GOOGLENET_SMALL),
         note="CIFAR-10's pictures enlarged to 224 x 224, as MindSpore's model collection does: the"
         " published 126.87 minutes on a V100 are far too long for 32 x 32; batch normalisation, no"
         " auxiliary outputs",
@@ -195,8 +195,8 @@ _ALL = (
         "lstm",
         "sentiment",
         "SentimentLSTM",
-        whole=data.words(500, 100_000),
-        small=data.words(9, _SMALL_WORDS, width=20, hidden=12),
+        whole=batches.words(500, 100_000),
+        small=batches.words(9, _SMALL_WORDS, width=20, hidden=12),
         recipe="momentum",
         item="reviews",
         note="As in MindSpore's model collection: reviews of 500 words, two layers of 100 in both"
@@ -234,8 +234,8 @@ _ALL = (
         "xlnet",
         "xlnet",
         "XLNet",
-        whole=data.sentences(128, 32000, layers=24, width=1024, heads=16),
-        small=data.sentences(13, _SMALL_WORDS, layers=2, width=32, heads=4),
+        whole=batches.sentences(128, 32000, layers=24, width=1024, heads=16),
+        small=batches.sentences(13, _SMALL_WORDS, layers=2, width=32, heads=4),
         recipe="adamw",
         item="sentences",
         note="XLNet-Large as a classifier of 128 words: size and length are not in the table, and"
@@ -245,8 +245,8 @@ _ALL = (
         "deepfm",
         "recommenders",
         "DeepFM",
-        whole=data.features(39, 184_965, width=10, hidden=(400, 400, 400)),
-        small=data.features(7, 101, width=6, hidden=(16, 8)),
+        whole=batches.features(39, 184_965, width=10, hidden=(400, 400, 400)),
+        small=batches.features(7, 101, width=6, hidden=(16, 8)),
         loss="clicked",
         recipe="adam",
         item="samples",
@@ -269,8 +269,8 @@ _ALL = (
         "dssm",
         "recommenders",
         "DSSM",
-        whole=data.texts(30_000, 50, 5),
-        small=data.texts(101, 7, 3, hidden=20, width=8),
+        whole=batches.texts(30_000, 50, 5),
+        small=batches.texts(101, 7, 3, hidden=20, width=8),
         loss="first",
         recipe="descent",
         item="samples",
@@ -281,8 +281,8 @@ _ALL = (
         "mmoe",
         "recommenders",
         "MMoE",
-        whole=data.tasks(499, 2, experts=8, width=4, tower=8),
-        small=data.tasks(23, 2, experts=3, width=4, tower=5),
+        whole=batches.tasks(499, 2, experts=8, width=4, tower=8),
+        small=batches.tasks(23, 2, experts=3, width=4, tower=5),
         loss="clicked",
         recipe="adam",
         item="samples",
@@ -293,8 +293,8 @@ _ALL = (
         "wide_deep",
         "recommenders",
         "WideDeep",
-        whole=data.features(39, 200_000, width=80, hidden=_CRITEO_HIDDEN),
-        small=data.features(7, 101, width=6, hidden=(16, 8)),
+        whole=batches.features(39, 200_000, width=80, hidden=_CRITEO_HIDDEN),
+        small=batches.features(7, 101, width=6, hidden=(16, 8)),
         loss="clicked",
         recipe="ftrl_adam",
         item="samples",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deepbench_ops import inputs
+from deepbench_ops import random_operands
 
 OFFSET = 0.05
 """Biases are uniform within so much of zero."""
@@ -36,7 +36,10 @@ def drawn(parameters: Iterable[Wanted], seed: int = 0) -> Iterator[tuple[str, np
         if each.scale is not None:
             yield each.name, np.full(each.shape, each.scale, np.float32)
             continue
-        yield each.name, inputs.floats(each.shape, "float32", _half_width(each.shape), seed, stream)
+        yield (
+            each.name,
+            random_operands.floats(each.shape, "float32", _half_width(each.shape), seed, stream),
+        )
         stream += 1
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import vendored
-from deepbench_ops.pages.frame import BENCHMARKS, START
+from deepbench_ops.pages.page_frame import BENCHMARKS, START
 from deepbench_ops.pages.rendering import render
 from deepbench_ops.storage import atomic
 

@@ -1,4 +1,4 @@
-"""Data files of our own pages: data/*.js, each a text that `local_data` packs."""
+"""Data files of our own pages: data/*.js, each a text that `data_encoding` packs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.pages.local_data import packed
+from deepbench_ops.pages.data_encoding import packed
 from deepbench_ops.storage import atomic
 
 FOLDER = "data"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from deepbench_ops.pages.frame import render_page
+from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.pages.vendored import ASSETS, path_of
 from deepbench_ops.storage import atomic
 

@@ -14,7 +14,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.pages import contest_data
 from deepbench_ops.pages.contest_data import section
 from deepbench_ops.pages.data_files import machine_key
-from deepbench_ops.pages.frame import render_page
+from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.storage import atomic
 

@@ -38,7 +38,7 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
             if point.family == "model" and point.release.measurable:
                 measured[point.machine].append(point)
     reasons = {
-        machine.name: missing_reasons.machine(machine.entry, machine.profile)
+        machine.name: missing_reasons.resources_of(machine.entry, machine.profile)
         for machine in machines
     }
     return {

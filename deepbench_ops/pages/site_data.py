@@ -20,7 +20,7 @@ from pathlib import Path
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.pages import catalogue_data, line_data, model_data, stack_data, start_data
+from deepbench_ops.pages import catalogue_data, line_data, model_data, software_data, start_data
 from deepbench_ops.pages.data_files import FOLDER, write_data
 from deepbench_ops.pages.machine_record import MachineRecord
 
@@ -52,7 +52,7 @@ def write(
         content = line_data.content(members, machine.profile, places)
         write_data(folder / "lines" / machine.key / family, content)
     for machine in machines:
-        write_data(folder / "stacks" / machine.key, stack_data.content(machine.stacks, places))
+        write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
     write_data(folder / "start", start_data.content(machines, lines, causes, places))

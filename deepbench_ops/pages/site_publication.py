@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis import corrections
-from deepbench_ops.pages import asv_index, data_pages, local_data, noise_data, release_list
+from deepbench_ops.pages import asv_index, data_encoding, data_pages, noise_data, release_list
 from deepbench_ops.pages.page_process import PageWriter, page_writer
 from deepbench_ops.releases.table import PUBLISHED, Release
 from deepbench_ops.storage.result_key import ResultKey
@@ -61,7 +61,7 @@ class Publication:
         release_list.write(html_dir, project, releases, own_pages)
         if self._writer is None:
             return ()
-        local_data.write(html_dir)  # all but the index, while our own pages are being written
+        data_encoding.write(html_dir)  # all but the index, while our own pages are being written
         report = self._writer.report()
         self._writer.move(html_dir)
         noise_data.write(html_dir, report.noise, benchmarks, graphs)
@@ -72,7 +72,7 @@ class Publication:
 
         Returns a line for each damaged file; None where our pages do not read the results.
         """
-        local_data.write(self._html_dir)
+        data_encoding.write(self._html_dir)
         return self._writer.report().damaged_files if self._writer else None
 
 

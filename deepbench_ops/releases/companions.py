@@ -13,7 +13,7 @@ from packaging.version import Version
 from deepbench_ops.backends import frameworks
 from deepbench_ops.backends.release_rule import Rule
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases.index import Index
+from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.table import Release
 
 MOST_BEHIND = 2

@@ -3,8 +3,8 @@
 A release's hash is made from its own requirement and nothing else. Rows can therefore be added,
 moved or corrected without touching anything that was measured under another row.
 
-The dates are the days on which the package index received the release; `releases/index.py` asks
-for them.
+The dates are the days on which the package index received the release;
+`releases/package_index.py` asks for them.
 
 A framework of another distribution brings its own rows, in a table next to its kernels.
 """

@@ -13,7 +13,7 @@ from packaging.version import Version
 from deepbench_ops import __version__
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import companions, table
-from deepbench_ops.releases.index import Index
+from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.table import Release
 
 PACKAGE = f"the table of deepbench {__version__}"

@@ -1,7 +1,7 @@
 """Sums of a vector over processes: each rank ends with the sum of all ranks' vectors."""
 
 from deepbench_ops import problems
-from deepbench_ops.distributed import prepared
+from deepbench_ops.distributed import prepared_ranks
 from deepbench_ops.problems.all_reduce import AllReduce
 
 
@@ -21,7 +21,7 @@ class Training:
     prepared = None
 
     def setup(self, problem, precision, ranks):
-        self.prepared = prepared.prepare(problem, precision, ranks)
+        self.prepared = prepared_ranks.prepare(problem, precision, ranks)
 
     def teardown(self, problem, precision, ranks):
         if self.prepared is not None:

@@ -14,7 +14,7 @@ from deepbench_ops.analysis.bisect import bisect
 from deepbench_ops.commands.bisect import bisect as command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs
-from deepbench_ops.releases import wheel, worker_launch
+from deepbench_ops.releases import wheel_release, worker_launch
 from deepbench_ops.releases.table import Release
 
 RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(9)]
@@ -149,7 +149,7 @@ def test_a_wheel_is_installed_from_its_file(tmp_path):
     like = Release("torch", "2.13.0", date(2026, 1, 1), pins=("numpy==2.4.6",))
     file = tmp_path / "torch-2.14.0.dev20261101+cpu-cp311-cp311-linux_x86_64.whl"
     an_empty_wheel(file)
-    found = wheel.read(file, like)
+    found = wheel_release.read(file, like)
     assert f"torch @ {file.as_uri()}" == found.requirement
     assert ("torch-2.14.0.dev20261101+cpu", like.pins) == (found.name, found.pins)
     assert found.hash != like.hash
@@ -165,7 +165,7 @@ def test_a_wheel_is_installed_from_its_file(tmp_path):
 )
 def test_what_is_no_such_wheel(name, offender):
     with pytest.raises(DeepbenchError, match=offender):
-        wheel.read(Path(name), RELEASES[0])
+        wheel_release.read(Path(name), RELEASES[0])
 
 
 def test_a_junk_wheel_is_named(tmp_path):
@@ -173,7 +173,7 @@ def test_a_junk_wheel_is_named(tmp_path):
     junk = tmp_path / "numpy-9.9-py3-none-any.whl"
     junk.write_text("not found")
     with pytest.raises(DeepbenchError, match="is no wheel, which is a zip file"):
-        wheel.read(junk, RELEASES[0])
+        wheel_release.read(junk, RELEASES[0])
 
 
 @pytest.mark.parametrize(

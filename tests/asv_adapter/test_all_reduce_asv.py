@@ -13,7 +13,7 @@ import pytest
 from processes import MARK, eventually_gone
 
 from deepbench_ops import problems
-from deepbench_ops.distributed import operation, prepared
+from deepbench_ops.distributed import all_reduce_kernel, prepared_ranks
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import record
 from deepbench_ops.problems.selections import bench_regex, select
@@ -101,18 +101,18 @@ def test_what_cannot_be_is_a_reason(monkeypatch, framework, environ, precision, 
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", framework)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(prepared, "Group", None)
+    monkeypatch.setattr(prepared_ranks, "Group", None)
     with pytest.raises(Unsupported, match=reason):
-        prepared.prepare("n100000", precision, 2)
+        prepared_ranks.prepare("n100000", precision, 2)
 
 
 def test_too_little_memory_is_a_reason(monkeypatch):
     """Vectors beyond this machine's memory are skipped before any process is started."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
-    monkeypatch.setattr(operation.memory, "available", lambda: 2**30)
-    monkeypatch.setattr(prepared, "Group", None)
+    monkeypatch.setattr(all_reduce_kernel.memory, "available", lambda: 2**30)
+    monkeypatch.setattr(prepared_ranks, "Group", None)
     with pytest.raises(Unsupported, match="memory"):
-        prepared.prepare("n64500000", "float32", 32)
+        prepared_ranks.prepare("n64500000", "float32", 32)
 
 
 def test_the_suite_has_every_size_and_number_of_ranks():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from deepbench_ops.asv_adapter import ongoing_run, run_command, run_journal
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
-from deepbench_ops.backends.run_cache import RunCache
+from deepbench_ops.backends.shared_cache import SharedCache
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
 OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
@@ -341,7 +341,7 @@ def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
 def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
     """What was found out about one release is forgotten before the next one begins."""
     monkeypatch.setenv("DEEPBENCH_ANSWERS", str(tmp_path / "answers"))
-    rates, found = RunCache("rate"), []
+    rates, found = SharedCache("rate"), []
     rates.put("float32", 1.0)
 
     class Suite(dict):
@@ -349,7 +349,7 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
         benchmark_dir = str(tmp_path)
 
     def run(*_, **__):
-        found.append(RunCache("rate").get("float32"))
+        found.append(SharedCache("rate").get("float32"))
 
     ongoing_run.OngoingRun(tmp_path).around_run(run)(Suite(), None, profile=True)
     assert found == [None]

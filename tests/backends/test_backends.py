@@ -24,12 +24,12 @@ from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.backends.run_cache import RunCache
+from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.inputs import ALIGNMENT, PART, floats, round_to
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.random_operands import ALIGNMENT, PART, floats, round_to
 
 TRANSPOSES = list(product((False, True), repeat=2))
 NEVER_ON_CPU = {
@@ -265,7 +265,7 @@ def test_a_reset_that_restores_nothing_is_found_out():
 def test_a_verified_kind_is_not_checked_again(monkeypatch):
     """A second problem of the same kind costs no run."""
     calls = []
-    monkeypatch.setattr(check, "_passed", RunCache("here"))
+    monkeypatch.setattr(check, "_passed", SharedCache("here"))
     monkeypatch.setattr(
         check, "check", lambda *_: calls.append(1) or check.Check(0.0, 1.0, ok=True)
     )
@@ -277,7 +277,7 @@ def test_a_verified_kind_is_not_checked_again(monkeypatch):
 def test_what_was_found_wrong_is_checked_again(monkeypatch):
     """Only a pass is remembered: a kernel that is wrong once has to show that it is right."""
     verdicts = iter([False, True])
-    monkeypatch.setattr(check, "_passed", RunCache("here"))
+    monkeypatch.setattr(check, "_passed", SharedCache("here"))
     monkeypatch.setattr(check, "check", lambda *_: check.Check(2.0, 1.0, ok=next(verdicts)))
     with pytest.raises(DeepbenchError, match="computes a wrong"):
         check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32")

@@ -9,7 +9,7 @@ import pytest
 from frameworks import loaded
 
 from deepbench_ops import backends
-from deepbench_ops.backends import check, sweep
+from deepbench_ops.backends import check, check_table
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
@@ -220,5 +220,5 @@ def test_the_newest_output_replaces_the_last():
 def test_the_sweep_shows_no_wrong_kernel(name):
     """`deepbench backends`, which asks for one kind of each family, finds none wrong."""
     loaded(name)
-    found = sweep.rows([name], ["cpu"], list(PROBLEMS), ["float32"], kinds=1)
-    assert [] == [row for row in found if row.verdict == sweep.WRONG]
+    found = check_table.rows([name], ["cpu"], list(PROBLEMS), ["float32"], kinds=1)
+    assert [] == [row for row in found if row.verdict == check_table.WRONG]

@@ -20,11 +20,11 @@ from deepbench_ops.backends.numpy_backend import conv as numpy_conv
 from deepbench_ops.backends.numpy_backend import im2col
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.problems import find, load
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.random_operands import ALIGNMENT, round_to
 
 ROOT = Path(conv.__file__).parents[3]
 OPERATIONS = Conv.operations
@@ -579,7 +579,7 @@ def test_torch_without_32_bit_sums_of_16_bit_products_says_so(monkeypatch):
     """torch's own loops round partial sums to 16 bits: their backward passes are refused."""
     pytest.importorskip("torch")
     backend = loaded("torch")
-    where = "deepbench_ops.backends.torch_backend.primitive.path"
+    where = "deepbench_ops.backends.torch_backend.onednn_primitive.path"
     monkeypatch.setattr(where, lambda *_: "not oneDNN: torch's Slow2d")
     assert backend.build(ODD, "float16").notes["primitive"] == "not oneDNN: torch's Slow2d"
     for operation in OPERATIONS[1:]:
@@ -628,7 +628,7 @@ LOGS = {
 @pytest.mark.parametrize("expected", LOGS)
 def test_the_primitive_is_read_from_recorded_logs(expected):
     """Two generations of oneDNN's log give the primitive, the layouts and the reorders."""
-    primitive = pytest.importorskip("deepbench_ops.backends.torch_backend.primitive")
+    primitive = pytest.importorskip("deepbench_ops.backends.torch_backend.onednn_primitive")
     assert expected == primitive.summary("\n".join(LOGS[expected]))
 
 
@@ -648,7 +648,7 @@ def test_torch_notes_what_computes(operation, capfd):
 
 def test_a_primitive_that_cannot_be_told_breaks_nothing(monkeypatch):
     """A failure while looking is in the note, and the caller goes on."""
-    primitive = pytest.importorskip("deepbench_ops.backends.torch_backend.primitive")
+    primitive = pytest.importorskip("deepbench_ops.backends.torch_backend.onednn_primitive")
 
     def fails():
         raise RuntimeError("not now")

@@ -19,10 +19,10 @@ from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, ORDER
 from deepbench_ops.backends.families.rnn_fused import FusedBackward, FusedForward
 from deepbench_ops.backends.families.rnn_stepwise import WINDOW, StepwiseForward
 from deepbench_ops.backends.kernel import Output
-from deepbench_ops.backends.run_cache import RunCache
+from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.rnn import GATES, Rnn
+from deepbench_ops.random_operands import ALIGNMENT, round_to
 
 CELLS = tuple(GATES)
 PUBLISHED = ("forward", "backward")
@@ -456,7 +456,7 @@ def test_wrong_kernels_are_found_out(operation, cell, mistake, monkeypatch):
         def build(self, small, *_):
             return guised(small, self.mistake)
 
-    monkeypatch.setattr(check, "_passed", RunCache("here"))
+    monkeypatch.setattr(check, "_passed", SharedCache("here"))
     Wrong.mistake = ""
     assert check.check(Wrong(), problem, "float32", operation).ok
     assert check.spot_check(guised(problem, "")).ok

@@ -18,11 +18,11 @@ from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import sparse_gemm as family
 from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, laid_out
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.backends.run_cache import RunCache
+from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.inputs import ALIGNMENT, round_to
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.sparse_gemm import SparseGemm
+from deepbench_ops.random_operands import ALIGNMENT, round_to
 
 sparse = pytest.importorskip("scipy.sparse")
 OPERATIONS = SparseGemm.operations
@@ -215,7 +215,7 @@ class Wrong(NumpyBackend):
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_wrong_products_are_found_out(monkeypatch, mistake, operation):
     """Each mistake fails both looks, while the right operation in the same guise passes."""
-    monkeypatch.setattr(check, "_passed", RunCache("here"))
+    monkeypatch.setattr(check, "_passed", SharedCache("here"))
     small = SparseGemm(53, 53, 53, sparsity=0.9)
     large = SparseGemm(300, 300, 300, sparsity=0.95)
     monkeypatch.setattr(Wrong, "compute", staticmethod(lambda a, b, c: a @ b), raising=False)

@@ -13,11 +13,11 @@ import pytest
 from command import deepbench
 
 from deepbench_ops import backends, problems
-from deepbench_ops.backends import families, sweep
+from deepbench_ops.backends import check_table, families
 from deepbench_ops.backends.check import Check
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.distributed import sweep as ranks_sweep
-from deepbench_ops.distributed.prepared import TRANSPORTS
+from deepbench_ops.distributed import check_table as between_ranks
+from deepbench_ops.distributed.prepared_ranks import TRANSPORTS
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
@@ -105,7 +105,9 @@ def test_a_kernel_that_raises_is_wrong_and_the_rest_is_still_checked(monkeypatch
 
     faulty = type("Faulty", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: faulty())
-    found = {row.precision: row for row in sweep.rows(["numpy"], ["cpu"], ["gemm"], PRECISIONS)}
+    found = {
+        row.precision: row for row in check_table.rows(["numpy"], ["cpu"], ["gemm"], PRECISIONS)
+    }
     assert ("wrong", "ok") == (found["float32"].verdict, found["int8"].verdict)
     assert found["float32"].reason.endswith("_NN raises RuntimeError: out of luck")
     assert (None, 0) == (found["float32"].error, found["float32"].compared)
@@ -155,7 +157,7 @@ def test_a_framework_that_is_not_installed_is_skipped(monkeypatch):
         return NumpyBackend(device)
 
     monkeypatch.setattr(backends, "load", load)
-    found = list(sweep.rows(["torch", "numpy"], ["cpu"], ["gemm"], ["float32"]))
+    found = list(check_table.rows(["torch", "numpy"], ["cpu"], ["gemm"], ["float32"]))
     assert [("skipped", "torch is not installed"), ("ok", "")] == [
         (row.verdict, row.reason) for row in found
     ]
@@ -171,7 +173,7 @@ def test_kinds_that_are_skipped_are_counted(monkeypatch):
 
     partial = type("Partial", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: partial())
-    (row,) = sweep.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
+    (row,) = check_table.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
     kinds = len(families.kinds("gemm"))
     expected = ("ok", kinds - 3, f"3 of {kinds} kinds: B cannot be turned")
     assert expected == (row.verdict, row.compared, row.reason)
@@ -185,7 +187,7 @@ def test_of_several_reasons_the_usual_one_is_told(monkeypatch):
 
     lacking = type("Lacking", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: lacking())
-    (row,) = sweep.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
+    (row,) = check_table.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
     assert ("skipped", "no products") == (row.verdict, row.reason)
 
 
@@ -195,7 +197,7 @@ def test_sums_between_processes_are_compared_as_well():
     found = {(row["framework"], row["device"]): row for row in json.loads(out)}
     assert set(TRANSPORTS) == set(found)
     assert 0 == status
-    compared = len(ranks_sweep.RANKS) * len(ranks_sweep.ELEMENTS)
+    compared = len(between_ranks.RANKS) * len(between_ranks.ELEMENTS)
     for row in found.values():
         if row["verdict"] == "skipped":
             assert row["reason"]
@@ -216,8 +218,8 @@ def test_a_wrong_sum_between_processes_fails_the_command(monkeypatch):
     def group(name, ranks):
         yield None
 
-    monkeypatch.setattr(ranks_sweep, "Group", group)
-    monkeypatch.setattr(ranks_sweep.operation, "prepare", prepare)
+    monkeypatch.setattr(between_ranks, "Group", group)
+    monkeypatch.setattr(between_ranks.all_reduce_kernel, "prepare", prepare)
     arguments = ["--framework", "torch", "--device", "cpu", "--family", "all-reduce"]
     status, out, _ = run(*arguments, "--precision", "float32", "--format", "json")
     (row,) = json.loads(out)
@@ -267,7 +269,9 @@ def test_kernels_are_checked_in_the_layout_of_their_row(layout, monkeypatch):
 
     watched = type("Watched", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: watched())
-    rows = list(sweep.rows(["numpy"], ["cpu"], ["conv"], ["float32"], kinds=1, layouts=[layout]))
+    rows = list(
+        check_table.rows(["numpy"], ["cpu"], ["conv"], ["float32"], kinds=1, layouts=[layout])
+    )
     assert {layout} == set(made) == {row.layout for row in rows}
 
 
@@ -341,7 +345,7 @@ def test_a_family_with_kernels_appears_by_itself(monkeypatch):
         raise Unsupported("not yet")
 
     monkeypatch.setattr(NumpyBackend, "builder", {"sparse_gemm": build}.get)
-    found = list(sweep.rows(["numpy"], ["cpu"], FAMILIES, ["float32"]))
+    found = list(check_table.rows(["numpy"], ["cpu"], FAMILIES, ["float32"]))
     reasons = {row.family: row.reason for row in found}
     none = {family: f"the numpy backend has no {family} kernels" for family in FAMILIES}
     assert {**none, "sparse_gemm": "not yet"} == reasons

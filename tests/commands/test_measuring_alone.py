@@ -80,11 +80,11 @@ def test_a_command_holds_the_lock_until_it_has_ended(folder):
     program = (
         "from unittest.mock import patch\n"
         "from deepbench_ops import cli\n"
-        "from deepbench_ops.measure import single\n"
+        "from deepbench_ops.measure import kernel_process\n"
         "def measured(*_):\n"
         "    print(open('.asv/.deepbench.lock.holder').read())\n"
         "    raise KeyboardInterrupt\n"
-        "with patch.object(single, 'measured', measured):\n"
+        "with patch.object(kernel_process, 'measured', measured):\n"
         "    cli.main()\n"
     )
     for _ in range(2):

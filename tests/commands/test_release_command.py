@@ -11,8 +11,8 @@ from packaging.version import Version
 
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import adding, index, table
-from deepbench_ops.releases.index import Upload
+from deepbench_ops.releases import new_row, package_index, table
+from deepbench_ops.releases.package_index import Upload
 
 ROWS = """framework,version,date,pins,on_request,index
 numpy,1.0.0,2020-01-01,companion==1.0,no,
@@ -30,7 +30,7 @@ def wheels(tmp_path, monkeypatch):
     for name, value in wheelhouse.pip_environment(folder).items():
         monkeypatch.setenv(name, value)
     files = [Upload(path.name, "2021-05-06") for path in folder.glob("numpy*")]
-    monkeypatch.setattr(index, "fetch", lambda project: files)
+    monkeypatch.setattr(package_index, "fetch", lambda project: files)
     return folder
 
 
@@ -95,7 +95,7 @@ def test_a_release_that_is_listed_is_refused_before_the_index_is_asked(listed, m
     def asked():
         raise AssertionError("the index was asked")
 
-    monkeypatch.setattr(adding, "Index", asked)
+    monkeypatch.setattr(new_row, "Index", asked)
     for text in ("numpy==1.0.0", "numpy==1.0"):
         with pytest.raises(DeepbenchError, match=r"numpy-1\.0\.0 is in .* already"):
             added(text)
@@ -106,7 +106,7 @@ def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
     """The name of the row and what is installed under it are the same."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
     with pytest.raises(DeepbenchError, match=r"is version 1\.5\.0\.dev1, not 1\.6"):
-        adding.from_wheel("numpy", Version("1.6"), nightly, (), None, listed)
+        new_row.from_wheel("numpy", Version("1.6"), nightly, (), None, listed)
 
 
 @pytest.mark.slow
@@ -124,13 +124,13 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
     (source / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     )
-    made = adding.built(str(source), tmp_path / "made", "mine")
+    made = new_row.built(str(source), tmp_path / "made", "mine")
     assert "mine-1-py3-none-any.whl" == made.name
     with pytest.raises(DeepbenchError, match="no such folder"):
-        adding.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
+        new_row.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
     (source / "backend.py").write_text("raise RuntimeError('no compiler')\n")
     with pytest.raises(DeepbenchError, match="mine is not built from"):
-        adding.built(str(source), tmp_path / "made", "mine")
+        new_row.built(str(source), tmp_path / "made", "mine")
 
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):

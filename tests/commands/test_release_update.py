@@ -6,7 +6,7 @@ import pytest
 import wheelhouse
 from command import deepbench, make_project
 
-from deepbench_ops.releases import companions, index, table, updates
+from deepbench_ops.releases import companions, package_index, table, updates
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
@@ -132,15 +132,15 @@ def test_an_unknown_framework_is_refused(indexes):
 
 def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
     """jax's nightly needs the jaxlib built with it, not the last final one."""
-    version = index.Version("0.11.0.dev20260302")
+    version = package_index.Version("0.11.0.dev20260302")
     known = {
-        "jaxlib": {index.Version("0.10.2"): index.datetime.date(2026, 1, 1)},
-        "jaxlib u": dict.fromkeys([version, index.Version("0.11.0.dev20260301")]),
+        "jaxlib": {package_index.Version("0.10.2"): package_index.datetime.date(2026, 1, 1)},
+        "jaxlib u": dict.fromkeys([version, package_index.Version("0.11.0.dev20260301")]),
     }
-    asked = index.Index()
+    asked = package_index.Index()
     asked._known = known
     rule = companions.Rule("0.4.1", same="jaxlib", nightly="u")
     use_rules(monkeypatch, {"jax": rule})
-    day = index.datetime.date(2026, 3, 2)
+    day = package_index.datetime.date(2026, 3, 2)
     made = updates.row(updates.Update("jax", version, day, "u", "u"), asked)
     assert (f"jaxlib=={version}",) == made.pins

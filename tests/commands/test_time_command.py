@@ -8,7 +8,7 @@ import pytest
 from command import COMMAND, deepbench
 
 from deepbench_ops import problems
-from deepbench_ops.analysis.ad_hoc import Timing
+from deepbench_ops.analysis.single_timing import Timing
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems.tables import TYPES
 

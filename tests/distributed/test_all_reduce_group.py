@@ -19,8 +19,15 @@ from processes import MARK, eventually_gone, living, state
 
 from deepbench_ops import problems
 from deepbench_ops.backends import check
-from deepbench_ops.distributed import forked, operation, prepared, rank_command, report, transport
-from deepbench_ops.distributed.group import Group
+from deepbench_ops.distributed import (
+    all_reduce_kernel,
+    forked_process,
+    prepared_ranks,
+    rank_command,
+    report,
+    transport,
+)
+from deepbench_ops.distributed.rank_group import Group
 from deepbench_ops.distributed.request import Request
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record
@@ -68,7 +75,7 @@ def group(name, size, **more):
 def test_every_rank_ends_with_the_sum(name, size):
     """Each of any number of ranks holds the exact sum, and says how long it took."""
     with group(name, size) as ranks:
-        kernel = operation.prepare(SMALL, ranks)
+        kernel = all_reduce_kernel.prepare(SMALL, ranks)
         assert size == len(set(ranks.pids.values()))
         assert kernel.clock(3) > 0
         ranks.ask("verify")
@@ -89,7 +96,7 @@ def test_any_length_is_summed():
         @example(65521)
         @example(65522)
         def summed(elements):
-            kernel = operation.prepare(AllReduce(elements=elements), ranks)
+            kernel = all_reduce_kernel.prepare(AllReduce(elements=elements), ranks)
             assert check.spot_check(kernel).ok
 
         summed()
@@ -116,7 +123,7 @@ def test_one_group_takes_sizes_in_turn():
 def test_the_largest_groups_work(size):
     """Up to thirty-two ranks meet, sum and leave, also where there are fewer cores."""
     with group("gloo", size, timeout=120.0) as ranks:
-        kernel = operation.prepare(problems.find("all_reduce", "n100000"), ranks)
+        kernel = all_reduce_kernel.prepare(problems.find("all_reduce", "n100000"), ranks)
         assert kernel.clock(2) > 0
         ranks.ask("verify")
 
@@ -126,7 +133,7 @@ def test_every_published_size_is_summed():
     """Each of the seven sizes, up to 64.5 million entries, is right on two ranks."""
     with group("gloo", 2) as ranks:
         for problem in problems.load("all_reduce"):
-            kernel = operation.prepare(problem, ranks)
+            kernel = all_reduce_kernel.prepare(problem, ranks)
             assert kernel.clock(1) > 0
             ranks.ask("verify")
             assert check.spot_check(kernel).ok, problem.id
@@ -135,7 +142,7 @@ def test_every_published_size_is_summed():
 def test_more_sums_than_stay_finite_are_timed_in_parts():
     """A slice of thousands of sums in place neither overflows nor ends up wrong."""
     with group("gloo", 2) as ranks:
-        kernel = operation.prepare(AllReduce(elements=10), ranks)
+        kernel = all_reduce_kernel.prepare(AllReduce(elements=10), ranks)
         assert kernel.clock(1000) > 0
         assert np.isfinite(kernel.result()).all()
 
@@ -148,13 +155,13 @@ def test_the_slowest_rank_counts(fault):
         "Member.slice = slice\n"
     )
     with group("gloo", 3) as ranks:
-        assert 0.5 == operation.prepare(SMALL, ranks).clock(4)
+        assert 0.5 == all_reduce_kernel.prepare(SMALL, ranks).clock(4)
 
 
 def test_ranks_sleep_between_orders():
     """Ranks that wait for an order use no processor time, so that they disturb nothing."""
     with group("gloo", 3) as ranks:
-        operation.prepare(SMALL, ranks)
+        all_reduce_kernel.prepare(SMALL, ranks)
         before = [ticks(pid) for pid in ranks.pids.values()]
         time.sleep(1.0)
         assert [pytest.approx(each, abs=2) for each in before] == [
@@ -175,14 +182,14 @@ def test_ranks_have_one_thread_for_arithmetic(monkeypatch):
     monkeypatch.setenv("DEEPBENCH_THREADS", "7")
     assert "1" == rank_command.environment("gloo")["OMP_NUM_THREADS"]
     with group("gloo", 2) as ranks:
-        assert "1" == operation.prepare(SMALL, ranks).notes["threads per rank"]
+        assert "1" == all_reduce_kernel.prepare(SMALL, ranks).notes["threads per rank"]
 
 
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
     """A rank killed in the middle of its sums ends all of them soon, under its number."""
     with group(name, 3) as ranks:
-        operation.prepare(AllReduce(elements=1_000_000), ranks)
+        all_reduce_kernel.prepare(AllReduce(elements=1_000_000), ranks)
         killing = threading.Timer(0.5, os.kill, (ranks.pids[1], signal.SIGKILL))
         killing.start()
         start = time.monotonic()
@@ -197,7 +204,7 @@ def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
 def test_a_rank_that_is_dead_already_is_named(name):
     """A rank that ended between two orders is found out by the next."""
     with group(name, 2) as ranks:
-        operation.prepare(SMALL, ranks)
+        all_reduce_kernel.prepare(SMALL, ranks)
         os.kill(ranks.pids[0], signal.SIGKILL)
         with pytest.raises(DeepbenchError, match="rank 0 of 2"):
             ranks.ask("slice", calls=1)
@@ -213,7 +220,7 @@ def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
         return sorted(hear(ranks, seconds), key=lambda sign: sign[0] != first)
 
     with group("gloo", 2) as ranks:
-        operation.prepare(SMALL, ranks)
+        all_reduce_kernel.prepare(SMALL, ranks)
         monkeypatch.setattr(Group, "_hear", late)
         os.kill(ranks.pids[0], signal.SIGKILL)
         with pytest.raises(DeepbenchError, match="rank 0 of 2 was killed by SIGKILL"):
@@ -224,7 +231,7 @@ def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
 def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
     """A rank that does nothing any more, while the others wait inside a sum, is found out."""
     with group(name, 3, timeout=20.0) as ranks:
-        operation.prepare(AllReduce(elements=1_000_000), ranks)
+        all_reduce_kernel.prepare(AllReduce(elements=1_000_000), ranks)
         ranks.timeout = 3.0
         threading.Timer(0.5, os.kill, (ranks.pids[2], signal.SIGSTOP)).start()
         start = time.monotonic()
@@ -257,14 +264,14 @@ def test_a_rank_that_never_joins_is_named(fault):
     """Ranks that wait in vain for one to join are given up after the time allowed."""
     fault(
         "import time\n"
-        "from deepbench_ops.distributed import local_program\n"
-        "join = local_program.Seat._join\n"
+        "from deepbench_ops.distributed import local_rank_program\n"
+        "join = local_rank_program.Seat._join\n"
         "def late(self, **details):\n"
         "    if self._rank == 1:\n"
         "        import os, signal\n"
         "        os.kill(os.getpid(), signal.SIGSTOP)\n"
         "    return join(self, **details)\n"
-        "local_program.Seat._join = late\n"
+        "local_rank_program.Seat._join = late\n"
     )
     with pytest.raises(DeepbenchError, match=r"^rank 1 of 2 did not answer within 15 s"):
         group("gloo", 2, timeout=15.0)
@@ -344,10 +351,10 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
     demand("gloo")
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
-    monkeypatch.setattr(prepared.PreparedRanks, "yardstick_client", None)
-    large = f"self._values.size > {max(prepared.PROBE_ELEMENTS)}"
+    monkeypatch.setattr(prepared_ranks.PreparedRanks, "yardstick_client", None)
+    large = f"self._values.size > {max(prepared_ranks.PROBE_ELEMENTS)}"
     fault(WRONG.format(value="0", when_run="pass", when_timed=f"{large} and spoil(self)"))
-    ranks = prepared.prepare("n6553600", "float32", 2)
+    ranks = prepared_ranks.prepare("n6553600", "float32", 2)
     try:
         with pytest.raises(DeepbenchError, match=r"rank 1 of 2 holds a wrong sum.* entry 7"):
             kernel_run.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
@@ -362,10 +369,10 @@ def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatc
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "10")
     fault("Member._timed = lambda self, calls: 0.5\n")
-    prepared.prepare("n16777217", "float32", 2).close()
+    prepared_ranks.prepare("n16777217", "float32", 2).close()
     with pytest.raises(Unsupported, match=r"one call would take about 32 s over gloo"):
         fault("Member._timed = lambda self, calls: 0.5 * self._values.size / 2**18\n")
-        prepared.prepare("n16777217", "float32", 2)
+        prepared_ranks.prepare("n16777217", "float32", 2)
 
 
 def test_no_other_machine_can_reach_the_ranks():
@@ -408,7 +415,7 @@ def test_an_unknown_algorithm_is_refused(name, choice):
 def test_every_mpi_algorithm_sums(algorithm):
     """Each of Open MPI's algorithms gives the exact sum."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
-        kernel = operation.prepare(AllReduce(elements=70_000), ranks)
+        kernel = all_reduce_kernel.prepare(AllReduce(elements=70_000), ranks)
         assert check.spot_check(kernel).ok
 
 
@@ -438,14 +445,14 @@ def test_ranks_without_gpus_are_a_reason():
 
 def test_more_than_fits_into_memory_is_a_reason(monkeypatch):
     """Vectors that this machine has no memory for are refused, not tried."""
-    monkeypatch.setattr(operation.memory, "available", lambda: 2**30)
+    monkeypatch.setattr(all_reduce_kernel.memory, "available", lambda: 2**30)
     with pytest.raises(Unsupported, match=r"32 ranks .* need about 9\.7 GiB .* 1\.0 GiB"):
-        operation.demand_memory(64_500_000, 32, "gloo")
+        all_reduce_kernel.demand_memory(64_500_000, 32, "gloo")
 
 
 GROUP_THAT_IS_KILLED = """
 import os, signal
-from deepbench_ops.distributed.group import Group
+from deepbench_ops.distributed.rank_group import Group
 ranks = Group("{name}", 2)
 if {stopping}:
     os.kill(ranks.pids[1], signal.SIGSTOP)  # one that cannot end by itself
@@ -480,12 +487,12 @@ import os, sys
 from pathlib import Path
 import torch
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.distributed import operation
-from deepbench_ops.distributed.group import Group
+from deepbench_ops.distributed import all_reduce_kernel
+from deepbench_ops.distributed.rank_group import Group
 if child := os.fork():  # as asv does: the child has none of the threads that importing started
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 with Group("gloo", 3) as ranks:
-    operation.prepare(AllReduce(elements=1000), ranks)
+    all_reduce_kernel.prepare(AllReduce(elements=1000), ranks)
     program = lambda pid: Path(f"/proc/{pid}/cmdline").read_bytes()
     assert {program("self")} == {program(pid) for pid in ranks.pids.values()}
     assert "1" == ranks.versions["torch_threads"]
@@ -520,7 +527,7 @@ def test_forks_end_with_the_one_who_asked():
 def test_ranks_on_gpus_are_never_forks_of_who_asks(monkeypatch, tmp_path):
     """Who asks may have looked for a device, which its forks could not open any more."""
     (tmp_path / "only one thread").touch()
-    monkeypatch.setattr(forked, "TASKS", tmp_path)
-    monkeypatch.setitem(sys.modules, "torch", forked)
-    assert forked.possible("gloo")
-    assert not forked.possible("nccl")
+    monkeypatch.setattr(forked_process, "TASKS", tmp_path)
+    monkeypatch.setitem(sys.modules, "torch", forked_process)
+    assert forked_process.possible("gloo")
+    assert not forked_process.possible("nccl")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.distributed import pattern as drawn
-from deepbench_ops.distributed.pattern import PERIOD, Pattern
+from deepbench_ops.distributed import initial_vectors as drawn
+from deepbench_ops.distributed.initial_vectors import PERIOD, Pattern
 
 ELEMENTS = 2 * PERIOD + 1000
 SIZES = st.sampled_from([2, 3, 4, 5, 8, 16, 32])

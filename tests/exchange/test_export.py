@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, sheets, timings, workbook_values, workbook_writer
+from deepbench_ops.exchange import (
+    filing,
+    workbook_timings,
+    workbook_values,
+    workbook_writer,
+    xlsx_reader,
+)
 from deepbench_ops.exchange.table_writer import COLUMNS, row, write_parquet
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
@@ -85,7 +91,7 @@ def test_a_workbook_reads_back_to_the_same_numbers(tmp_path_factory, data, publi
     points = {point.kernel: point for point in drawn}
     path = tmp_path_factory.mktemp("export") / "box.xlsx"
     workbook_writer.write(path, list(points.values()), {"CPU Model": "a cpu"})
-    found, _ = timings.read(sheets.read(path))
+    found, _ = workbook_timings.read(xlsx_reader.read(path))
     assert {(t.problem.id, t.operation, t.precision, t.ranks): t.seconds for t in found} == {
         (p.problem_id, p.operation, p.precision, p.ranks): p.seconds for p in points.values()
     }
@@ -185,7 +191,9 @@ def test_a_workbook_needs_no_name(results, monkeypatch):
         assert [f"nvidia-p100-{release.name}-{name}.xlsx" for name in names] == [
             path.name for path in files
         ]
-        assert {version} == {timings.specs(sheets.read(path))["CUDA Version"] for path in files}
+        assert {version} == {
+            workbook_timings.specs(xlsx_reader.read(path))["CUDA Version"] for path in files
+        }
 
 
 @pytest.mark.parametrize(("form", "read"), [("csv", csv.DictReader), ("json", json.load)])
@@ -215,7 +223,7 @@ def test_a_workbook_has_one_set(results):
     assert not path.exists()
     done, path = run(results, "all.xlsx", "--set", "training")
     assert done.exit_code == 0, done.output
-    assert [5.5e-05] == [t.seconds for t in timings.read(sheets.read(path))[0]]
+    assert [5.5e-05] == [t.seconds for t in workbook_timings.read(xlsx_reader.read(path))[0]]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from command import deepbench
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.exchange import sheets, table_reader
+from deepbench_ops.exchange import table_reader, xlsx_reader
 from deepbench_ops.exchange import table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
 from deepbench_ops.measure.fingerprint import SETTINGS
@@ -200,7 +200,7 @@ def test_no_fact_of_a_machine_becomes_a_formula(here: Path, text: str) -> None:
     """In a workbook, which reads back to the same fact."""
     from openpyxl import load_workbook
 
-    from deepbench_ops.exchange import timings
+    from deepbench_ops.exchange import workbook_timings
     from deepbench_ops.machine import profile
 
     profile.write(here / "here", profile.Profile("box", facts={"cpu": text, text.strip(): "x"}))
@@ -213,7 +213,7 @@ def test_no_fact_of_a_machine_becomes_a_formula(here: Path, text: str) -> None:
         for cell in row
     }
     assert "f" not in kinds
-    assert text.strip() == timings.specs(sheets.read(path))["cpu"]
+    assert text.strip() == workbook_timings.specs(xlsx_reader.read(path))["cpu"]
 
 
 @pytest.mark.parametrize("text", FORMULAS)

@@ -19,7 +19,7 @@ from deepbench_ops.asv_adapter import environment, published_benchmarks, repo
 from deepbench_ops.asv_adapter.published_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, machines, workbook_values
+from deepbench_ops.exchange import filing, published_machines, workbook_values
 from deepbench_ops.machine import profile
 from deepbench_ops.releases import results_table, table
 from deepbench_ops.storage import locks
@@ -181,12 +181,12 @@ def test_a_measured_machine_keeps_its_description(tmp_path):
 )
 def test_a_file_of_deepbench_names_machine_and_day(name, machine, day):
     """Revisions, driver stacks and doubled underscores do not hide the machine."""
-    assert machine == machines.machines_of(Path(name), ["Results"])["Results"].name
+    assert machine == published_machines.machines_of(Path(name), ["Results"])["Results"].name
     if day:
-        assert day == machines.date_in(Path(name))
+        assert day == published_machines.date_in(Path(name))
 
 
-@pytest.mark.parametrize("machine", machines.table(), ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", published_machines.table(), ids=lambda machine: machine.name)
 def test_peaks_are_sourced_or_their_absence_explained(machine):
     """A peak of a machine names the document that it is from; where there is none, why."""
     figures = machine.profile({}, "2017-07-14").peaks[machine.device]

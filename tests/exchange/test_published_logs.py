@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from program_logs import GEMM, output
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import joining, logs, workbook_values
+from deepbench_ops.exchange import problem_matching, program_logs, workbook_values
 from deepbench_ops.problems import load
 from deepbench_ops.problems.conv import Conv
 
@@ -32,7 +32,7 @@ MICROSECONDS = st.integers(1, 10_000_000)
 
 
 def facts(text):
-    found, _ = logs.read(text)
+    found, _ = program_logs.read(text)
     return {(t.problem.id, t.operation, t.precision, t.ranks): t.seconds for t in found}
 
 
@@ -72,7 +72,7 @@ def test_a_kernel_that_is_not_supported_is_listed():
     header = CONV + " pad_kerenels     fwd_algo "
     sizes = "  224    224      3      1     64      3      3      1       1       1       1    int8"
     rows = (f"{sizes}  Not Supported  0  WINOGRAD", f"{sizes}            120  1  WINOGRAD")
-    found, unread = logs.read(output(header, *rows, running="inference"))
+    found, unread = program_logs.read(output(header, *rows, running="inference"))
     assert [pytest.approx(1.2e-04)] == [t.seconds for t in found]
     assert [("N/A", "line 5")] == [(u.text, str(u.place)) for u in unread]
 
@@ -96,7 +96,7 @@ def test_a_pass_that_was_left_out_is_listed():
     """AMD's program prints 0 for the gradients that it does not time, and totals below."""
     row = "512     16     25     lstm     1209     1411     0     2620"
     totals = "Totals     1209     1411     0     2620"
-    found, unread = logs.read(output(RNN_AMD, "-" * 190, row, totals, width=190))
+    found, unread = program_logs.read(output(RNN_AMD, "-" * 190, row, totals, width=190))
     assert {t.operation: t.seconds for t in found} == {
         "forward": pytest.approx(1.209e-3),
         "backward_data": pytest.approx(1.411e-3),
@@ -152,7 +152,7 @@ NCCL_TESTS = """\
 
 def test_nccl_tests():
     """Out-of-place times of float sums; other types are listed, and ranks counted."""
-    found, unread = logs.read(NCCL_TESTS)
+    found, unread = program_logs.read(NCCL_TESTS)
     assert facts(NCCL_TESTS) == {("n4194304", "sum", "float32", 2): 0.0006075}
     assert 1 == len(found) == len(unread)
     assert "not a sum of float" in unread[0].reason
@@ -171,9 +171,9 @@ def test_osu():
     """Average latency of so many bytes; the ranks are those of the command above."""
     assert facts(OSU) == {("n100000", "sum", "float32", 4): pytest.approx(137.34e-6)}
     integers = OSU.replace("# Size", "# Datatype: MPI_INT.\n# Size")
-    assert [] == logs.read(integers)[0]
+    assert [] == program_logs.read(integers)[0]
     with pytest.raises(DeepbenchError, match="no number of ranks"):
-        logs.read(OSU[OSU.index("#") :])
+        program_logs.read(OSU[OSU.index("#") :])
 
 
 BENCHDNN = """\
@@ -215,7 +215,7 @@ def test_benchdnn_products_turn_round():
 
 def kernels(text):
     """The timings without their seconds, and why the other rows are none."""
-    found, unread = logs.read(text)
+    found, unread = program_logs.read(text)
     return {(t.problem.id, t.operation, t.precision) for t in found}, [u.reason for u in unread]
 
 
@@ -293,7 +293,7 @@ def test_benchdnn_descriptors_with_underscores_and_names():
 def test_benchdnn_precision_is_that_of_the_two_factors(direction, cfg, precision):
     """Not that of what comes out."""
     text = BENCHDNN.format(dir=direction, cfg=cfg, prb="mb8ic64ih56oc64oh56kh3ph1")
-    assert [precision] == [t.precision for t in logs.read(text)[0]]
+    assert [precision] == [t.precision for t in program_logs.read(text)[0]]
 
 
 def test_benchdnn_recurrent_layers_are_listed():
@@ -361,13 +361,13 @@ def test_osu_of_deepbench_counts_floats(text, expected):
 def test_osu_that_is_nobodys_is_refused(text):
     """Bytes or floats: nothing is guessed."""
     with pytest.raises(DeepbenchError, match="neither version nor sizes tell"):
-        logs.read(text)
+        program_logs.read(text)
 
 
 def test_osu_of_other_collectives_is_listed():
     """Tests of a suite often stand in one file."""
     other = "# OSU MPI Broadcast Latency Test v5.8\n# Size       Avg Latency(us)\n400000  55.10\n"
-    found, unread = logs.read(OSU + other)
+    found, unread = program_logs.read(OSU + other)
     assert (1, ["is of another test"]) == (len(found), [u.reason for u in unread])
 
 
@@ -413,7 +413,7 @@ def test_nccl_tests_before_the_root():
 def test_nccl_tests_of_the_processor_are_listed():
     """-C 1 prints, in the place of the times, those to issue the sums."""
     text = NCCL_TESTS.replace("     time ", "  cputime ")
-    assert ({}, True) == (facts(text), "(-C 1)" in logs.read(text)[1][0].reason)
+    assert ({}, True) == (facts(text), "(-C 1)" in program_logs.read(text)[1][0].reason)
     assert facts(NCCL_TESTS) == facts(NCCL_TESTS + text)
 
 
@@ -426,7 +426,7 @@ def test_nccl_tests_of_split_ranks():
 def test_nccl_tests_of_other_collectives_are_listed():
     """reduce_scatter_perf prints the same columns, and counts what each rank gets."""
     text = NCCL_TESTS.replace("16777216       4194304", "16777216       2097152")
-    assert ({}, True) == (facts(text), "another collective" in logs.read(text)[1][0].reason)
+    assert ({}, True) == (facts(text), "another collective" in program_logs.read(text)[1][0].reason)
 
 
 ARM_CSV = """\
@@ -513,7 +513,7 @@ def test_convolutions_of_intel():
         INTEL_FIRST.format(mode="BWD_D"),
         "W=56, H=56, C=64",
     ]
-    found, unread = logs.read("\n".join(lines))
+    found, unread = program_logs.read("\n".join(lines))
     assert {(t.problem.id, t.operation, t.precision): t.seconds for t in found} == {
         ("w56_h56_c64_n8_k256_r1_s1_pad0_0_stride2_2", "forward", "float32"): 0.001,
         ("w56_h56_c64_n8_k256_r1_s1_pad0_0_stride1_1", "backward_weights", "float32"): 0.00102,
@@ -654,15 +654,15 @@ NUMBERS = {
 @pytest.mark.parametrize("write", [grouped, in_arabic])
 def test_numbers_are_of_plain_digits(text, plain, write):
     """Python takes more: such a size or time is refused or listed, never taken or left out."""
-    assert 1 == len(logs.read(text)[0])
+    assert 1 == len(program_logs.read(text)[0])
     changed = text.replace(plain, write(plain))
     assert changed != text
     try:
-        found, unread = logs.read(changed)
+        found, unread = program_logs.read(changed)
     except DeepbenchError:
         return
     assert [] == found
-    assert len(logs.read(text)[1]) < len(unread)
+    assert len(program_logs.read(text)[1]) < len(unread)
 
 
 @pytest.mark.parametrize("write", [grouped, in_arabic])
@@ -671,21 +671,21 @@ def test_numbers_beside_the_time_are_of_plain_digits(write):
     sparse = NUMBERS["intel-spmm"].replace("983412", write("983412"))
     line = INTEL_CONV.format(k=256, s=1, mode="FWD", ms="0.1", rate="2055")
     text = f"std_conv_bench --f32\n{line}\n{line.replace('2055', write('2055'))}"
-    assert (0, 1) == tuple(map(len, logs.read(sparse)))
-    assert (1, 1) == tuple(map(len, logs.read(text)))
+    assert (0, 1) == tuple(map(len, program_logs.read(sparse)))
+    assert (1, 1) == tuple(map(len, program_logs.read(text)))
 
 
 @pytest.mark.parametrize("ranks", ["1_024", in_arabic("8"), "0"])
 def test_ranks_are_of_plain_digits(ranks):
     """1_024 ranks are not 1."""
-    found, unread = logs.read(DEEPBENCH_NCCL.replace("Ranks: 8", f"Ranks: {ranks}"))
+    found, unread = program_logs.read(DEEPBENCH_NCCL.replace("Ranks: 8", f"Ranks: {ranks}"))
     assert (0, 2) == (len(found), len(unread))
     for text in (
         OSU.replace("-np 4", f"-np {ranks}"),
         OSU_OURS.replace("Ranks 8", f"Ranks {ranks}"),
     ):
         with pytest.raises(DeepbenchError, match="no number of ranks"):
-            logs.read(text)
+            program_logs.read(text)
 
 
 @pytest.mark.parametrize(
@@ -713,7 +713,7 @@ def test_ranks_are_of_plain_digits(ranks):
 def test_what_does_not_fit_is_named_with_its_line(text, expected):
     """One line: where, what it says."""
     with pytest.raises(DeepbenchError, match=expected):
-        logs.read(text)
+        program_logs.read(text)
 
 
 @pytest.mark.parametrize(
@@ -732,8 +732,10 @@ def test_what_does_not_fit_is_named_with_its_line(text, expected):
 )
 def test_a_row_that_is_no_whole_row_is_listed(text, malformed):
     """Such as the last one of an output that broke off."""
-    assert [malformed] == [cell.text for cell in logs.read(text)[1] if cell.text == malformed]
-    assert logs.read(text)[0]
+    assert [malformed] == [
+        cell.text for cell in program_logs.read(text)[1] if cell.text == malformed
+    ]
+    assert program_logs.read(text)[0]
 
 
 def test_a_log_is_imported_like_a_workbook(tmp_path: Path):
@@ -747,5 +749,7 @@ def test_a_log_is_imported_like_a_workbook(tmp_path: Path):
 
 def test_all_reduce_is_published_with_training():
     """Also where none of its sizes is listed."""
-    found, _ = logs.read(NCCL_TESTS.replace("16777216       4194304", "16777212       4194303"))
-    assert joining.set_of(found) == "training"
+    found, _ = program_logs.read(
+        NCCL_TESTS.replace("16777216       4194304", "16777212       4194303")
+    )
+    assert problem_matching.set_of(found) == "training"

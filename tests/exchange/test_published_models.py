@@ -14,7 +14,7 @@ from deepbench_ops.analysis import published_figures as figures
 from deepbench_ops.asv_adapter import published_benchmarks, published_results
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, machines
+from deepbench_ops.exchange import filing, published_machines
 from deepbench_ops.exchange.model_publications import publications
 from deepbench_ops.problems import find
 from deepbench_ops.releases import table
@@ -109,7 +109,7 @@ def test_what_is_no_point_says_why(name, reasons):
 
 
 def test_every_point_is_of_a_listed_machine_and_problem():
-    known = {machine.name for machine in machines.table()}
+    known = {machine.name for machine in published_machines.table()}
     for name in figures.TABLES:
         for figure in figures.load(name):
             assert figure.no_point or figure.machine in known

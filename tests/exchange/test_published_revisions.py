@@ -9,7 +9,7 @@ from asv.results import iter_results_for_machine
 
 from deepbench_ops.analysis import corrections, misplaced_times
 from deepbench_ops.asv_adapter import published_results, results_fields
-from deepbench_ops.exchange import filing, machines, submission, workbook_values
+from deepbench_ops.exchange import filing, published_machines, submission, workbook_values
 from deepbench_ops.releases import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ def test_every_time_arrives(paths, found):
     """From all files, of all machines, each cell read or listed with its reason."""
     assert 102 == len(paths)
     assert 49_829 == sum(one.timings for one in found)
-    by_workbooks = {machine.name for machine in machines.table() if machine.workbook}
+    by_workbooks = {machine.name for machine in published_machines.table() if machine.workbook}
     assert by_workbooks == {one.machine.name for one in found}
     assert 310 == sum(len(one.disagreeing) for one in found)
     texts = Counter(cell.text for one in found for cell in one.unread if "lacks" not in cell.reason)

@@ -14,7 +14,7 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import joining, sheets, timings
+from deepbench_ops.exchange import problem_matching, workbook_timings, xlsx_reader
 from deepbench_ops.problems import Rnn, load
 
 A_GEMM = (1760, 16, 1760, "N", "N")
@@ -35,7 +35,7 @@ SAID = {
 
 
 def read(path):
-    return timings.read(sheets.read(path))
+    return workbook_timings.read(xlsx_reader.read(path))
 
 
 def facts(found):
@@ -116,7 +116,7 @@ def test_the_order_of_columns_does_not_matter(tmp_path_factory, data):
         (found[0].problem, "backward_data"): 0.0025,
         (found[0].problem, "backward_weights"): 0.0035,
     }
-    assert joining.join(found[0].problem) is problem
+    assert problem_matching.join(found[0].problem) is problem
 
 
 @pytest.mark.parametrize(("words", "expected"), SAID.items(), ids=str)
@@ -349,7 +349,7 @@ def truncated(path: Path, monkeypatch) -> str:
 
 
 def with_a_password(path: Path, monkeypatch) -> str:
-    path.write_bytes(sheets.ENCRYPTED + bytes(1000))
+    path.write_bytes(xlsx_reader.ENCRYPTED + bytes(1000))
     return "has a password"
 
 
@@ -361,7 +361,7 @@ def another_zip(path: Path, monkeypatch) -> str:
 
 def too_large(path: Path, monkeypatch) -> str:
     workbooks.write(path, workbooks.gemm((*A_GEMM, 1)))
-    monkeypatch.setattr(sheets, "LARGEST_BYTES", 1000)
+    monkeypatch.setattr(xlsx_reader, "LARGEST_BYTES", 1000)
     return "unpacks to"
 
 
@@ -403,7 +403,7 @@ def test_what_is_no_workbook_is_refused(tmp_path, monkeypatch, make):
     path = tmp_path / "a.xlsx"
     expected = make(path, monkeypatch)
     with pytest.raises(DeepbenchError) as caught:
-        sheets.read(path)
+        xlsx_reader.read(path)
     assert str(path) in str(caught.value)
     assert expected in str(caught.value)
     assert 1 == len(str(caught.value).splitlines())
@@ -427,7 +427,7 @@ def test_cells_need_not_say_where_they_are(tmp_path):
                 content = re.sub(rb"<c />|<c></c>", b"", content)
             new.writestr(part, content)
     with pytest.raises(DeepbenchError, match=r"outside of the workbook \(=\[1\]S!A1\)"):
-        sheets.read(path)
+        xlsx_reader.read(path)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_a_name_may_stand_for_another_file(tmp_path, names, formula, elsewhere, 
         where.defined_names[name] = DefinedName(name, attr_text=text)
     book.save(path)
     with pytest.raises(DeepbenchError) as caught:
-        sheets.read(path)
+        xlsx_reader.read(path)
     expected = ELSEWHERE if elsewhere else "I4 is a formula"
     assert f"{path}: sheet 'Results FP32', cell {expected}" in str(caught.value)
     assert 1 == len(str(caught.value).splitlines())
@@ -467,22 +467,22 @@ def test_slips_join_what_was_run(family):
     slips = [p for p in load(family) if p.aliases and getattr(p, size) == ran]
     assert slips
     for problem in slips:
-        assert joining.join(replace(problem, **{size: printed})) is problem
+        assert problem_matching.join(replace(problem, **{size: printed})) is problem
 
 
 def test_a_size_of_no_list_keeps_its_own_id():
     """Layers of 25 steps, which two early workbooks timed, are nobody's slip; nor is a new size."""
     for layer in (Rnn("vanilla", 1760, 16, 25), Rnn("vanilla", 1760, 16, 26)):
-        assert layer.id == joining.join(layer).id
-        assert not joining.is_listed(layer)
+        assert layer.id == problem_matching.join(layer).id
+        assert not problem_matching.is_listed(layer)
 
 
 @given(data=st.data())
 def test_the_set_is_the_one_with_most_of_the_problems(data):
     """A workbook of one set's problems is of that set, whatever its file is called."""
-    name = data.draw(st.sampled_from(joining.SETS))
+    name = data.draw(st.sampled_from(problem_matching.SETS))
     listed = [p for p in load("gemm", name) if p.sets == (name,)]
     some = data.draw(st.lists(st.sampled_from(listed), min_size=1, unique=True))
-    place = sheets.Place("s", "A", 1)
-    found = [timings.Timing(place, p, "forward", "float32", 1.0) for p in some]
-    assert joining.set_of(found) == name
+    place = xlsx_reader.Place("s", "A", 1)
+    found = [workbook_timings.Timing(place, p, "forward", "float32", 1.0) for p in some]
+    assert problem_matching.set_of(found) == name

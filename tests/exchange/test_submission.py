@@ -21,7 +21,14 @@ from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, machines, plausible, raw, submission, workbook_values
+from deepbench_ops.exchange import (
+    filing,
+    published_machines,
+    submission,
+    submission_checks,
+    submission_records,
+    workbook_values,
+)
 from deepbench_ops.machine import steadiness
 from deepbench_ops.problems import load
 from deepbench_ops.problems.ids import problem_of
@@ -214,7 +221,7 @@ def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
     for name in ("libraries", "variables", "environment", "framework", "release", "date"):
         assert sent["results"][0][name] == again["results"][0][name]
     records = [result["results"][0].get("measurements", []) for result in (sent, again)]
-    assert raw.text(records[0]) == raw.text(records[1])
+    assert submission_records.text(records[0]) == submission_records.text(records[1])
 
 
 def by_key(sent):
@@ -638,7 +645,7 @@ def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
     taken(results, GOOD)
     for refused in (
         lambda: submission.pack(results, name, RELEASES),
-        lambda: machines.named(name, {}),
+        lambda: published_machines.named(name, {}),
         lambda: machine_entry.check_name(name),
     ):
         with pytest.raises(DeepbenchError, match=r"unknown machine|300 letters") as caught:
@@ -660,9 +667,9 @@ def test_every_operation_that_is_measured_may_be_sent(problem, operation):
     ranks = ["2"] if problem.family == "all_reduce" else []
     params = [repr(problem.id), "'float32'", *ranks]
     benchmark = f"{problem.family}.{CLASSES[listed]}.kernel_{operation}"
-    plausible._refuse_unknown(benchmark, params)
+    submission_checks._refuse_unknown(benchmark, params)
     with pytest.raises(DeepbenchError, match=f"unknown operation of {problem.family}"):
-        plausible._refuse_unknown(f"{benchmark}_x", params)
+        submission_checks._refuse_unknown(f"{benchmark}_x", params)
 
 
 def test_a_result_without_a_time_is_not_sent(tmp_path):

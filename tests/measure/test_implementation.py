@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import single
+from deepbench_ops.measure import kernel_process
 from deepbench_ops.measure.implementation import LONGEST_NAME, implementation_of
 from deepbench_ops.storage import record_fields
 
@@ -14,7 +14,7 @@ def test_numpy_names_its_blas() -> None:
     """A product's record names the BLAS library and its code path, and is a valid record."""
     task = {"family": "gemm", "problem": "m35_n700_k2048_NN", "precision": "float32"}
     environ = {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
-    found = single.measured({**task, "operation": "forward"}, environ)
+    found = kernel_process.measured({**task, "operation": "forward"}, environ)
     record_fields.check({**found, "fingerprint": "as a digest"})
     assert NumpyBackend().implementation() == found["implementation"]
 

@@ -27,8 +27,8 @@ from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E
 from deepbench_ops.backends.torch_backend.model_reference import TOLERANCE, InferenceJudge  # noqa: E402
 from deepbench_ops.backends.torch_backend.serving import Serving  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
+from deepbench_ops.models.torch_weights import filled  # noqa: E402
 from deepbench_ops.models.training import RECIPES, TrainingStep, mixed_type  # noqa: E402
-from deepbench_ops.models.weights import filled  # noqa: E402
 
 PAPERS = [
     ("resnet34", 21.8e6, 3.6e9),  # arXiv:1512.03385, table 1; parameters of the common models

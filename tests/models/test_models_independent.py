@@ -11,7 +11,7 @@ from deepbench_ops.models.bert import Answering, Classifier, Pretraining  # noqa
 from deepbench_ops.models.densenet import DenseNet  # noqa: E402
 from deepbench_ops.models.mobilenet import MobileNetV2  # noqa: E402
 from deepbench_ops.models.resnet import ResNet  # noqa: E402
-from deepbench_ops.models.weights import filled  # noqa: E402
+from deepbench_ops.models.torch_weights import filled  # noqa: E402
 from deepbench_ops.models.xlnet import XLNet  # noqa: E402
 
 WORDS, WIDTH, HEADS, LAYERS, LENGTH = 211, 32, 4, 2, 13

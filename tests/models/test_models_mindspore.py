@@ -38,7 +38,7 @@ def test_a_step_comes_to_what_torch_comes_to_in_float64(backend, name):
 @pytest.mark.parametrize("name", COMPARED)
 def test_parameters_have_torchs_shapes_in_torchs_order(name):
     pytest.importorskip("torch")
-    from deepbench_ops.models.weights import filled, wanted
+    from deepbench_ops.models.torch_weights import filled, wanted
 
     known = network(name)
     ours = [tuple(p.shape) for p, _ in parameters(known.make(known.small, "mindspore"))]
@@ -89,8 +89,8 @@ def test_the_optimiser_does_what_torchs_does(name):
     """The weights after two steps, of layers and of normalisations."""
     torch = pytest.importorskip("torch")
     from deepbench_ops.models.mindspore.training import TrainingStep, filled, tensors
+    from deepbench_ops.models.torch_weights import filled as torch_filled
     from deepbench_ops.models.training import TrainingStep as TorchStep
-    from deepbench_ops.models.weights import filled as torch_filled
 
     known = network(name)
     form = known.small

@@ -9,7 +9,7 @@ import pytest
 from browsing import traces
 from published_site import unpacked
 
-from deepbench_ops.pages.local_data import packed
+from deepbench_ops.pages.data_encoding import packed
 
 pytestmark = [
     pytest.mark.browser,

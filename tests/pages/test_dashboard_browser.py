@@ -11,8 +11,8 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, column, column_of, rows, traces
 from published_site import BANDWIDTH, HOSTILE, PEAK, unpacked
 
+from deepbench_ops.pages.data_encoding import packed
 from deepbench_ops.pages.data_pages import CHARTS
-from deepbench_ops.pages.local_data import packed
 from deepbench_ops.pages.vendored import path_of
 from deepbench_ops.problems import find
 

@@ -10,9 +10,9 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, rows, traces
 from published_site import HOSTILE, unpacked
 
+from deepbench_ops.pages.data_encoding import packed
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.data_pages import CHARTS
-from deepbench_ops.pages.local_data import packed
 from deepbench_ops.pages.vendored import path_of
 
 pytestmark = [

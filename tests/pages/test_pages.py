@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from published_site import unpacked
 
 from deepbench_ops.asv_adapter import plugin
-from deepbench_ops.pages import asv_index, local_data, release_list, site_publication, vendored
+from deepbench_ops.pages import asv_index, data_encoding, release_list, site_publication, vendored
 from deepbench_ops.pages.release_list import ListedRelease
 from deepbench_ops.pages.vendored import ASSETS
 
@@ -148,14 +148,14 @@ def without_tokens(data: Any) -> Any:
 @given(values)
 def test_strict_json_loses_only_what_is_no_number(data: Any) -> None:
     """NaN and the infinities become null, all else stays, strings that read NaN included."""
-    text = local_data.strict(json.dumps(data))
+    text = data_encoding.strict(json.dumps(data))
     assert without_tokens(data) == json.loads(text, parse_constant=refuse)
 
 
 @given(st.text())
 def test_packed_text_comes_back(text: str) -> None:
     """A script returns any text unchanged, and no text can end the call early."""
-    assert text == unpacked(local_data.packed(text))
+    assert text == unpacked(data_encoding.packed(text))
 
 
 def test_every_json_file_has_its_script(html: Path) -> None:
@@ -173,7 +173,7 @@ def test_tokens_in_asvs_files_are_mended(tmp_path: Path) -> None:
     path = tmp_path / "graphs" / "broken.json"
     path.parent.mkdir()
     path.write_text("[[1, NaN], [2, -Infinity], [3, 0.5]]", "utf-8")
-    local_data.write(tmp_path)
+    data_encoding.write(tmp_path)
     assert json.loads(path.read_text("utf-8")) == [[1, None], [2, None], [3, 0.5]]
 
 

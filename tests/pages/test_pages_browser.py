@@ -11,7 +11,7 @@ import numpy as np
 import published_site
 import pytest
 
-from deepbench_ops.pages.local_data import packed
+from deepbench_ops.pages.data_encoding import packed
 
 pytestmark = pytest.mark.browser
 

@@ -14,8 +14,8 @@ from packaging.tags import Tag
 from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companions, index, pip_settings
-from deepbench_ops.releases.index import Index, Upload, dated
+from deepbench_ops.releases import companions, package_index, pip_settings
+from deepbench_ops.releases.package_index import Index, Upload, dated
 from deepbench_ops.releases.pip_settings import PipSettings
 
 FILES = [
@@ -101,9 +101,9 @@ def test_both_forms_of_an_index_page_say_the_same(server):
     """JSON and HTML answers give the same names, days and withdrawals."""
     server.use("[global]\nindex-url = http://{host}/simple\n")
     server.pages["/simple/numpy/"] = (JSON, page_of(FILES))
-    assert FILES == index.fetch("numpy")
+    assert FILES == package_index.fetch("numpy")
     server.pages["/simple/numpy/"] = (HTML, links_of(FILES))
-    assert FILES == index.fetch("numpy")
+    assert FILES == package_index.fetch("numpy")
 
 
 def test_credentials_of_the_address_are_sent(server, monkeypatch):
@@ -111,7 +111,7 @@ def test_credentials_of_the_address_are_sent(server, monkeypatch):
     server.use("[global]\nindex-url = http://{host}/elsewhere\n")
     monkeypatch.setenv("PIP_INDEX_URL", f"http://ada:secret@127.0.0.1:{server.port}/simple/")
     server.pages["/simple/ml-dtypes/"] = (JSON, page_of(FILES))
-    assert FILES == index.fetch("ml_dtypes")
+    assert FILES == package_index.fetch("ml_dtypes")
     expected = "Basic " + base64.b64encode(b"ada:secret").decode()
     assert [("/simple/ml-dtypes/", expected)] == server.seen
 
@@ -121,7 +121,7 @@ def test_credentials_of_netrc_are_sent(server, tmp_path):
     server.use("[global]\nindex-url = http://{host}/simple\n")
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password netrc-secret\n")
     server.pages["/simple/numpy/"] = (JSON, page_of(FILES))
-    index.fetch("numpy")
+    package_index.fetch("numpy")
     expected = "Basic " + base64.b64encode(b"ada:netrc-secret").decode()
     assert [expected] == [authorization for _, authorization in server.seen]
 
@@ -137,7 +137,7 @@ def test_extra_indexes_add_their_files(server, tmp_path):
     )
     server.pages["/simple/numpy/"] = (JSON, page_of(FILES[:1]))
     server.pages["/extra/numpy/"] = (HTML, links_of(FILES[1:2]))
-    assert FILES[:3] == index.fetch("numpy")
+    assert FILES[:3] == package_index.fetch("numpy")
 
 
 @pytest.mark.parametrize(
@@ -156,19 +156,19 @@ def test_an_index_that_gives_no_answer_is_one_line(server, configuration, expect
     server.use(configuration)
     server.pages["/broken/numpy/"] = (JSON, "{")
     with pytest.raises(DeepbenchError, match=expected) as error:
-        index.fetch("numpy")
+        package_index.fetch("numpy")
     assert "\n" not in str(error.value)
 
 
 def test_a_refusal_names_the_host_without_the_password(server, monkeypatch):
     """Messages end up in logs that others read."""
     monkeypatch.setattr(
-        index, "_get", lambda url, settings: SimpleNamespace(status_code=401, headers={})
+        package_index, "_get", lambda url, settings: SimpleNamespace(status_code=401, headers={})
     )
     monkeypatch.setenv("PIP_INDEX_URL", "http://ada:secret@mirror.example/simple")
     server.use("")
     with pytest.raises(DeepbenchError, match=r"mirror\.example answers 401") as error:
-        index.fetch("numpy")
+        package_index.fetch("numpy")
     assert "secret" not in str(error.value)
 
 
@@ -220,7 +220,7 @@ def served(monkeypatch, projects):
         name: [Upload(f"{name}-{v}-py3-none-any.whl", day) for v, day in days.items()]
         for name, days in projects.items()
     }
-    monkeypatch.setattr(index, "fetch", pages.__getitem__)
+    monkeypatch.setattr(package_index, "fetch", pages.__getitem__)
 
 
 def test_companions_are_those_of_the_day(monkeypatch):
@@ -261,6 +261,8 @@ def test_jaxlib_is_the_highest_of_the_same_minor_that_is_not_above(monkeypatch):
 
 def test_an_index_without_upload_times_is_reported(monkeypatch):
     """A date must come from somewhere."""
-    monkeypatch.setattr(index, "fetch", lambda project: [Upload("jax-1-py3-none-any.whl", "")])
+    monkeypatch.setattr(
+        package_index, "fetch", lambda project: [Upload("jax-1-py3-none-any.whl", "")]
+    )
     with pytest.raises(DeepbenchError, match="no upload times for jax: give --date"):
         Index().releases("jax")

@@ -7,7 +7,7 @@ import pytest
 from command import deepbench
 from program_logs import GEMM, output
 
-from deepbench_ops.exchange import logs
+from deepbench_ops.exchange import program_logs
 
 ROW = "1760 16 1760 0 0 float 137.34"
 
@@ -16,13 +16,13 @@ ROW = "1760 16 1760 0 0 float 137.34"
 def test_a_number_that_is_cut_at_the_end_of_a_log_is_listed(digits: int) -> None:
     """It may be the beginning of a longer one; the rows above are read."""
     text = output(GEMM, ROW, ROW[: len(ROW) - len("137.34") + digits])
-    timings, unread = logs.read_file(text)
+    timings, unread = program_logs.read_file(text)
     assert [137.34e-6] == [timing.seconds for timing in timings]
     assert [True] == ["ends without a newline" in each.reason for each in unread]
 
 
 def test_a_log_that_ends_with_its_line_is_read_whole() -> None:
-    timings, unread = logs.read_file(output(GEMM, ROW, ROW) + "\n")
+    timings, unread = program_logs.read_file(output(GEMM, ROW, ROW) + "\n")
     assert (2, []) == (len(timings), unread)
 
 

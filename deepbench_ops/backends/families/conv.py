@@ -13,8 +13,8 @@ import numpy as np
 from deepbench_ops.backends.kernel import Index, widened
 from deepbench_ops.backends.tolerance import allowed
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import aligned_empty, floats, int8
 from deepbench_ops.problems.conv import Conv
+from deepbench_ops.random_operands import aligned_empty, floats, int8
 
 SMALL = {"w": 41, "h": 17, "c": 19, "n": 3, "k": 21}
 """Wide enough for the widest filter, 20; odd sizes, multiples of no vector or tile of a library."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from deepbench_ops.backends.kernel import Index, widened
 from deepbench_ops.backends.tolerance import allowed
-from deepbench_ops.inputs import INT32_INITIAL, floats, int8, int32
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.random_operands import INT32_INITIAL, floats, int8, int32
 
 SMALL = {"m": 61, "n": 53, "k": 131}
 """Odd sizes, multiples of no vector or tile of a library."""

@@ -1,6 +1,6 @@
 """Whole models: how far one is cut down for its check and for an estimate.
 
-There are no operands here: what goes in is `models.data`. Nor is there more of a judge than its
+There are no operands here: what goes in is `models.batches`. Nor is there more of a judge than its
 shape: the truth is the same network in float64, which only a framework can compute.
 """
 

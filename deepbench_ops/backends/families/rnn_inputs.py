@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.inputs import floats, round_to
 from deepbench_ops.problems.rnn import Rnn
+from deepbench_ops.random_operands import floats, round_to
 
 
 @dataclass(frozen=True)

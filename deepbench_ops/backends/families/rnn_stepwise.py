@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.families.bounded import (
+from deepbench_ops.backends.families.error_bounds import (
     MULTIPLIER,
     Bounded,
     chosen,

@@ -7,8 +7,8 @@ import numpy as np
 
 from deepbench_ops.backends.kernel import Index, Reference, widened
 from deepbench_ops.backends.tolerance import allowed
-from deepbench_ops.inputs import aligned_empty, floats, int8, random_bits
 from deepbench_ops.problems.sparse_gemm import SparseGemm
+from deepbench_ops.random_operands import aligned_empty, floats, int8, random_bits
 
 SMALL = {"m": 61, "n": 53, "k": 131}
 """Odd sizes, multiples of no vector or tile of a library; about six values in a row at sparsity

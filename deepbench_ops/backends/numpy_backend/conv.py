@@ -34,8 +34,8 @@ from deepbench_ops.backends.numpy_backend.im2col import (
 )
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
+from deepbench_ops.random_operands import aligned_empty
 
 WORK = np.dtype(np.float32)
 """Type of the factors of products, for every precision."""

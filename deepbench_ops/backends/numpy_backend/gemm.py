@@ -17,8 +17,8 @@ from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.random_operands import aligned_empty
 
 
 def build(backend: Backend, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from deepbench_ops.inputs import aligned_empty
+from deepbench_ops.random_operands import aligned_empty
 
 BLOCK_BYTES = 2**21
 """Aimed at for the columns of a block: some of it should stay in a core's own cache."""

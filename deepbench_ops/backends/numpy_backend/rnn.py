@@ -18,8 +18,8 @@ from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.rnn import Rnn
+from deepbench_ops.random_operands import aligned_empty
 
 BLOCK_ELEMENTS = 2**16
 """Gate entries whose factors a backward pass prepares at once."""

@@ -25,8 +25,8 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.sparse_gemm import SparseGemm
+from deepbench_ops.random_operands import aligned_empty
 
 LACKING = {
     "float16": "scipy.sparse does not support float16",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from deepbench_ops.backends.functional import Function
-from deepbench_ops.backends.onnx_models import runtime, sparse_gemm
+from deepbench_ops.backends.onnx_models import runtime, sparse_gemm_as_dense
 from deepbench_ops.backends.onnxruntime_backend import sparse_product
 
 
@@ -11,4 +11,6 @@ def function(backend: Any, problem: Any, drawn: Any, precision: str, operation: 
     """Return an operation of a sparse product, operands bound."""
     if operation == "forward":
         return sparse_product.function(backend, problem, drawn, precision)
-    return runtime.function(sparse_gemm.model, backend, problem, drawn, precision, operation)
+    return runtime.function(
+        sparse_gemm_as_dense.model, backend, problem, drawn, precision, operation
+    )

@@ -12,8 +12,8 @@ from deepbench_ops.backends.families.conv import ConvInputs, channels_inside
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
+from deepbench_ops.random_operands import aligned_empty
 
 LAYOUT_NOTES = {
     "published": "NCHW, filters RSCK",

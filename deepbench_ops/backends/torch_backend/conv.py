@@ -11,7 +11,7 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.torch_backend import conv_int8, primitive
+from deepbench_ops.backends.torch_backend import conv_int8, onednn_primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
@@ -48,7 +48,7 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
 
     reset()
     if backend.device == "cpu":
-        notes["primitive"] = primitive.of_cpu(compute, notes["primitive"])
+        notes["primitive"] = onednn_primitive.of_cpu(compute, notes["primitive"])
     prepared = Prepared(
         run=run,
         reset=reset,
@@ -71,7 +71,7 @@ def _true_precision(precision: str, device: str) -> None:
 
 def _prepared(
     backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str
-) -> tuple[primitive.Run, dict[str, str]]:
+) -> tuple[onednn_primitive.Run, dict[str, str]]:
     """Return one pass in floating point, and notes on how it is computed."""
     p = problem
     stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
@@ -98,7 +98,7 @@ def _prepared(
         def run() -> torch.Tensor:
             return backward(gradient, images, filters, *rest)[wanted]
 
-    path = primitive.path(images, filters, stride, padding)
+    path = onednn_primitive.path(images, filters, stride, padding)
     if operation != "forward":
         _refuse_16_bit_sums(inputs.precision, operation, path)
     return run, {"route": ROUTES[operation], "primitive": path}

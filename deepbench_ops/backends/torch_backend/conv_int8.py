@@ -12,11 +12,11 @@ import torch
 
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
-from deepbench_ops.backends.torch_backend import primitive, vnni
+from deepbench_ops.backends.torch_backend import onednn_primitive, vnni
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.conv import Conv
+from deepbench_ops.random_operands import aligned_empty
 
 SHIFT = 128
 DILATION = (1, 1)
@@ -25,7 +25,7 @@ GROUPS = 1
 
 def prepared(
     backend: TorchDevice, problem: Conv, inputs: ConvInputs
-) -> tuple[primitive.Run, dict[str, str]]:
+) -> tuple[onednn_primitive.Run, dict[str, str]]:
     """Return the forward pass and notes; Unsupported where torch has none with 32-bit sums."""
     if backend.device != "cpu":
         raise Unsupported(
@@ -65,7 +65,7 @@ def prepared(
     }
 
 
-def _operations() -> tuple[primitive.Operation, primitive.Operation]:
+def _operations() -> tuple[onednn_primitive.Operation, onednn_primitive.Operation]:
     """Return prepacking and convolution; Unsupported where this release has no such ones."""
     try:
         convolve = torch.ops.onednn.qconv2d_pointwise.default

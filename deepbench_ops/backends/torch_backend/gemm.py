@@ -16,8 +16,8 @@ from deepbench_ops.backends.families.gemm import GemmInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
-from deepbench_ops.inputs import random_bits
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.random_operands import random_bits
 
 INT8_MULTIPLE = {"cpu": 1, "cuda": 8}
 INT8_LEAST_N = {"cpu": 1, "cuda": 24}

@@ -14,8 +14,8 @@ from deepbench_ops.distributed.training.request import Request
 from deepbench_ops.distributed.training.split_embedding import SplitEmbedding
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.models.catalogue import network
+from deepbench_ops.models.torch_weights import filled
 from deepbench_ops.models.training import TrainingStep, mixed_type
-from deepbench_ops.models.weights import filled
 
 WARM_UP_STEPS = 2
 FEWEST_STEPS, MOST_STEPS = 3, 200

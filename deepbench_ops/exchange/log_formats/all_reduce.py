@@ -12,7 +12,7 @@ from deepbench_ops.exchange.log_formats.lines import (
     number,
     summed,
 )
-from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.exchange.workbook_timings import Unread
 
 SIGN = r"Num Ranks:"
 SIGN_TESTS = r"(?:redop|\bop)\s+(?:root\s+)?(?:cpu)?time\s+algbw"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
-from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.exchange.workbook_timings import Unread
 
 SIGN = r"Output template: perf,"
 

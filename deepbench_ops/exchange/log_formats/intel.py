@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
-from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.sparse_gemm import SparseGemm

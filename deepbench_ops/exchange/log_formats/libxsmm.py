@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
-from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.timings import Timing, Unread
+from deepbench_ops.exchange.workbook_timings import Timing, Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import FLOAT_BYTES, Found, Line, number, summed
-from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.exchange.workbook_timings import Unread
 
 SIGN = r"OSU MPI\S* Allreduce"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import Found, Line, is_row, made, timed
-from deepbench_ops.exchange.timings import Unread
+from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES, size_names
 

@@ -8,8 +8,8 @@ import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.experimental import optim
 
+from deepbench_ops.models.batches import Form
 from deepbench_ops.models.catalogue import Network
-from deepbench_ops.models.data import Form
 from deepbench_ops.models.mindspore.layers import parameters
 from deepbench_ops.models.random_weights import Wanted, drawn
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from deepbench_ops.inputs import floats
+from deepbench_ops.random_operands import floats
 
 SMALL = {"elements": 100}
 PROBE = {"elements": 1000}

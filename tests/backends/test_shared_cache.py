@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.backends import run_cache
-from deepbench_ops.backends.run_cache import RunCache
+from deepbench_ops.backends import shared_cache
+from deepbench_ops.backends.shared_cache import SharedCache
 
 KEYS = st.tuples(st.text(max_size=5), st.integers(), st.booleans())
 
@@ -13,38 +13,38 @@ KEYS = st.tuples(st.text(max_size=5), st.integers(), st.booleans())
 @pytest.fixture
 def shared(tmp_path, monkeypatch):
     """A folder that processes share, as in an asv run."""
-    monkeypatch.setenv(run_cache.FOLDER_VARIABLE, str(tmp_path / "answers"))
+    monkeypatch.setenv(shared_cache.FOLDER_VARIABLE, str(tmp_path / "answers"))
     return tmp_path / "answers"
 
 
 @pytest.mark.parametrize("answer", [0.5, [1e-7, 2e-7], "text"])
 def test_another_process_has_the_answer(shared, answer):
     """One object, standing for a process, reads the answers of another one."""
-    RunCache("rate").put(("numpy", 3), answer)
-    assert RunCache("rate").get(("numpy", 3)) == answer
+    SharedCache("rate").put(("numpy", 3), answer)
+    assert SharedCache("rate").get(("numpy", 3)) == answer
 
 
 def test_another_question_or_thing_has_no_answer(shared):
     """Rates are no checks, and one problem's rate is not another's."""
-    RunCache("rate").put(("numpy", 3), 0.5)
-    assert RunCache("check").get(("numpy", 3)) is None
-    assert RunCache("rate").get(("numpy", 4)) is None
+    SharedCache("rate").put(("numpy", 3), 0.5)
+    assert SharedCache("check").get(("numpy", 3)) is None
+    assert SharedCache("rate").get(("numpy", 4)) is None
 
 
 def test_a_new_answer_takes_the_place_of_the_old(shared):
     """The last one counts, and no half written file is left."""
-    rates = RunCache("rate")
+    rates = SharedCache("rate")
     rates.put("a", 1.0)
     rates.put("a", 2.0)
-    assert RunCache("rate").get("a") == 2.0
+    assert SharedCache("rate").get("a") == 2.0
     assert [".json"] == [path.suffix for path in shared.iterdir()]
 
 
 @given(answers=st.dictionaries(KEYS, st.integers()))
 def test_without_a_folder_a_process_keeps_its_own(answers):
     """Every key has its own answer, and another object knows nothing of it."""
-    own = RunCache("rate")
+    own = SharedCache("rate")
     for key, answer in answers.items():
         own.put(key, answer)
     assert answers == {key: own.get(key) for key in answers}
-    assert all(RunCache("rate").get(key) is None for key in answers)
+    assert all(SharedCache("rate").get(key) is None for key in answers)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deepbench_ops.inputs import random_bits
+from deepbench_ops.random_operands import random_bits
 
 PERIOD = 65521
 """Entries of a block: a prime, so that no algorithm cuts vectors along it."""

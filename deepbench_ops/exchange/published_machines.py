@@ -67,7 +67,7 @@ class PublishedMachine:
 @cache
 def table() -> tuple[PublishedMachine, ...]:
     """Return all machines of the table."""
-    with files(__package__).joinpath("machines.csv").open(encoding="utf-8") as lines:
+    with files(__package__).joinpath("published_machines.csv").open(encoding="utf-8") as lines:
         return tuple(_machine(line) for line in csv.DictReader(lines))
 
 

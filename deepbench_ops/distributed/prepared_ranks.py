@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from deepbench_ops import problems
 from deepbench_ops.conditions import EXECUTION, LAYOUT
-from deepbench_ops.distributed import operation, rank_command
-from deepbench_ops.distributed.group import Group
+from deepbench_ops.distributed import all_reduce_kernel, rank_command
+from deepbench_ops.distributed.rank_group import Group
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.measure.sampling import Policy
@@ -47,7 +47,7 @@ class PreparedRanks(kernel_run.Prepared):
     @property
     def policy(self) -> Policy:
         """Longer slices than those of a kernel within one process."""
-        return operation.POLICY
+        return all_reduce_kernel.POLICY
 
     def pin(self) -> str:
         """Leave the scheduler alone: there may be more ranks than cores."""
@@ -68,7 +68,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
     problem = problems.find(AllReduce.family, problem_id)
     assert isinstance(problem, AllReduce)
     name, device = kernel_run.framework(), kernel_run.device()
-    operation.demand_precision(precision)
+    all_reduce_kernel.demand_precision(precision)
     if (name, device) not in TRANSPORTS:
         raise Unsupported(NO_TRANSPORT.format(name, device))
     if kernel_run.policy().cold:
@@ -79,11 +79,11 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
                 f"an all-reduce has no {condition.name} but {condition.usual}"
                 f" ({condition.variable})"
             )
-    operation.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])
+    all_reduce_kernel.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])
     group = Group(TRANSPORTS[name, device], ranks)
     try:
         demand_time(problem, group)
-        kernel = operation.build(problem, group)
+        kernel = all_reduce_kernel.build(problem, group)
     except BaseException:
         group.close(killing=True)
         raise
@@ -98,7 +98,7 @@ def demand_time(problem: AllReduce, group: Group) -> None:
     limit = kernel_run.call_limit()
     for most in PROBE_ELEMENTS:
         elements = min(problem.elements, most)
-        kernel = operation.prepare(AllReduce(elements=elements), group)
+        kernel = all_reduce_kernel.prepare(AllReduce(elements=elements), group)
         assert kernel.clock is not None
         expected = kernel.clock(1) * problem.elements / elements
         if expected <= limit:

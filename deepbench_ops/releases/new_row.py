@@ -11,9 +11,9 @@ from packaging.version import InvalidVersion, Version
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companions, table, wheel
-from deepbench_ops.releases.index import Index
+from deepbench_ops.releases import companions, table, wheel_release
 from deepbench_ops.releases.install import index_options, last_word
+from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.table import Release
 
 
@@ -85,7 +85,7 @@ def from_wheel(
     newest = [release for release in table.measurable(known) if release.framework == framework]
     if not newest:
         raise DeepbenchError(f"no release of {framework} is listed to take pins from: give --pins")
-    found = wheel.read(path, newest[-1])
+    found = wheel_release.read(path, newest[-1])
     if Version(found.version) != version:
         raise DeepbenchError(f"{path} is version {found.version}, not {version}")
     folder = path.resolve().parent.as_uri()

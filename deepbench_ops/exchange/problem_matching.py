@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.timings import Timing
+from deepbench_ops.exchange.workbook_timings import Timing
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import SETS, named
 

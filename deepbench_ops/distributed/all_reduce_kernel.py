@@ -12,7 +12,7 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.base import done
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.distributed import rank_command
-from deepbench_ops.distributed.pattern import PERIOD, Pattern
+from deepbench_ops.distributed.initial_vectors import PERIOD, Pattern
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.sampling import Policy
 from deepbench_ops.problems.all_reduce import AllReduce

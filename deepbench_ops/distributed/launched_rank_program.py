@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn
 
 from deepbench_ops.distributed import launcher_variables, report, request, transport
-from deepbench_ops.distributed.launched_ranks import Led, follow, say
+from deepbench_ops.distributed.launched_ranks import LaunchedRanks, follow, say
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
@@ -43,10 +43,10 @@ def run(given: argparse.Namespace) -> int:
         raise DeepbenchError(f"rank {rank} of {size} could not join the others: {why}") from None
     if rank:
         return follow(joined, asked.timeout)
-    return lead(Led(joined, asked.timeout), asked)
+    return lead(LaunchedRanks(joined, asked.timeout), asked)
 
 
-def lead(ranks: Led, asked: request.Request) -> int:
+def lead(ranks: LaunchedRanks, asked: request.Request) -> int:
     """Time everything asked for and print the table; return the exit status."""
     status = 0
     try:

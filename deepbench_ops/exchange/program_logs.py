@@ -10,7 +10,7 @@ import re
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats import all_reduce, benchdnn, intel, libxsmm, osu, tables
 from deepbench_ops.exchange.log_formats.lines import Line, Reader
-from deepbench_ops.exchange.timings import Timing, Unread
+from deepbench_ops.exchange.workbook_timings import Timing, Unread
 
 
 def read(text: str) -> tuple[list[Timing], list[Unread]]:

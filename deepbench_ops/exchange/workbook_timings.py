@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import headings
 from deepbench_ops.exchange.headings import Columns, Section
-from deepbench_ops.exchange.sheets import Place, Sheet
+from deepbench_ops.exchange.xlsx_reader import Place, Sheet
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem

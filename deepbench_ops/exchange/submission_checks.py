@@ -8,7 +8,7 @@ from typing import Any
 
 from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import raw
+from deepbench_ops.exchange import submission_records
 from deepbench_ops.exchange.headings import TIMES
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
@@ -54,7 +54,7 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
     """
     roofs = Roofs.of(known, DEVICE.of(result["variables"]))
     release = f"{result['framework']}-{result['release']}"
-    sent = raw.by_point(result.get("measurements", ()))
+    sent = submission_records.by_point(result.get("measurements", ()))
     seen = set()
     for point in result["points"]:
         try:

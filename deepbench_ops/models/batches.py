@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deepbench_ops import inputs
+from deepbench_ops import random_operands
 
 PICTURE = 3
 """Dimensions of a picture: channels, height, width."""
@@ -40,11 +40,11 @@ class Field:
         """Return (batch, *shape): float32, or int64 for integers."""
         shape = (batch, *self.shape)
         if not self.below:
-            noise = inputs.floats(shape, "float32", 1.0, seed, stream)
+            noise = random_operands.floats(shape, "float32", 1.0, seed, stream)
             if self.dimmed:
                 noise[1::2] *= DIM
             return noise
-        bits = inputs.random_bits(4 * batch * self.size, seed, stream).view(np.uint32)
+        bits = random_operands.random_bits(4 * batch * self.size, seed, stream).view(np.uint32)
         drawn = (bits % np.uint32(self.below)).reshape(shape)
         return drawn.astype(np.float32 if self.real else np.int64)
 

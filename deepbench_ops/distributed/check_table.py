@@ -1,6 +1,6 @@
 """All-reduce in the table of `deepbench check`: every transport at hand, every rank compared.
 
-Its kernels are processes and belong to no backend, so `backends.sweep` knows nothing of them.
+Its kernels are processes and belong to no backend, so `backends.check_table` knows nothing of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,10 +9,10 @@ from itertools import product
 
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import demand_layout
-from deepbench_ops.backends.sweep import OK, SKIPPED, WRONG, Row
-from deepbench_ops.distributed import operation
-from deepbench_ops.distributed.group import Group
-from deepbench_ops.distributed.prepared import NO_TRANSPORT, TRANSPORTS
+from deepbench_ops.backends.check_table import OK, SKIPPED, WRONG, Row
+from deepbench_ops.distributed import all_reduce_kernel
+from deepbench_ops.distributed.prepared_ranks import NO_TRANSPORT, TRANSPORTS
+from deepbench_ops.distributed.rank_group import Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
 
@@ -50,7 +50,7 @@ def _row(framework: str, device: str, name: str, precision: str, layout: str) ->
     row = Row(framework, device, AllReduce.family, AllReduce.operations[0], precision, layout)
     try:
         demand_layout(AllReduce, layout)
-        operation.demand_precision(precision)
+        all_reduce_kernel.demand_precision(precision)
         for ranks in RANKS:
             with Group(name, ranks) as group:
                 for elements in ELEMENTS:
@@ -66,7 +66,7 @@ def _row(framework: str, device: str, name: str, precision: str, layout: str) ->
 
 def _compared(row: Row, problem: AllReduce, group: Group) -> Row:
     """Return the row with one more sum compared."""
-    kernel = operation.prepare(problem, group)
+    kernel = all_reduce_kernel.prepare(problem, group)
     found = check.spot_check(kernel)
     return replace(
         row,

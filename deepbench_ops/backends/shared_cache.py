@@ -16,7 +16,7 @@ FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
 """Its folder must be emptied whenever the release, or anything else that is measured, changes."""
 
 
-class RunCache:
+class SharedCache:
     """Answers to one question by key, in JSON."""
 
     def __init__(self, question: str) -> None:

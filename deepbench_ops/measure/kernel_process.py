@@ -1,6 +1,6 @@
 """One kernel in a process of its own, so that threads are settled before its framework is imported.
 
-``python -m deepbench_ops.measure.single '{"family": ..., "problem": ..., "precision": ...,
+``python -m deepbench_ops.measure.kernel_process '{"family": ..., "problem": ..., "precision": ...,
 "operation": ...}'`` prepares, checks and times it. The last line on standard output is JSON: the
 record of `kernel_run.timed` with its ``samples``, or ``{"error": text}``.
 """
@@ -25,7 +25,7 @@ def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, A
 
     Raises DeepbenchError with the process's reason where the kernel cannot be had or is wrong.
     """
-    command = [sys.executable, "-m", "deepbench_ops.measure.single", json.dumps(dict(task))]
+    command = [sys.executable, "-m", "deepbench_ops.measure.kernel_process", json.dumps(dict(task))]
     done = subprocess.run(
         command,
         env={**os.environ, **environ},

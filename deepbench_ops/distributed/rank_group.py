@@ -19,7 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from deepbench_ops.distributed import fork_server, forked, local_program, rank_command, transport
+from deepbench_ops.distributed import (
+    fork_server,
+    forked_process,
+    local_rank_program,
+    rank_command,
+    transport,
+)
 from deepbench_ops.distributed.rank_orders import BLAMELESS, STAGES
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
@@ -41,7 +47,7 @@ ENDING_SECONDS = 5.0
 
 LAUNCHER_WORDS = "launcher.err"
 
-Process = subprocess.Popen[bytes] | forked.Forked
+Process = subprocess.Popen[bytes] | forked_process.Forked
 
 
 class Group:
@@ -111,7 +117,7 @@ class Group:
         listener = socket.socket(socket.AF_UNIX)
         self._selector.register(listener, selectors.EVENT_READ)
         try:
-            listener.bind(str(self._folder / local_program.SOCKET))
+            listener.bind(str(self._folder / local_rank_program.SOCKET))
         except OSError as refused:
             raise DeepbenchError(
                 f"{self._folder}: {refused}; set TMPDIR to a short path on a local disk"
@@ -122,9 +128,9 @@ class Group:
     def _launch(self, environ: dict[str, str]) -> Process:
         command = rank_command.command(self.name, self.size, self._folder)
         with (self._folder / LAUNCHER_WORDS).open("wb") as words:
-            if forked.possible(self.name):
+            if forked_process.possible(self.name):
                 start = partial(fork_server.start, self.name, self.size, self._folder)
-                return forked.Forked(start, environ, words.fileno())
+                return forked_process.Forked(start, environ, words.fileno())
             return subprocess.Popen(
                 command,
                 env=environ,
@@ -253,7 +259,9 @@ class Group:
             how = f"ended with status {status}"
             if status < 0:
                 how = f"was killed by {signal.Signals(-status).name}"
-        words = last_line(local_program.last_words(self._folder, rank)) or self._launcher_words()
+        words = (
+            last_line(local_rank_program.last_words(self._folder, rank)) or self._launcher_words()
+        )
         return f"{how} ({words})" if words else how
 
     def _launcher_words(self) -> str:

@@ -24,7 +24,8 @@ Record = Mapping[str, Any]
 class Timing:
     """The seconds of a problem on this machine, from the records of several processes.
 
-    records: as `measure.single` returns them, one a process. profile: this machine's, where known.
+    records: as `measure.kernel_process` returns them, one a process. profile: this
+    machine's, where known.
     """
 
     problem: Problem
