@@ -11,8 +11,8 @@ operands to fewer bits. The stored value errs by UNIT_ROUNDOFF of itself, and by
 where the numbers run out below. Integers must be exact.
 
 Quotients, exponentials and the like are computed in float32 before they are stored, each within
-LIBRARY of itself. How errors go on from there is in `families/bounded.py`; docs/reference/method.md
-has the derivation.
+LIBRARY of itself. How errors go on from there is in `families/error_bounds.py`;
+docs/reference/method.md has the derivation.
 """
 
 import numpy as np

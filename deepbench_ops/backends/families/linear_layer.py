@@ -7,8 +7,8 @@ import numpy as np
 
 from deepbench_ops.backends.families.gemm import GemmInputs, GemmReference
 from deepbench_ops.backends.kernel import Reference
-from deepbench_ops.inputs import floats
 from deepbench_ops.problems.linear_layer import LinearLayer
+from deepbench_ops.random_operands import floats
 
 SMALL = {"m": 61, "n": 53, "k": 131}
 """Odd sizes, multiples of no vector or tile of a library."""

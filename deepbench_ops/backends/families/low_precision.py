@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.inputs import round_to
+from deepbench_ops.random_operands import round_to
 
 LARGEST = {"int8": 127.0, "int4": 7.0, "fp8": 448.0, "fp4": 6.0}
 """The largest number of a format; of the integers the largest that also exists below zero."""

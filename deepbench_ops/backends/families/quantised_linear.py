@@ -9,9 +9,9 @@ from deepbench_ops.backends.families.low_precision import Quantised, quantised
 from deepbench_ops.backends.kernel import Index, widened
 from deepbench_ops.backends.tolerance import CONFIDENCE, UNIT_ROUNDOFF, allowed
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import floats, round_to
 from deepbench_ops.problems.precision import result_type
 from deepbench_ops.problems.quantised_linear import FP8_BLOCK, MX_BLOCK, QuantisedLinear
+from deepbench_ops.random_operands import floats, round_to
 
 SMALL = {"m": 13, "n": 208, "k": 256}
 """k holds two groups of 128, the largest listed; n one and a part of a block of 128."""

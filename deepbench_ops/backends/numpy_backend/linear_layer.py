@@ -11,8 +11,8 @@ from deepbench_ops.backends.families.linear_layer import BIAS_OUTPUT
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.linear_layer import LinearLayer
+from deepbench_ops.random_operands import aligned_empty
 
 
 def build(

@@ -8,8 +8,8 @@ from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.backends.families.low_precision import VALUES, packed_pairs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.inputs import aligned_empty
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
+from deepbench_ops.random_operands import aligned_empty
 
 
 def build(
