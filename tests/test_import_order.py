@@ -11,7 +11,8 @@ PACKAGE = Path(deepbench_ops.__file__).parent
 NAME = PACKAGE.name
 
 ORDER = (
-    *("errors", "damaged_input", "lifetime", "messages", "gc_pause", "inputs", "conditions"),
+    *("errors", "damaged_input", "lifetime", "messages", "gc_pause"),
+    *("random_operands", "conditions"),
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
     *("machine", "project", "releases", "asv_adapter", "new_project"),
