@@ -1,0 +1,67 @@
+"""Softmax over rows: operands, and the true output and gradient."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from deepbench_ops.backends.families.error_bounds import Bounded, exact
+from deepbench_ops.backends.families.operands import (
+    COMPUTED,
+    GRADIENT,
+    Makers,
+    Operands,
+    RowReference,
+    drawn,
+)
+from deepbench_ops.backends.kernel import Reference
+from deepbench_ops.problems.softmax import Softmax
+from deepbench_ops.random_operands import floats
+
+SMALL = {"batch": 37, "columns": 131}
+PROBE = {"batch": 256, "columns": 1024}
+
+GRADIENTS = {"": "x"}
+"""Outputs of the backward pass, and the operands that they are the gradients of."""
+
+HALF_WIDTH = 8.0
+"""Of the scores: the largest of a row outweighs the smallest by up to e^16."""
+
+
+def outputs(problem: Softmax, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs."""
+    return ("",)
+
+
+def inputs(problem: Softmax, precision: str, seed: int = 0) -> Operands:
+    """Draw x, uniform in [-8, 8), and the gradient that arrives, in [-1, 1)."""
+    shape = (problem.batch, problem.columns)
+    makers: Makers = {
+        "x": partial(floats, shape, precision, HALF_WIDTH, seed, 0),
+        GRADIENT: partial(floats, shape, precision, 1.0, seed, 1),
+    }
+    return Operands(makers, drawn(f"x in +-{HALF_WIDTH:g}, gradient in +-1", seed))
+
+
+def reference(
+    problem: Softmax, drawn: Operands, precision: str, operation: str
+) -> Mapping[str, Reference]:
+    """Return the reference of the output, or of the gradient of x."""
+
+    def output(rows: np.ndarray) -> Bounded:
+        return probabilities(drawn.exactly("x", rows))
+
+    def gradient(rows: np.ndarray) -> Bounded:
+        y = output(rows).rounded_to(precision).rounded_to(COMPUTED)  # as forward stores it
+        dy = drawn.exactly("gradient", rows)
+        total = (y * dy).sum().rounded_to(precision).rounded_to(COMPUTED)  # some kernels store it
+        return y * (dy - total)
+
+    shape = (problem.batch, problem.columns)
+    return {"": RowReference(shape, gradient if operation == "backward" else output, precision)}
+
+
+def probabilities(x: Bounded) -> Bounded:
+    """exp(x - max) / sum(exp(x - max)) of each row."""
+    powers = (x - exact(x.value.max(-1, keepdims=True), COMPUTED)).exp()
+    return powers / powers.sum()

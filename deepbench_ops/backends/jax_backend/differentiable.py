@@ -1,0 +1,109 @@
+"""Functions of jax and their gradients, each compiled alone.
+
+A gradient is compiled from the operands and the gradient that arrives: values on the way, such as
+the mean of a row, are made again, as jax does where a memory-bound pass is made again rather than
+kept. Where a family asks to keep them, as products of matrices are, they are operands.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from deepbench_ops.backends import families
+from deepbench_ops.backends.families.operands import GRADIENT, Operands
+from deepbench_ops.backends.functional import Function
+from deepbench_ops.backends.jax_backend.device import JaxDevice
+from deepbench_ops.problems.problem import Problem
+
+
+def function(
+    backend: JaxDevice,
+    problem: Problem,
+    drawn: Operands,
+    precision: str,
+    operation: str,
+    compute: Callable[..., Any],
+    route: str,
+    keeping: bool = False,
+) -> Function:
+    """Return a pass of `compute`, which takes the operands by their names.
+
+    keeping: whether a backward pass starts from what its forward pass has left.
+    """
+    family = families.of(problem)
+    given = arrays(backend, drawn, precision, operation)
+    gradient = given.pop(GRADIENT, None)
+    names = family.outputs(problem, operation)
+    if operation.endswith("backward"):
+        wanted = list(family.GRADIENTS.values())
+        others = {name: value for name, value in given.items() if name not in wanted}
+        leaves = [given[name] for name in wanted]
+        called, operands = _backward(compute, wanted, leaves, others, gradient, keeping)
+        left = "its forward pass run before" if keeping else "values on the way made again"
+        route = f"jax.vjp of {route}, {left}"
+    else:
+        order = list(given)
+        operands = tuple(given.values())
+
+        def called(*values: Any) -> Any:
+            return compute(**dict(zip(order, values, strict=True)))
+
+    readers = {name: _reader(number, len(names)) for number, name in enumerate(names)}
+    return Function(
+        compile=backend.compiled(called, operands),
+        read=readers.pop(""),
+        further=readers,
+        notes={"route": f"jax.jit of {route}"},
+    )
+
+
+def arrays(backend: JaxDevice, drawn: Operands, precision: str, operation: str) -> dict[str, Any]:
+    """Return the operands on the device: numbers in the precision, integers as 32 bits."""
+    return {
+        name: backend.array(values, "int32" if values.dtype.kind in "iu" else precision)
+        for name, values in drawn.of(operation).items()
+    }
+
+
+def _backward(
+    compute: Callable[..., Any],
+    wanted: list[str],
+    leaves: list[Any],
+    others: dict[str, Any],
+    gradient: Any,
+    keeping: bool,
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the function of a backward pass, and its operands."""
+    if keeping:
+        _, pull = jax.vjp(lambda *given: compute(**others, **_named(wanted, given)), *leaves)
+        kept, tree = jax.tree_util.tree_flatten(pull)
+
+        def pulled(dy: Any, *kept: Any) -> Any:
+            return jax.tree_util.tree_unflatten(tree, kept)(dy)
+
+        return pulled, (gradient, *kept)
+    names = list(others)
+
+    def passed(dy: Any, *given: Any) -> Any:
+        fixed = _named(names, given[len(leaves) :])
+        _, pull = jax.vjp(
+            lambda *leaves: compute(**fixed, **_named(wanted, leaves)), *given[: len(leaves)]
+        )
+        return pull(dy)
+
+    return passed, (gradient, *leaves, *others.values())
+
+
+def _named(names: list[str], values: Any) -> dict[str, Any]:
+    return dict(zip(names, values, strict=True))
+
+
+def _reader(number: int, of: int) -> Callable[[Any], np.ndarray]:
+    def read(output: Any) -> np.ndarray:
+        several = isinstance(output, tuple | list)
+        assert not several or len(output) == of, f"{len(output)} outputs where {of} are named"
+        return np.atleast_1d(np.asarray(output[number] if several else output))
+
+    return read

@@ -1,0 +1,57 @@
+"""Forward passes as ONNX models with one output."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from deepbench_ops.backends.families.operands import Operands
+from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.errors import Unsupported
+
+NO_GRADIENTS = "ONNX is a format of trained networks: it has no backward passes"
+
+
+def model(
+    drawn: Operands,
+    operation: str,
+    build: Callable[..., Value],
+    shape: Sequence[int],
+    route: str,
+    constants: Sequence[str] = (),
+) -> Model:
+    """Return the model that `build` makes of a graph and the operands by their names.
+
+    shape: of the output, whose type is that of the first operand. constants: operands that are part
+    of the model, as weights are; the others are fed. Unsupported for a backward pass.
+    """
+    if operation.endswith("backward"):
+        raise Unsupported(NO_GRADIENTS)
+    graph = Graph()
+    arrays = drawn.of(operation)
+    given = {
+        name: (graph.constant if name in constants else graph.input)(name, values)
+        for name, values in arrays.items()
+    }
+    output = build(graph, **given)
+    dtype = next(iter(arrays.values())).dtype
+    return Model(
+        serialised=graph.serialised({output: (dtype, tuple(shape))}),
+        feeds=graph.feeds,
+        read=lambda outputs: np.atleast_1d(np.asarray(outputs[0])),
+        notes={"route": f"ONNX {route}"},
+    )
+
+
+def in_float32(graph: Graph, x: Value, precision: str, compute: Callable[[Value], Any]) -> Value:
+    """Return what `compute` makes of x in float32, in the type of `precision`.
+
+    As models of 16 bits do for what they would lose by rounding each step.
+    """
+    if precision == "float32":
+        found: Value = compute(x)
+        return found
+    wide = compute(graph.node("Cast", x, to=TensorProto.FLOAT))
+    narrow: Value = graph.node("Cast", wide, to=TensorProto.FLOAT16)
+    return narrow

@@ -1,0 +1,19 @@
+"""LayerNorm as ONNX's LayerNormalization, weight and bias being constants."""
+
+from deepbench_ops.backends.families.layer_norm import EPSILON
+from deepbench_ops.backends.families.operands import Operands
+from deepbench_ops.backends.onnx_models import forward
+from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.problems.layer_norm import LayerNorm
+
+
+def model(problem: LayerNorm, drawn: Operands, precision: str, operation: str) -> Model:
+    """Return the forward pass."""
+
+    def build(graph: Graph, x: Value, weight: Value, bias: Value) -> Value:
+        found: Value = graph.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
+        return found
+
+    shape = (problem.tokens, problem.hidden)
+    route = "LayerNormalization, weight and bias constant"
+    return forward.model(drawn, operation, build, shape, route, ("weight", "bias"))

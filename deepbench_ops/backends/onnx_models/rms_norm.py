@@ -1,0 +1,37 @@
+"""RMSNorm as the operators that exporters write, which runtimes replace by a kernel of their own.
+
+ONNX's own RMSNormalization (opset 23, 2025) is newer than most releases of the runtimes.
+"""
+
+import numpy as np
+
+from deepbench_ops.backends.families.operands import Operands
+from deepbench_ops.backends.families.rms_norm import EPSILON
+from deepbench_ops.backends.onnx_models import forward
+from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.rms_norm import RmsNorm
+
+
+def model(problem: RmsNorm, drawn: Operands, precision: str, operation: str) -> Model:
+    """Return the forward pass; Unsupported where it has two outputs."""
+    if problem.added and operation == "forward":
+        raise Unsupported("add_rms_norm has two outputs: models here have one")
+
+    def build(graph: Graph, x: Value, weight: Value) -> Value:
+        two = graph.constant("two", np.array(2, np.float32))
+        epsilon = graph.constant("epsilon", np.array(EPSILON, np.float32))
+
+        def normalise(x: Value) -> Value:
+            mean = graph.node("ReduceMean", graph.node("Pow", x, two), axes=[-1], keepdims=1)
+            root = graph.node("Sqrt", mean + epsilon)
+            found: Value = graph.node("Div", x, root) * weight
+            return found
+
+        return forward.in_float32(graph, x, precision, normalise)
+
+    weight = drawn["weight"].astype(np.float32)
+    wide = Operands({**drawn.makers, "weight": lambda: weight}, drawn.notes)
+    shape = (problem.tokens, problem.hidden)
+    route = "Pow, ReduceMean, Add, Sqrt, Div, Mul in float32, weight constant"
+    return forward.model(wide, operation, build, shape, route, ("weight",))

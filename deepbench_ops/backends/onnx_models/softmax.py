@@ -1,0 +1,17 @@
+"""Softmax as ONNX's operator of that name, over the last axis."""
+
+from deepbench_ops.backends.families.operands import Operands
+from deepbench_ops.backends.onnx_models import forward
+from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.problems.softmax import Softmax
+
+
+def model(problem: Softmax, drawn: Operands, precision: str, operation: str) -> Model:
+    """Return the forward pass."""
+
+    def build(graph: Graph, x: Value) -> Value:
+        found: Value = graph.node("Softmax", x, axis=-1)
+        return found
+
+    shape = (problem.batch, problem.columns)
+    return forward.model(drawn, operation, build, shape, "Softmax over the last axis")

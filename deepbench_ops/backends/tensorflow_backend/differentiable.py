@@ -1,0 +1,81 @@
+"""Functions of TensorFlow in a tf.function, and their gradients by a tape that is kept.
+
+The forward pass runs once under the tape; a call of the backward pass asks the tape for the
+gradients again, which runs the graph that TensorFlow has made of them.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from deepbench_ops.backends import families
+from deepbench_ops.backends.families.operands import GRADIENT, Operands
+from deepbench_ops.backends.functional import Call, Function
+from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
+from deepbench_ops.problems.problem import Problem
+
+
+def function(
+    backend: TensorFlowDevice,
+    problem: Problem,
+    drawn: Operands,
+    precision: str,
+    operation: str,
+    compute: Callable[..., Any],
+    route: str,
+) -> Function:
+    """Return a pass of `compute`, which takes the operands by their names."""
+    family = families.of(problem)
+    given = {
+        name: backend.tensor(values, "int32" if values.dtype.kind in "iu" else precision)
+        for name, values in drawn.of(operation).items()
+    }
+    gradient = given.pop(GRADIENT, None)
+    names = family.outputs(problem, operation)
+    order, operands = list(given), tuple(given.values())
+
+    def called(*values: Any) -> Any:
+        return compute(**dict(zip(order, values, strict=True)))
+
+    compiled: Callable[[], Call]
+    if operation.endswith("backward"):
+        compiled = partial(_taped, called, operands, order, family.GRADIENTS.values(), gradient)
+        route = f"GradientTape.gradient of {route}, the tape kept"
+    else:
+        compiled = backend.compiled(called, operands)
+    readers = {name: partial(_read, number) for number, name in enumerate(names)}
+    return Function(
+        compile=compiled,
+        read=readers.pop(""),
+        further=readers,
+        notes={"route": f"tf.function: {route}"},
+    )
+
+
+def _taped(
+    called: Callable[..., Any],
+    operands: tuple[Any, ...],
+    order: list[str],
+    wanted: Any,
+    gradient: Any,
+) -> Call:
+    """Run the forward pass under a tape, and return the call of its backward pass."""
+    traced = tf.function(lambda *given: called(*given), autograph=False)
+    leaves = [operands[order.index(name)] for name in wanted]
+    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        tape.watch(leaves)
+        made = traced(*operands)
+
+    def call() -> Any:
+        found = tape.gradient(made, leaves, output_gradients=gradient)
+        return tuple(tf.convert_to_tensor(each) for each in found)
+
+    return call
+
+
+def _read(number: int, output: Any) -> np.ndarray:
+    found = output[number] if isinstance(output, tuple | list) else output
+    return np.atleast_1d(found.numpy())

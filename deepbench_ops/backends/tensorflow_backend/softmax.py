@@ -1,0 +1,23 @@
+"""Softmax in TensorFlow: tf.nn.softmax in float32, then rounded to the type of x."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from deepbench_ops.backends.families.operands import Operands
+from deepbench_ops.backends.functional import Function
+from deepbench_ops.backends.tensorflow_backend import differentiable
+from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
+from deepbench_ops.problems.softmax import Softmax
+
+
+def function(
+    backend: TensorFlowDevice, problem: Softmax, drawn: Operands, precision: str, operation: str
+) -> Function:
+    """Return a pass."""
+
+    def over_rows(x: Any) -> Any:
+        return tf.cast(tf.nn.softmax(tf.cast(x, tf.float32)), x.dtype)
+
+    route = "tf.nn.softmax in float32"
+    return differentiable.function(backend, problem, drawn, precision, operation, over_rows, route)

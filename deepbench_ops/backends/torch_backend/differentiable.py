@@ -1,0 +1,62 @@
+"""Functions of torch that autograd differentiates: a forward pass, and its backward pass alone.
+
+A backward pass is one call of `torch.autograd.grad` for the gradients of the operands that a family
+names. The forward pass that it belongs to runs once, before.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from deepbench_ops.backends import families, new_outputs
+from deepbench_ops.backends.assembly import assemble
+from deepbench_ops.backends.families.operands import GRADIENT, Operands
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
+from deepbench_ops.problems.problem import Problem
+
+
+def kernel(
+    backend: TorchDevice,
+    problem: Problem,
+    precision: str,
+    operation: str,
+    drawn: Operands,
+    function: Callable[..., Any],
+    route: str,
+) -> Kernel:
+    """Return a pass of `function`, which takes the operands by their names."""
+    true_precision(precision, backend.device)
+    family = families.of(problem)
+    given = tensors(backend, drawn, precision, operation)
+    gradient = given.pop(GRADIENT, None)
+    if operation.endswith("backward"):
+        leaves = [given[name].requires_grad_() for name in family.GRADIENTS.values()]
+        made = function(**given)
+        call = partial(torch.autograd.grad, made, leaves, gradient, retain_graph=True)
+        route = f"torch.autograd.grad of {route}"
+    else:
+        call = partial(function, **given)
+    prepared = new_outputs.prepared(
+        call,
+        family.outputs(problem, operation),
+        {"route": route},
+        partial(true_precision, precision, backend.device),
+    )
+    return assemble(backend, problem, precision, operation, drawn, prepared)
+
+
+def tensors(
+    backend: TorchDevice, drawn: Operands, precision: str, operation: str
+) -> dict[str, torch.Tensor]:
+    """Return the operands on the device: numbers in the precision, integers as 64 bits."""
+
+    def one(values: np.ndarray) -> torch.Tensor:
+        whole = values.dtype.kind in "iu"
+        return backend.tensor(values, torch.int64 if whole else DTYPES[precision])
+
+    return {name: one(values) for name, values in drawn.of(operation).items()}

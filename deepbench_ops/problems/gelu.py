@@ -1,0 +1,52 @@
+"""The Gaussian error linear unit (Hendrycks and Gimpel, 2016), its exact form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import MemoryBound, Moved
+
+
+@dataclass(frozen=True)
+class Gelu(MemoryBound):
+    """y = x/2·(1 + erf(x/sqrt(2))) for each of `batch` x `columns` numbers.
+
+    Backward: dx = dy·(P(x) + x·p(x)) with the normal distribution P and its density p.
+    """
+
+    family: ClassVar[str] = "gelu"
+    position: ClassVar[int] = 214
+    id_pattern: ClassVar[str] = r"gelu_batch(?P<batch>\d+)_columns(?P<columns>\d+)"
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": ("gelu_batch1024_columns1024", "gelu_batch6272_columns2048")
+    }
+    """One that fits into caches, and that of an image network with 27 such calls a step."""
+
+    batch: int
+    columns: int
+
+    @property
+    def id(self) -> str:
+        """Like gelu_batch1024_columns1024."""
+        return f"gelu_batch{self.batch}_columns{self.columns}"
+
+    @property
+    def title(self) -> str:
+        """Like "GELU 1024 x 1024"."""
+        return f"GELU {self.batch} x {self.columns}"
+
+    @property
+    def items(self) -> int:
+        """The rows."""
+        return self.batch
+
+    def work(self, operation: str) -> float:
+        """For each entry forward 5 (scale, erf, sum, two products); backward 11: four for P, four
+        for p, product, sum, and product with dy."""
+        return (11 if operation == "backward" else 5) * self.batch * self.columns
+
+    def moved(self, operation: str) -> Moved:
+        """Forward: x read, y written. Backward: x and dy read, dx written."""
+        entries = self.batch * self.columns
+        return Moved(2 * entries if operation == "backward" else entries, entries)

@@ -1,0 +1,26 @@
+"""Softmax of attention scores, and of a vocabulary before sampling."""
+
+from deepbench_ops.problems.softmax import Softmax
+from modern_tables import Entry, Fact
+
+KINDS = ("softmax",)
+
+WITH_BACKWARD = ("softmax_4096x256", "softmax_4096x4096")
+"""Lines whose backward pass is timed as well, of which the list has none."""
+
+ADDED = "backward added by this project"
+
+
+def entries(fact: Fact) -> list[Entry]:
+    """Return the problem of a line."""
+    problem = Softmax(fact.size("rows"), fact.size("cols"))
+    sampling = fact.name.startswith("sampling")
+    application = "sampling of the next token" if sampling else "attention scores"
+    notes, timed = [fact.note, *fact.type_notes], list(fact.operations)
+    if fact.name in WITH_BACKWARD:
+        notes.append(ADDED)
+        timed.append("backward")
+    return [Entry(problem, fact.core, application, fact.source, tuple(notes), tuple(timed))]
+
+
+OURS = ()

@@ -1,0 +1,112 @@
+"""RMSNorm: frameworks, precisions and passes; wrong kernels; what the norm leaves unchanged."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judging import accepted, agrees, verdict
+
+from deepbench_ops.backends import families
+from deepbench_ops.backends.families import rms_norm as family
+from deepbench_ops.problems.rms_norm import RmsNorm
+
+PLAIN, ADDED = (RmsNorm(kind, 40, 140) for kind in ("rms_norm", "add_rms_norm"))
+PASSES = [(PLAIN, "forward"), (PLAIN, "backward"), (ADDED, "forward")]
+
+
+def expected(name, precision, problem, operation):
+    """Return the beginning of the verdict on a framework's kernel."""
+    if name in ("onnxruntime", "openvino") and precision == "bfloat16":
+        return f"{name}'s "
+    if name == "numpy" and precision != "float32":
+        return "numpy "
+    if name in ("onnxruntime", "openvino") and operation == "backward":
+        return "ONNX is a format of trained networks"
+    if name in ("onnxruntime", "openvino") and problem.added:
+        return "add_rms_norm has two outputs"
+    return "ok"
+
+
+@pytest.mark.parametrize(("problem", "operation"), PASSES)
+@pytest.mark.parametrize("precision", RmsNorm.precisions)
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow"])
+def test_every_kernel_passes_its_check(name, precision, problem, operation):
+    """Outputs of every pass are right in every precision, or refused with the reason."""
+    found = verdict(name, problem, precision, operation)
+    assert expected(name, precision, problem, operation) in found[:60]
+
+
+def passes(drawn, epsilon=family.EPSILON, weight=1.0, terms=None):
+    """Return forward output and gradients in float64, with mistakes if asked for."""
+    x, w, dy = (np.float64(drawn[name]) for name in ("x", "weight", "gradient"))
+    w = w if weight else np.ones_like(w)
+    scale = 1 / np.sqrt(np.mean(x[:, :terms] ** 2, axis=1, keepdims=True) + epsilon)
+    normal, g = x * scale, dy * w
+    dx = (g - normal * np.mean(g * normal, axis=1, keepdims=True)) * scale
+    return {"": normal * w}, {"": dx, "weight_gradient": np.sum(dy * normal, axis=0)}
+
+
+@pytest.mark.parametrize("precision", RmsNorm.precisions)
+@pytest.mark.parametrize(
+    ("mistake", "right"),
+    [
+        ({}, True),
+        ({"epsilon": 1e-5}, False),
+        ({"epsilon": 0}, False),
+        ({"weight": None}, False),
+        ({"terms": -1}, False),
+    ],
+)
+def test_wrong_outputs_are_caught(mistake, right, precision):
+    """Another epsilon, no weight, or a mean without the last entry are no RMSNorm."""
+    drawn = family.inputs(PLAIN, precision)
+    forward, backward = passes(drawn, **mistake)
+    if "terms" in mistake and precision != "float32":
+        pytest.skip("one of 140 terms changes a 16-bit result by less than its last place")
+    assert right == accepted(PLAIN, "forward", forward, precision)
+    assert right == accepted(PLAIN, "backward", backward, precision)
+
+
+@pytest.mark.parametrize("missing", ["", "weight_gradient"])
+def test_each_gradient_is_checked(missing):
+    """A gradient twice as large is caught, whichever it is."""
+    outputs = passes(family.inputs(PLAIN, "float32"))[1]
+    outputs[missing] = 2 * outputs[missing]
+    assert not accepted(PLAIN, "backward", outputs)
+
+
+def test_the_sum_is_checked():
+    """The second output of add_rms_norm is x plus the residual."""
+    drawn = family.inputs(ADDED, "float32")
+    total = np.float64(drawn["x"]) + drawn["residual"]
+    scale = 1 / np.sqrt(np.mean(total**2, axis=1, keepdims=True) + family.EPSILON)
+    output = total * scale * drawn["weight"]
+    assert accepted(ADDED, "forward", {"": output, "sum": total})
+    assert not accepted(ADDED, "forward", {"": output, "sum": np.float64(drawn["x"])})
+
+
+@settings(max_examples=20)
+@given(tokens=st.integers(1, 20), hidden=st.integers(2, 60), seed=st.integers(0, 9))
+def test_rows_without_weight_have_a_mean_square_of_one(tokens, hidden, seed):
+    """The reference divided by the weight has a mean square just below 1."""
+    problem = RmsNorm("rms_norm", tokens, hidden)
+    drawn = family.inputs(problem, "float32", seed)
+    output = families.references(problem, drawn, "float32", "forward")[""].everywhere()[0]
+    squares = np.mean((output / drawn["weight"]) ** 2, axis=1)
+    assert np.all((squares > 0.8) & (squares <= 1))
+
+
+@pytest.mark.parametrize(("problem", "operation"), PASSES)
+def test_reference_at_some_entries_is_the_whole_reference(problem, operation):
+    """Judging a few entries applies the same values and tolerances as judging all."""
+    assert agrees(problem, operation)
+
+
+def test_bytes_and_flops():
+    """x, weight and output of 2 x 8; four operations for each entry, one more for a sum."""
+    problem = RmsNorm("rms_norm", 2, 8)
+    assert (16 + 8 + 16) * 4 == problem.bytes_of("float32", "forward")
+    assert (16 + 16 + 8 + 16 + 8) * 2 == problem.bytes_of("bfloat16", "backward")
+    assert (64, 144) == (problem.flops_of("forward"), problem.flops_of("backward"))
+    added = RmsNorm("add_rms_norm", 2, 8)
+    assert ((16 + 16 + 8 + 32) * 4, 80) == (added.bytes("float32"), added.flops)
