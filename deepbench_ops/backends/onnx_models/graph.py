@@ -10,7 +10,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17
 IR_VERSION = 8
-"""Both of 2022: what every listed release of the runtimes reads."""
+"""Both of 2022: what every listed release of the runtimes reads. A graph may ask for later ones."""
+
+MICROSOFT = "com.microsoft"
+"""Domain of onnxruntime's own operators. openvino reads some of them."""
 
 TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
@@ -31,12 +34,19 @@ class Model:
     read: Callable[[Sequence[np.ndarray]], np.ndarray]
     """Return the reference's array from the outputs."""
     notes: Mapping[str, str]
+    further: Mapping[str, Callable[[Sequence[np.ndarray]], np.ndarray]] = field(
+        default_factory=dict
+    )
+    """Functions that return the arrays of further references, by the family's names for them."""
 
 
 class Graph:
     """Nodes in the order in which they are computed."""
 
-    def __init__(self) -> None:
+    def __init__(self, opset: int = OPSET, ir_version: int = IR_VERSION) -> None:
+        self.opset = opset
+        self.ir_version = ir_version
+        self.domains: set[str] = set()
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
@@ -60,12 +70,14 @@ class Graph:
     def node(self, kind: str, *inputs: "Value | None", outputs: int = 1, **more: Any) -> Any:
         """Return the output of a new node, or as many as it is said to have.
 
+        more: attributes, and the operator's `domain` where it is none of ONNX's own.
         Nodes have names: onnxruntime 1.18.1 to 1.21.0 derives those of fused ones from them, and
         refuses a model in which two of them are the same.
         """
         own = f"{kind}_{len(self.nodes)}"
         names = [f"{own}_{number}" for number in range(outputs)]
         taken = ["" if value is None else value.name for value in inputs]
+        self.domains.add(more.get("domain", ""))
         self.nodes.append(helper.make_node(kind, taken, names, name=own, **more))
         found = [Value(self, name) for name in names]
         return found[0] if outputs == 1 else found
@@ -77,9 +89,10 @@ class Graph:
 
     def serialised(self, outputs: Mapping["Value", tuple[Any, Sequence[int]]]) -> bytes:
         """Return the model as ONNX's files hold it."""
-        domains = [helper.make_opsetid("", OPSET)]
+        versions = {"": self.opset} | dict.fromkeys(self.domains - {""}, 1)
+        domains = [helper.make_opsetid(name, version) for name, version in versions.items()]
         model = helper.make_model(
-            self.proto("deepbench", outputs), opset_imports=domains, ir_version=IR_VERSION
+            self.proto("deepbench", outputs), opset_imports=domains, ir_version=self.ir_version
         )
         return bytes(model.SerializeToString())
 

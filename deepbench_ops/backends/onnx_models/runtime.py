@@ -36,6 +36,10 @@ class Runtime(CpuBackend):
         """Return what such a call returned, as arrays of numpy."""
 
 
+def _read(backend: Runtime, read: Callable[..., np.ndarray], output: Any) -> np.ndarray:
+    return read(backend.arrays(output))
+
+
 def function(
     make: Callable[..., Model],
     backend: Runtime,
@@ -50,4 +54,7 @@ def function(
         compile=partial(backend.loaded, model),
         read=lambda output: model.read(backend.arrays(output)),
         notes={**model.notes, **backend.notes},
+        further={
+            name: partial(_read, backend, function) for name, function in model.further.items()
+        },
     )

@@ -43,8 +43,9 @@ class OpenVinoBackend(Runtime):
         return call
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
-        """Return a copy of the request's output."""
-        return [output.get_output_tensor(0).data.copy()]
+        """Return copies of the request's outputs."""
+        count = len(output.model_outputs)
+        return [output.get_output_tensor(place).data.copy() for place in range(count)]
 
     @cached_property
     def _core(self) -> Any:

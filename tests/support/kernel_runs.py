@@ -1,0 +1,45 @@
+"""Kernels run once and judged by their references: for tables over frameworks and wrong kernels."""
+
+import numpy as np
+from frameworks import loaded
+
+from deepbench_ops.errors import Unsupported
+
+
+def built(name, problem, precision, operation, device="cpu", seed=0):
+    """Return the kernel; None where the framework lacks it."""
+    try:
+        return loaded(name, device).build(problem, precision, operation, seed)
+    except Unsupported:
+        return None
+
+
+def ran(kernel):
+    """Return the kernel after one run from its initial state."""
+    kernel.reset()
+    kernel.run()
+    kernel.synchronise()
+    return kernel
+
+
+def accepts(reference, values):
+    """Return whether a reference allows every entry of an array."""
+    expected, allowed = reference.everywhere()
+    assert expected.shape == values.shape
+    return bool(np.all(np.abs(values - expected) <= allowed))
+
+
+def judged(kernel):
+    """Return whether every entry of every output is within what is allowed."""
+    return all(accepts(each.reference, each.result()) for each in kernel.outputs.values())
+
+
+def agrees_with_itself(reference, seed=0):
+    """Return whether the reference says the same at single entries as everywhere."""
+    random = np.random.default_rng(seed)
+    index = tuple(random.integers(0, size, 20) for size in reference.shape)
+    everywhere, single = reference.everywhere(), reference.at(index)
+    return all(
+        np.allclose(whole[index], few, rtol=1e-6, atol=1e-30)
+        for whole, few in zip(everywhere, single, strict=True)
+    )
