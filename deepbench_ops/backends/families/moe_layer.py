@@ -1,0 +1,186 @@
+"""Mixture-of-experts layers: tokens whose choice no rounding changes, weights, the judge of y."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deepbench_ops.backends.families.error_bounds import Bounded, exact, stacked
+from deepbench_ops.backends.kernel import Index, widened
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer
+from deepbench_ops.random_operands import floats, round_to
+
+SMALL = {"tokens": 23, "experts": 10, "hidden": 64, "intermediate": 48, "top_k": 4}
+"""Sizes are multiples of 8: torch takes rows of whole 16 bytes."""
+
+PROBE = {"tokens": 32, "experts": 16, "hidden": 256, "intermediate": 256, "top_k": 8}
+
+MARGIN = 2.0**-5
+"""Least distance between the smallest chosen logit and the largest other one: more than twice the
+rounding of a logit of 3 to bfloat16."""
+
+ROUNDS = 200
+"""Times that tokens without this distance are drawn again."""
+
+ROUTER, GATE, UP, DOWN, TOKENS = 0, 1, 2, 3, 4
+"""Streams of random bits; from TOKENS on one for each round."""
+
+
+@dataclass(frozen=True)
+class MoeInputs:
+    """The operands: x tokens x hidden; router experts x hidden; experts' matrices.
+
+    up: experts x intermediate x hidden, gate the same or None; down: experts x hidden x
+    intermediate. chosen: tokens x top_k, the experts of each token, by falling logits. Precisions
+    that numpy lacks are float32 arrays holding values of that precision.
+    """
+
+    x: np.ndarray
+    router: np.ndarray
+    gate: "np.ndarray | None"
+    up: np.ndarray
+    down: np.ndarray
+    chosen: np.ndarray
+    notes: dict[str, str]
+
+
+def inputs(problem: MoeLayer, precision: str, seed: int = 0) -> MoeInputs:
+    """Draw the operands; entries of logits, hidden layers and y have about unit variance.
+
+    A token whose choice of experts rounding could change is drawn again.
+    """
+    p = problem
+    into, out = (3 / p.hidden) ** 0.5, (3 / p.intermediate) ** 0.5
+    router = floats((p.experts, p.hidden), precision, into, seed, ROUTER)
+    x, chosen = _tokens(p, precision, widened(router).astype(np.float32), seed)
+    inner = (p.experts, p.intermediate, p.hidden)
+    gate = floats(inner, precision, into, seed, GATE) if MATRICES[p.activation] > 2 else None
+    up = floats(inner, precision, into, seed, UP)
+    down = floats((p.experts, p.hidden, p.intermediate), precision, 2 * out, seed, DOWN)
+    loads = np.bincount(chosen.ravel(), minlength=p.experts)
+    return MoeInputs(
+        x,
+        router,
+        gate,
+        up,
+        down,
+        chosen,
+        {
+            "inputs": f"x uniform in ±1.732, router and first matrices in ±{into:.4g}, last ones in"
+            f" ±{2 * out:.4g}; raw bits of SFC64, seed {seed}; tokens whose choice of experts"
+            " rounding could change are drawn again",
+            "loads": f"{np.count_nonzero(loads)} of {p.experts} experts have tokens, the busiest"
+            f" {loads.max()}",
+            "layout": "row-major, matrices experts x outputs x inputs",
+        },
+    )
+
+
+def _tokens(
+    p: MoeLayer, precision: str, router: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return tokens, all of whose logits keep the MARGIN, and the experts they choose."""
+    x = floats((p.tokens, p.hidden), "float32", 3**0.5, seed, TOKENS)
+    open_ = np.arange(p.tokens)
+    order = np.empty((p.tokens, p.top_k), np.int64)
+    for turn in range(ROUNDS):
+        if turn:
+            x[open_] = floats((open_.size, p.hidden), "float32", 3**0.5, seed, TOKENS + turn)
+        held = round_to(np.ascontiguousarray(x[open_]), precision)
+        logits = held.astype(np.float32) @ router.T
+        falling = np.argsort(-logits, axis=1, kind="stable")
+        order[open_] = falling[:, : p.top_k]
+        if p.top_k == p.experts:
+            break
+        edge = np.take_along_axis(logits, falling[:, p.top_k - 1 : p.top_k + 1], axis=1)
+        open_ = open_[edge[:, 0] - edge[:, 1] < MARGIN]
+        if not open_.size:
+            break
+    else:
+        raise DeepbenchError(
+            f"{p.id}: {open_.size} tokens have no clear choice of experts after {ROUNDS} draws:"
+            " use fewer experts"
+        )
+    return round_to(x, precision), order
+
+
+def reference(
+    problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
+) -> "MoeReference":
+    """Return the judge of y."""
+    return MoeReference(problem, drawn, precision)
+
+
+@dataclass(frozen=True)
+class MoeReference:
+    """The layer in float64; the error allowed follows each operation's rounding (`error_bounds`)."""
+
+    problem: MoeLayer
+    inputs: MoeInputs
+    precision: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(tokens, hidden)."""
+        return self.problem.tokens, self.problem.hidden
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed), both tokens x hidden; for small problems."""
+        tokens = np.arange(self.problem.tokens)
+        parts = [self._outputs(tokens, np.full(tokens.size, h)) for h in range(self.shape[1])]
+        return (
+            np.stack([part.value for part in parts], axis=1),
+            np.stack([part.error for part in parts], axis=1),
+        )
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at the entries (tokens, columns)."""
+        found = self._outputs(*index)
+        return found.value, found.error
+
+    def _outputs(self, tokens: np.ndarray, columns: np.ndarray) -> Bounded:
+        """Return one entry of y for each pair of a token and a column."""
+        weights = self._weights(tokens)
+        total: Bounded | None = None
+        for place in range(self.problem.top_k):
+            experts = self.inputs.chosen[tokens, place]
+            hidden = self._hidden(tokens, experts)
+            rows = widened(self.inputs.down[experts, columns])[:, None]
+            each = hidden.dot(rows, np.zeros((tokens.size, 1)))[:, 0] * weights[:, place]
+            total = each if total is None else total + each
+        assert total is not None, "a problem has at least one expert for each token"
+        return total
+
+    def _weights(self, tokens: np.ndarray) -> Bounded:
+        """Return p of the chosen experts, tokens x top_k."""
+        router = widened(self.inputs.router[self.inputs.chosen[tokens]])
+        x = exact(widened(self.inputs.x[tokens]), self.precision)
+        logits = x.dot(router, np.zeros(router.shape[:2]))
+        powers = (logits - exact(logits.value.max(axis=1, keepdims=True), self.precision)).exp()
+        return powers / powers.sum(axis=1)
+
+    def _hidden(self, tokens: np.ndarray, experts: np.ndarray) -> Bounded:
+        """Return f(W1·x) of each token with its expert, remembered by pair."""
+        pairs = list(zip(tokens.tolist(), experts.tolist(), strict=True))
+        missing = sorted({pair for pair in pairs if pair not in self._known}, key=lambda p: p[::-1])
+        for expert in sorted({pair[1] for pair in missing}):
+            held = [token for token, one in missing if one == expert]
+            found = self._first_layer(held, expert)
+            for place, token in enumerate(held):
+                self._known[token, expert] = found[place]
+        return stacked([self._known[pair] for pair in pairs])
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], Bounded]:
+        return {}
+
+    def _first_layer(self, tokens: list[int], expert: int) -> Bounded:
+        x = exact(widened(self.inputs.x[tokens]), self.precision)
+        nothing = np.zeros((len(tokens), self.problem.intermediate))
+        up = x.product(widened(self.inputs.up[expert]).T, nothing)
+        if self.inputs.gate is None:
+            positive = up.relu()
+            return positive * positive
+        gate = x.product(widened(self.inputs.gate[expert]).T, nothing)
+        return gate * gate.sigmoid() * up

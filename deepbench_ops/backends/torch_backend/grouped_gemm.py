@@ -1,0 +1,79 @@
+"""Grouped products in torch: grouped_mm with the ends of the groups, for y, dx and dW."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.families import grouped_gemm as family
+from deepbench_ops.backends.families.grouped_gemm import GroupedInputs
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.latest_output import LatestOutput
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.grouped_gemm import GroupedGemm
+
+ROW_BYTES = 16
+"""Rows of all operands must begin at multiples of so many bytes."""
+
+
+def build(
+    backend: TorchDevice, problem: GroupedGemm, precision: str, operation: str, seed: int
+) -> Kernel:
+    """Prepare one operation; Unsupported where this release has no grouped product."""
+    dtype = DTYPES[precision]
+    for size in (problem.n, problem.k):
+        if size * dtype.itemsize % ROW_BYTES:
+            raise Unsupported(
+                f"torch's grouped product takes rows of whole {ROW_BYTES} bytes: {size} numbers in"
+                f" {precision} are not"
+            )
+    multiply, name = grouped_product()
+    drawn = family.inputs(problem, precision, seed)
+    true_precision(precision, backend.device)
+    newest = LatestOutput(_call(multiply, backend, drawn, dtype, operation))
+
+    def reset() -> None:
+        newest.reset()
+        true_precision(precision, backend.device)
+
+    def output() -> torch.Tensor:
+        assert newest.output is not None, "asked for the output of a kernel that has not run"
+        found: torch.Tensor = newest.output
+        return found
+
+    notes = {"route": f"{name}, ends of the groups in int32", "output": "allocated in every call"}
+    prepared = Prepared(run=newest.run, reset=reset, output=output, notes=notes)
+    return assemble(backend, problem, precision, operation, drawn, prepared)
+
+
+def grouped_product() -> tuple[Callable[..., torch.Tensor], str]:
+    """Return torch's grouped product and its name; Unsupported where there is none."""
+    public: Any = getattr(torch.nn.functional, "grouped_mm", None)
+    if public is not None:
+        return public, "torch.nn.functional.grouped_mm"
+    private: Any = getattr(torch, "_grouped_mm", None)
+    if private is None:
+        raise Unsupported(f"torch {torch.__version__} has no grouped product")
+    return private, "torch._grouped_mm"
+
+
+def _call(
+    multiply: Callable[..., torch.Tensor],
+    backend: TorchDevice,
+    drawn: GroupedInputs,
+    dtype: torch.dtype,
+    operation: str,
+) -> Callable[[], torch.Tensor]:
+    ends = torch.from_numpy(drawn.ends).to(backend.device)
+    if operation == "backward_weight":
+        dy, x = backend.tensor(drawn.dy, dtype).t(), backend.tensor(drawn.x, dtype)
+        return lambda: multiply(dy, x, offs=ends)
+    w = backend.tensor(drawn.w, dtype)
+    if operation == "forward":
+        x, turned = backend.tensor(drawn.x, dtype), w.transpose(1, 2)
+        return lambda: multiply(x, turned, offs=ends)
+    dy = backend.tensor(drawn.dy, dtype)
+    return lambda: multiply(dy, w, offs=ends)

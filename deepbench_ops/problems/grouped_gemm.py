@@ -1,0 +1,115 @@
+"""Products of the experts of a mixture: each group of rows has a matrix of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
+
+SPLITS = ("balanced", "single", "skewed")
+"""How rows are divided: evenly, one row each for as many groups as there are rows, and unevenly."""
+
+
+@dataclass(frozen=True)
+class GroupedGemm(Problem):
+    """For each group i: y_i (m_i x n) = x_i (m_i x k) · W_iᵀ (W_i n x k), row-major.
+
+    m: rows of all groups together. split: one of SPLITS, see `loads`.
+    """
+
+    family: ClassVar[str] = "grouped_gemm"
+    position: ClassVar[int] = 130
+    id_pattern: ClassVar[str] = (
+        r"e(?P<groups>\d+)_m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<split>balanced|single|skewed)"
+    )
+    listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward_input", "backward_weight")
+    totalled: ClassVar[tuple[str, ...]] = operations
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # Many small experts, for a prompt and for one token: the two ends of a mixture's work.
+        "modern": ("e128_m2048_n768_k2048_balanced", "e128_m8_n768_k2048_single"),
+    }
+
+    groups: int
+    m: int
+    n: int
+    k: int
+    split: str = "balanced"
+
+    @property
+    def id(self) -> str:
+        """Like e128_m2048_n768_k2048_balanced."""
+        return f"e{self.groups}_m{self.m}_n{self.n}_k{self.k}_{self.split}"
+
+    @property
+    def title(self) -> str:
+        """Like "grouped product, 128 experts of 2048 to 768, 2048 rows, balanced"."""
+        rows = "1 row" if self.m == 1 else f"{self.m} rows"
+        return (
+            f"grouped product, {self.groups} experts of {self.k} to {self.n}, {rows}, {self.split}"
+        )
+
+    def impossible(self) -> str:
+        """A split must be known, and single rows need a group each."""
+        if self.split not in SPLITS:
+            return f"no split is called {self.split}: write {', '.join(SPLITS)}"
+        if self.split == "single" and self.m > self.groups:
+            return f"{self.m} rows are more than {self.groups} experts: one row each is too many"
+        return ""
+
+    @property
+    def loads(self) -> tuple[int, ...]:
+        """m_i, the rows of each group.
+
+        balanced: rows / groups, the first groups one more where that is not whole. single: one row
+        for as many groups as there are rows, evenly spread over all. skewed: in proportion to
+        1 / (1 + place), rounded down, what is left to the first group; the groups with odd numbers
+        take the places of the second half, in which small loads become none.
+        """
+        groups, rows = self.groups, self.m
+        if self.split == "balanced":
+            return tuple(rows // groups + (i < rows % groups) for i in range(groups))
+        if self.split == "single":
+            taken = [place * groups // rows for place in range(rows)]
+            return tuple(taken.count(i) for i in range(groups))
+        even = -(-groups // 2)
+        places = [i // 2 + (i % 2) * even for i in range(groups)]
+        whole = sum(1 / (1 + place) for place in range(groups))
+        found = [int(rows / (1 + place) / whole) for place in places]
+        found[0] += rows - sum(found)
+        return tuple(found)
+
+    @property
+    def busy(self) -> int:
+        """Groups that have rows."""
+        return sum(load > 0 for load in self.loads)
+
+    @property
+    def flops(self) -> int:
+        """Σ 2·m_i·n·k = 2·m·n·k, in each of the operations."""
+        return 2 * self.m * self.n * self.k
+
+    @property
+    def items(self) -> int:
+        """The rows: tokens, each once for every expert that it goes to."""
+        return self.m
+
+    def traffic(self) -> tuple[int, int]:
+        """x and the matrices of groups that have rows read once, y written once."""
+        return self.m * self.k + self.busy * self.n * self.k, self.m * self.n
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes of the two tensors that an operation reads and of the one that it writes.
+
+        The gradient of the weights writes the matrices of all groups: zeros for those without rows.
+        """
+        weight = precision(name)
+        x, y, w = self.m * self.k, self.m * self.n, self.busy * self.n * self.k
+        read, written = {
+            "forward": (x + w, y),
+            "backward_input": (y + w, x),
+            "backward_weight": (x + y, self.groups * self.n * self.k),
+        }[computed(operation)]
+        return read * weight.input_bytes + written * weight.output_bytes

@@ -1,0 +1,102 @@
+"""Whole mixture-of-experts layers: router, choice of experts, their products, weighted sum."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.problem import MODERN_SETS, Problem
+
+MATRICES = {"swiglu": 3, "relu2": 2}
+"""Matrices of an expert by its activation: gate, up and down, or up and down."""
+
+
+@dataclass(frozen=True)
+class MoeLayer(Problem):
+    """y = Σ over the chosen experts e of p_e · W2_e·f(W1_e·x), for each of `tokens` vectors x.
+
+    The router's logits are x·Wᵣᵀ; the `top_k` largest are chosen, and p is the softmax of these
+    alone, which is the softmax of all, divided by the sum of the chosen. activation: swiglu, with f
+    = silu(gate)·up, or relu2, with f = max(up, 0)².
+    """
+
+    family: ClassVar[str] = "moe_layer"
+    position: ClassVar[int] = 140
+    id_pattern: ClassVar[str] = (
+        r"t(?P<tokens>\d+)_e(?P<experts>\d+)_h(?P<hidden>\d+)_i(?P<intermediate>\d+)"
+        r"_top(?P<top_k>\d+)_(?P<activation>swiglu|relu2)"
+    )
+    listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # A prompt, in which every expert has work, and one token, which reads top_k of them.
+        "modern": (
+            "t128_e32_h2048_i768_top8_swiglu",
+            "t1_e32_h2048_i768_top8_swiglu",
+        ),
+    }
+
+    tokens: int
+    experts: int
+    hidden: int
+    intermediate: int
+    top_k: int
+    activation: str = "swiglu"
+
+    @property
+    def id(self) -> str:
+        """Like t128_e128_h2048_i768_top8_swiglu."""
+        return (
+            f"t{self.tokens}_e{self.experts}_h{self.hidden}_i{self.intermediate}_top{self.top_k}"
+            f"_{self.activation}"
+        )
+
+    @property
+    def title(self) -> str:
+        """Like "mixture of experts, 8 of 128 of 2048 by 768, swiglu, 128 tokens"."""
+        tokens = "1 token" if self.tokens == 1 else f"{self.tokens} tokens"
+        return (
+            f"mixture of experts, {self.top_k} of {self.experts} of {self.hidden} by"
+            f" {self.intermediate}, {self.activation}, {tokens}"
+        )
+
+    def impossible(self) -> str:
+        """A token cannot go to more experts than there are, and the activation must be known."""
+        if self.top_k > self.experts:
+            return f"top-k {self.top_k} is above the number of experts, {self.experts}"
+        if self.activation not in MATRICES:
+            return f"no activation is called {self.activation}: write {' or '.join(MATRICES)}"
+        return ""
+
+    @property
+    def flops(self) -> int:
+        """2·tokens·(hidden·experts + top_k·matrices·hidden·intermediate).
+
+        The router's product and those of the chosen experts; softmax, activation and the weighted
+        sum are not counted.
+        """
+        each = MATRICES[self.activation] * self.hidden * self.intermediate
+        return 2 * self.tokens * (self.hidden * self.experts + self.top_k * each)
+
+    @property
+    def items(self) -> int:
+        """The tokens."""
+        return self.tokens
+
+    @property
+    def busy(self) -> float:
+        """Experts that some token is expected to choose: E·(1 - (1 - top_k/E)^tokens)."""
+        missed = (1 - self.top_k / self.experts) ** self.tokens
+        return self.experts * (1 - missed)
+
+    def traffic(self) -> tuple[float, int]:
+        """x, the router and the matrices of chosen experts read once, y written once."""
+        expert = MATRICES[self.activation] * self.hidden * self.intermediate
+        read = self.tokens * self.hidden + self.experts * self.hidden + self.busy * expert
+        return read, self.tokens * self.hidden
+
+    def bytes(self, name: str) -> float:
+        """Bytes of `traffic`, to a whole number."""
+        weight = precision(name)
+        read, written = self.traffic()
+        return float(round(read)) * weight.input_bytes + written * weight.output_bytes

@@ -1,0 +1,178 @@
+"""Layers with a mixture of experts: a table over frameworks and precisions, and wrong routings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from frameworks import loaded, needed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops.backends import check
+from deepbench_ops.backends.families import moe_layer as family
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems import sizes
+from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer
+
+LACKING = {
+    ("numpy", "bfloat16"): "no products of bfloat16",
+    ("numpy", "float16"): "no products of float16",
+    ("onnxruntime", "bfloat16"): "no bfloat16",
+}
+PLACES = [
+    ("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("jax", "cpu"), ("onnxruntime", "cpu"),
+]  # fmt: skip
+CASES = [(*place, precision) for place in PLACES for precision in MoeLayer.precisions]
+PROBLEM = MoeLayer(9, 6, 32, 24, 2)
+
+
+def backend_of(name, device="cpu"):
+    """Return a backend, or skip where it or what it needs is missing."""
+    if name == "onnxruntime":
+        needed("onnx")
+    return loaded(name, device)
+
+
+@pytest.mark.parametrize("activation", MATRICES)
+@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+def test_every_layer_passes_its_check_or_is_refused(name, device, precision, activation):
+    """All entries of a small layer are right, or the framework lacks it with a reason."""
+    backend = backend_of(name, device)
+    problem = MoeLayer(128, 32, 2048, 768, 8, activation)
+    reason = LACKING.get((name, precision))
+    if (name, activation) == ("onnxruntime", "relu2"):
+        reason = reason or "no relu2"
+    if reason:
+        with pytest.raises(Unsupported, match=reason):
+            check.check(backend, problem, precision)
+        return
+    found = check.check(backend, problem, precision)
+    assert (True, True) == (found.ok, found.error <= found.tolerance)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+@settings(max_examples=12, deadline=None)
+@given(
+    tokens=st.integers(1, 20), experts=st.integers(1, 9), top_k=st.integers(1, 9),
+    seed=st.integers(0, 99), activation=st.sampled_from(tuple(MATRICES)),
+)  # fmt: skip
+def test_any_choice_is_computed_right(name, tokens, experts, top_k, seed, activation):
+    """y is right for any number of experts, all of them chosen or some without tokens."""
+    problem = MoeLayer(tokens, experts, 16, 8, min(top_k, experts), activation)
+    kernel = loaded(name).build(problem, "float32", seed=seed)
+    kernel.reset()
+    kernel.run()
+    expected, allowed = kernel.reference.everywhere()
+    assert np.all(np.abs(kernel.result() - expected) <= allowed)
+    assert check.spot_check(kernel).ok
+
+
+@pytest.mark.parametrize("activation", MATRICES)
+def test_reference_at_some_entries_is_the_whole_reference(activation):
+    """Judging a few entries applies the same values and tolerances as judging all."""
+    problem = replace(PROBLEM, activation=activation)
+    drawn = family.inputs(problem, "bfloat16")
+    judge = family.reference(problem, drawn, "bfloat16", "forward")
+    index = check._entries(judge.shape, 9, seed=1)
+    for whole, some in zip(judge.everywhere(), judge.at(index), strict=True):
+        np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
+
+
+@given(tokens=st.integers(1, 40), experts=st.integers(2, 40), seed=st.integers(0, 20))
+@settings(max_examples=20, deadline=None)
+def test_no_rounding_changes_a_choice(tokens, experts, seed):
+    """Chosen logits are larger than all others by the margin, in each precision the same way."""
+    problem = MoeLayer(tokens, experts, 16, 8, min(4, experts))
+    for precision in MoeLayer.precisions:
+        drawn = family.inputs(problem, precision, seed)
+        logits = drawn.x.astype(np.float64) @ drawn.router.astype(np.float64).T
+        chosen = np.zeros(logits.shape, bool)
+        np.put_along_axis(chosen, drawn.chosen, True, axis=1)
+        assert {problem.top_k} == set(chosen.sum(axis=1))
+        if problem.top_k < experts:
+            least = np.where(chosen, logits, np.inf).min(axis=1)
+            most = np.where(chosen, -np.inf, logits).max(axis=1)
+            assert (least - most).min() > 0.9 * family.MARGIN
+
+
+def layer(drawn, problem, chosen=None, weights=None, **changed):
+    """Return y in float64 with another choice, other weights or other matrices."""
+    held = {name: getattr(drawn, name) for name in ("gate", "up", "down")} | changed
+    gate, up, down = (held[name].astype(np.float64) for name in ("gate", "up", "down"))
+    x = drawn.x.astype(np.float64)
+    taken = np.take_along_axis(x @ drawn.router.astype(np.float64).T, drawn.chosen, axis=1)
+    p = np.exp(taken) / np.exp(taken).sum(axis=1, keepdims=True)
+    p = p if weights is None else weights(p)
+    chosen = drawn.chosen if chosen is None else chosen
+    y = np.zeros(x.shape)
+    for token, experts in enumerate(chosen):
+        for place, e in enumerate(experts):
+            g = gate[e] @ x[token]
+            hidden = g / (1 + np.exp(-g)) * (up[e] @ x[token])
+            y[token] += p[token, place] * (down[e] @ hidden)
+    return y
+
+
+def reread(matrices):
+    """Return matrices read in the wrong order of axes."""
+    return matrices.reshape(matrices.shape[0], matrices.shape[2], -1).transpose(0, 2, 1)
+
+
+MISTAKES = {
+    "tokens to the next expert": lambda d, p: layer(d, p, chosen=(d.chosen + 1) % p.experts),
+    "each token to its neighbour's experts": lambda d, p: layer(
+        d, p, chosen=np.roll(d.chosen, 1, axis=0)
+    ),
+    "the best expert alone": lambda d, p: layer(d, p, weights=lambda w: w * [1, 0]),
+    "no weights": lambda d, p: layer(d, p, weights=np.ones_like),
+    "even weights": lambda d, p: layer(d, p, weights=lambda w: np.full_like(w, 1 / p.top_k)),
+    "weights in the wrong order": lambda d, p: layer(d, p, weights=lambda w: w[:, ::-1]),
+    "a transposed expert": lambda d, p: layer(d, p, down=reread(d.down)),
+    "gate and up exchanged": lambda d, p: layer(d, p, gate=d.up, up=d.gate),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_wrong_layers_are_found_out(precision, mistake):
+    """Each mistake fails, at sampled entries too, while the right layer passes."""
+    drawn = family.inputs(PROBLEM, precision)
+    judge = family.reference(PROBLEM, drawn, precision, "forward")
+    expected, allowed = judge.everywhere()
+    assert np.all(np.abs(layer(drawn, PROBLEM) - expected) <= allowed)
+    off = np.abs(mistake(drawn, PROBLEM) - expected)
+    assert not np.all(off <= allowed)
+    index = check._entries(judge.shape, check.ENTRIES, seed=0)
+    assert not np.all(off[index] <= judge.at(index)[1])
+
+
+def test_work_and_traffic_follow_from_the_sizes():
+    """FLOPs are those of router and chosen experts; one token reads top_k experts."""
+    problem = MoeLayer(1, 128, 2048, 768, 8)
+    expert = 3 * 2048 * 768
+    assert 2 * (2048 * 128 + 8 * expert) == problem.flops
+    assert 2 * (2048 + 128 * 2048 + 8 * expert) + 2 * 2048 == problem.bytes("bfloat16")
+    assert MoeLayer(4096, 128, 2048, 768, 8).busy == pytest.approx(128)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"top_k": "9"}, "top-k 9 is above the number of experts, 8"),
+        ({"experts": "0"}, "experts is '0': write a whole number from 1"),
+        ({"activation": "tanh"}, "no activation is called tanh"),
+    ],
+)
+def test_impossible_layers_are_one_clear_line(given, reason):
+    """Zero experts, a top-k above them and unknown activations are refused."""
+    text = {"tokens": "4", "experts": "8", "hidden": "64", "intermediate": "64", "top_k": "2"}
+    with pytest.raises(DeepbenchError) as found:
+        sizes.problem(
+            "moe_layer",
+            {
+                name: value if name == "activation" else sizes.size(name, value, MoeLayer)
+                for name, value in {**text, **given}.items()
+            },
+        )
+    assert reason in str(found.value)
+    assert "\n" not in str(found.value)
