@@ -15,6 +15,7 @@ from deepbench_ops.analysis.changes import Change, detect_changes
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.settings_agreement import alike
+from deepbench_ops.measure.machine_states import INCOMPARABLE
 from deepbench_ops.releases.table import Release
 
 FEWEST_PROCESSES = 11
@@ -48,9 +49,14 @@ class Line:
         return self.points[0].release.measurable
 
     @property
+    def state(self) -> str:
+        """The state of the machine that its points share; "" where that is not known."""
+        return next((point.state for point in self.points if point.state), "")
+
+    @property
     def judgeable(self) -> bool:
-        """Whether it is long enough to say anything about."""
-        return len(self.levels) >= FEWEST_PROCESSES
+        """Whether it is long enough to say anything about, in one state of the machine."""
+        return len(self.levels) >= FEWEST_PROCESSES and self.state not in INCOMPARABLE
 
     @cached_property
     def noise(self) -> float:
@@ -63,6 +69,8 @@ class Line:
         """Its changes of level, oldest first, at most one for each release."""
         ends = list(accumulate(len(_levels(point)) for point in self.steady))
         found: dict[int, Shift] = {}
+        if self.state in INCOMPARABLE:
+            return []
         for change in detect_changes(self.levels):
             # A process inside a release is moved to the release's nearer end.
             place = min(range(len(ends) - 1), key=lambda i: abs(ends[i] - change.index))
@@ -95,7 +103,7 @@ class Shift:
 def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) -> list[Line]:
     """Return the lines that points make; `order` is the release table, oldest first.
 
-    Points whose settings from outside do not agree are of different lines.
+    Points whose settings from outside or states do not agree are of different lines.
     Points of other releases are left out, as are lines of fewer releases than `fewest`.
     """
     place = {release.hash: number for number, release in enumerate(order)}

@@ -35,6 +35,10 @@ from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 USUAL = tuple(condition.usual for condition in CONDITIONS)
 
+IMPLEMENTATION, PRIMITIVE, STATE = "implementation", "primitive", "state of the machine"
+"""Notes of a point: which library code computed, the same in older records of convolutions in
+torch, and `Point.state`."""
+
 WIDEST = 2.0
 """An interval that reaches beyond so many times the time, or below that part of it, is none."""
 
@@ -82,6 +86,9 @@ class Point(NamedTuple):
     `machine.steadiness`)."""
     sample_seconds: tuple[float, ...] = ()
     """Its samples, where they were asked for."""
+    state: str = ""
+    """The state of the machine meanwhile (see `measure.machine_states`); "" where that is not
+    known, as of kernels on one thread."""
 
     @property
     def problem(self) -> Problem:
@@ -168,6 +175,13 @@ class Point(NamedTuple):
             return TOO_FEW
         near = self.seconds / WIDEST <= self.low and self.high <= self.seconds * WIDEST
         return "" if near else TOO_FAR
+
+    @property
+    def implementation(self) -> str:
+        """Which library code computed, as its record names it; "" where it does not, and where
+        notes were not asked for."""
+        notes = dict(self.notes)
+        return notes.get(IMPLEMENTATION) or notes.get(PRIMITIVE, "")
 
     @property
     def rate(self) -> float:
@@ -273,6 +287,7 @@ def _points(
         family, kind, operation = _named(name)
         problem_id, precision, *ranks = plain
         records = file.of((name, plain))
+        state = judge.state(records)
         low, high = (log_interval(several) if stat else None) or (None, None)
         yield Point(
             machine=machine,
@@ -289,15 +304,17 @@ def _points(
             high=high,
             samples=len(several or (value,)),
             rounds=tuple(map(measurements.level, records)) if rounds else (),
-            notes=_notes(records[-1]) if rounds and records else (),
+            notes=_notes(records[-1], state) if rounds and records else (),
             settings=file.settings((name, plain)),
+            state=state,
             unsteady=judge.reason(records, (name, plain), value, conditions[DEVICE.name]),
             sample_seconds=tuple(several or ()) if samples else (),
         )
 
 
-def _notes(record: Record) -> tuple[tuple[str, str], ...]:
-    return tuple((str(name), str(text)) for name, text in record.get("notes", {}).items())
+def _notes(record: Record, state: str) -> tuple[tuple[str, str], ...]:
+    notes = {**record.get("notes", {}), IMPLEMENTATION: record.get("implementation"), STATE: state}
+    return tuple((str(name), str(text)) for name, text in notes.items() if text)
 
 
 @cache

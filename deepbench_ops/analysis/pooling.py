@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from statistics import geometric_mean, median
 
 from deepbench_ops.analysis.points import Kernel, Point
+from deepbench_ops.measure import machine_states
 
 
 def same_kernel(point: Point) -> Kernel:
@@ -52,4 +53,5 @@ def joined(points: Sequence[Point]) -> Point:
         samples=sum(point.samples for point in several),
         rounds=rounds,
         settings=first.settings if len({p.settings for p in several}) == 1 else None,
+        state=machine_states.together(point.state for point in several),
     )

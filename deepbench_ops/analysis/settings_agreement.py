@@ -1,28 +1,56 @@
-"""Comparability of times: only those whose settings from outside agree are compared.
+"""Comparability of times: only those are compared whose settings from outside and states agree.
 
-Unknown settings (published figures, and times measured before settings were recorded) agree with
-any.
+The state is that of the machine (`measure.machine_states`): the same kernel takes another time in
+another one. Unknown settings and states (published figures, and times measured before they were
+recorded) agree with any. States of different machines are different things, and agree.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure.machine_states import INCOMPARABLE, ONE_LEVEL
 from deepbench_ops.measure.outside_settings import Settings
 
 
 def agree(one: Point, other: Point) -> bool:
-    """Whether two points were taken under the same settings, as far as is known."""
-    return one.settings is None or other.settings is None or one.settings == other.settings
+    """Whether two points were taken under the same settings and in the same state, as far as is
+    known."""
+    if one.settings is not None and other.settings is not None and one.settings != other.settings:
+        return False
+    if one.machine != other.machine or not one.state or not other.state:
+        return True
+    return one.state == other.state and one.state not in INCOMPARABLE
 
 
 def alike(points: Sequence[Point]) -> list[list[Point]]:
-    """Return points in groups whose settings agree, each in the given order.
+    """Return points in groups whose settings and states agree, each in the given order.
 
-    First comes the group without settings, else the largest: points of unknown settings belong to
-    it.
+    First comes the group without settings, else the largest; among those of the same settings the
+    group of the most frequent state. Points of unknown settings or states belong to these.
     """
+    return [group for each in _of_settings(points) for group in _of_states(each)]
+
+
+def _of_states(points: Sequence[Point]) -> list[list[Point]]:
+    counted = Counter(point.state for point in points if point.state)
+    home = preferred(counted)
+    groups: dict[str, list[Point]] = {home: []}
+    for point in points:
+        groups.setdefault(point.state or home, []).append(point)
+    return [group for group in groups.values() if group]
+
+
+def preferred(states: Mapping[str, int]) -> str:
+    """Return the state to compare in: that of most points, "" where none is known.
+
+    states: numbers of points. One in which nothing can be compared comes last.
+    """
+    return max(states, key=lambda state: (state not in INCOMPARABLE, states[state]), default="")
+
+
+def _of_settings(points: Sequence[Point]) -> list[list[Point]]:
     counted = Counter(point.settings for point in points if point.settings is not None)
     if len(counted) < 2:
         return [list(points)] if points else []
@@ -35,11 +63,11 @@ def alike(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
-    """Return remarks on the settings of measured points, a line each.
+    """Return remarks on the settings and states of measured points, a line each.
 
     apart: points that are left out of a comparison because of theirs.
     """
-    lines = []
+    lines = _state_notes(points := list(points), apart := list(apart))
     for found, count in Counter(point.settings for point in apart).items():
         if found:
             lines.append(
@@ -62,3 +90,18 @@ def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
     elif unknown:
         lines.append("settings from outside are unknown: they were not yet recorded")
     return lines
+
+
+def _state_notes(points: Sequence[Point], apart: Sequence[Point]) -> list[str]:
+    used = Counter(point.state for point in points)
+    left = Counter(point.state for point in apart)
+    other = [state for state in left if state and (state in INCOMPARABLE or state not in used)]
+    lines = [
+        f"left out: {left[state]} times measured in another state of the machine: {state}"
+        for state in other
+    ]
+    return lines + [
+        f"{count} of {used.total()} times were measured in state {state} of the machine"
+        for state, count in used.items()
+        if state and state != ONE_LEVEL
+    ]

@@ -87,10 +87,13 @@ def _levels(known: Profile, readings: Iterable[float]) -> list[Level]:
 
 
 def _only(readings: Sequence[float], levels: Sequence[Level]) -> Level | None:
-    """Return the level that all readings belong to, None where there is no such."""
+    """Return the level to which most readings belong and the others to none, None without one."""
     values = [level.nanoseconds for level in levels]
-    found = {machine_states.level_of(each, values) for each in readings}
-    return next((level for level in levels if found == {level.nanoseconds}), None)
+    found = [machine_states.level_of(each, values) for each in readings]
+    fits = [each for each in found if each is not None]
+    if len(set(fits)) != 1 or 2 * len(fits) <= len(found):
+        return None
+    return next(level for level in levels if level.nanoseconds == fits[0])
 
 
 def summary(levels: Sequence[float], readings: Sequence[float]) -> list[str]:

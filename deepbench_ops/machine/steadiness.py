@@ -27,6 +27,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.point_records import NOTHING, File
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.machine.roofs import Roofs
+from deepbench_ops.measure import machine_states
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record, level
@@ -92,6 +93,26 @@ class Judge:
         """See `agreement`."""
         found = (records for file in self.files.values() for records in file.records.values())
         return agreement([level(entry) for entry in records] for records in found)
+
+    @cached_property
+    def levels(self) -> list[float]:
+        """The levels of core latency of the machine: those of its profile, and what its
+        measurements add."""
+        readings = (
+            latency
+            for file in self.files.values()
+            for records in file.records.values()
+            for entry in records
+            for latency in entry.get("core_latencies", ())
+        )
+        return machine_states.learned(readings, self.profile.latencies if self.profile else ())
+
+    def state(self, records: Iterable[Record]) -> str:
+        """Return the state of the machine in which a point's processes measured; "" where that is
+        not known."""
+        return machine_states.together(
+            machine_states.state(entry.get("core_latencies", ()), self.levels) for entry in records
+        )
 
     @cached_property
     def _roofs(self) -> dict[str, Roofs]:

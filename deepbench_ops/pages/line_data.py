@@ -9,6 +9,7 @@ from deepbench_ops.analysis.changes import Change
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.roofline import moved, roof
 from deepbench_ops.machine.profile import Profile
+from deepbench_ops.measure.machine_states import ONE_LEVEL
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.releases.table import Release
 
@@ -70,6 +71,10 @@ def line_fields(
     if any(each.unsteady for each in line.points):
         fields["unsteady"] = [each.unsteady for each in line.points]
     fields |= point.unusual
+    if any(each.state for each in line.points):
+        fields["states"] = [each.state for each in line.points]
+    if line.state and line.state != ONE_LEVEL:
+        fields["state"] = line.state
     if not point.compared:
         fields["uncompared"] = True
     if point.ranks is not None:

@@ -70,16 +70,17 @@
 
     /* The key of what is timed: equal on every machine and release. */
     function kernel(line) {
-        return [line.family, line.set, line.operation, line.precision, name(line)].join('|');
+        return [line.family, line.set, line.operation, line.precision, problem_name(line), conditions(line, 'device')].join('|');
     }
 
     function problem_name(line) {
         return line.problem.id + (line.ranks ? ', ' + line.ranks + ' ranks' : '');
     }
 
-    /* The name of a kernel, with all unusual conditions except the device, which belongs to the machine. */
+    /* The name of a kernel, with all unusual conditions except the device, which belongs to the machine, and with the
+       machine's state where it has several. */
     function name(line) {
-        return [problem_name(line), conditions(line, 'device')].filter(Boolean).join(', ');
+        return [problem_name(line), conditions(line, 'device'), line.state].filter(Boolean).join(', ');
     }
 
     function timeline_address(line) {
@@ -100,12 +101,13 @@
         });
     }
 
-    /* A time's interval, or the reason why it has none, and why it is unsteady; '' for published times, which are single
-       figures. */
+    /* A time's interval, or the reason why it has none, why it is unsteady, and the machine's state; '' for published
+       times, which are single figures. */
     function interval_text(line, place) {
         var interval = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';
-        return [interval, unsteady_reason(line, place)].filter(Boolean).join('; ');
+        var state = line.states && line.states[place] ? 'state of the machine: ' + line.states[place] : '';
+        return [interval, unsteady_reason(line, place), state].filter(Boolean).join('; ');
     }
 
     /* Why a time is unsteady; '' where it is steady. */

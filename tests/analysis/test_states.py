@@ -1,0 +1,137 @@
+"""Times of a machine are compared within one of its states."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from points import point
+
+from deepbench_ops.analysis import lines, settings_agreement
+from deepbench_ops.analysis.pooling import joined
+from deepbench_ops.machine import profile
+from deepbench_ops.machine.profile import Level, Profile
+from deepbench_ops.machine.steadiness import Judge
+from deepbench_ops.measure.machine_states import CHANGED, FAR, INCOMPARABLE, NEAR, UNKNOWN
+from deepbench_ops.pages.line_data import line_fields
+from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import measurements
+
+STATES = ["", NEAR, FAR, UNKNOWN, CHANGED]
+
+
+def test_unequal_states_do_not_agree() -> None:
+    """Near and far are two conditions; an unrecorded state agrees with any, as settings do."""
+    agree = settings_agreement.agree
+    assert agree(point(state=NEAR), point(state=NEAR))
+    assert not agree(point(state=NEAR), point(state=FAR))
+    assert agree(point(state=NEAR), point())
+    assert not agree(point(state=UNKNOWN), point(state=UNKNOWN))
+    assert not agree(point(state=NEAR, settings=(("A", "1"),)), point(state=NEAR, settings=()))
+
+
+def test_states_of_two_machines_are_not_held_against_each_other() -> None:
+    """Near on one machine and far on another are no difference of conditions."""
+    assert settings_agreement.agree(point(state=NEAR), point(machine="other", state=FAR))
+
+
+@given(st.lists(st.sampled_from(STATES), max_size=12))
+def test_groups_hold_every_point_once(states) -> None:
+    """Points of unknown states join the state of most points, which comes first."""
+    points = [point(state=state, seconds=1.0 + place) for place, state in enumerate(states)]
+    groups = settings_agreement.alike(points)
+    assert sorted(points, key=repr) == sorted((each for g in groups for each in g), key=repr)
+    for group in groups:
+        assert 1 >= len({each.state for each in group} - {""})
+    comparable = [state for state in states if state and state not in INCOMPARABLE]
+    if comparable:
+        most = max(comparable.count(state) for state in comparable)
+        first = {each.state for each in groups[0]} - {""}
+        assert most == comparable.count(first.pop())
+
+
+def test_a_history_says_which_state_it_is_of() -> None:
+    """Remarks name the state of the times that are used, and those that are left out."""
+    used = [point(state=NEAR), point(state=NEAR), point()]
+    said = settings_agreement.notes(used, [point(state=FAR), point(state=CHANGED)])
+    assert "left out: 1 times measured in another state of the machine: far" in said
+    assert f"left out: 1 times measured in another state of the machine: {CHANGED}" in said
+    assert "2 of 3 times were measured in state near of the machine" in said
+    assert not any("state of" in line for line in settings_agreement.notes([point()]))
+
+
+def history(*states: str) -> list[lines.Line]:
+    """Return the lines of releases that were measured in these states, two processes each."""
+    day = point().release.date
+    releases = [Release("torch", f"2.{number}.0", day) for number in range(len(states))]
+    points = [
+        point(release=release, state=state, seconds=1.6 if state == FAR else 1.0, rounds=(1.0, 1.0))
+        for release, state in zip(releases, states, strict=True)
+    ]
+    points = [each._replace(rounds=(each.seconds, each.seconds)) for each in points]
+    return lines.lines(points, releases)
+
+
+def test_a_change_of_state_is_no_change_of_a_kernel() -> None:
+    """Releases of two states make two lines without a change, where one line would have one."""
+    found = history(*[NEAR] * 7, *[FAR] * 7)
+    assert [NEAR, FAR] == [line.state for line in found]
+    assert [[], []] == [line.changes for line in found]
+    assert [True, True] == [line.judgeable for line in found]
+    (one,) = history(*[""] * 14)
+    assert one.judgeable
+
+
+def test_nothing_is_judged_in_a_state_that_is_none() -> None:
+    """Points that were measured while the state changed are kept, and judged by nothing."""
+    (line,) = history(*[CHANGED] * 14)
+    assert not line.judgeable
+    assert [] == line.changes
+
+
+def test_pages_get_the_state_of_each_point() -> None:
+    """A line's data name the state of the line and of every point."""
+    (line,) = history(NEAR, "", NEAR)
+    places = {each.release: place for place, each in enumerate(line.points)}
+    fields = line_fields(line, 0, None, places)
+    assert [NEAR, "", NEAR] == fields["states"]
+    assert NEAR == fields["state"]
+    (plain,) = history("", "")
+    assert not {"state", "states"} & set(
+        line_fields(plain, 0, None, {each.release: 0 for each in plain.points})
+    )
+
+
+def test_sets_of_a_kernel_in_two_states_are_a_change() -> None:
+    """A pooled time of two states is of neither."""
+    both = [point(state=NEAR), point(state=FAR, set="inference_server")]
+    assert CHANGED == joined(both).state
+    assert NEAR == joined([both[0], point(set="inference_server")]).state
+
+
+def record(*latencies: float) -> dict[str, object]:
+    """Return a record with core latencies before and after."""
+    entry = {
+        "benchmark": "gemm.Training.kernel_forward",
+        "params": ["'m1760_n128_k1760_NN'", "'float32'"],
+        "started_at": sum(latencies),
+        "seconds": [1.0],
+        "yardstick": [],
+        "fingerprint": "f",
+    }
+    return {**entry, "core_latencies": list(latencies)} if latencies else entry
+
+
+def test_states_come_from_records_and_profile(tmp_path) -> None:
+    """Levels of the profile name the readings of records; three alike readings make a level."""
+    folder = tmp_path / "box"
+    folder.mkdir()
+    entries = [record(171.0, 172.0), record(320.0, 171.0), record(900.0, 170.0), record()]
+    lines_of_file = [{"fingerprint": "f", "facts": {}}, *entries]
+    path = folder / ("a" + measurements.SUFFIX)
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines_of_file))
+    profile.write(tmp_path, Profile("box", levels=[Level(322.0)]))
+    judge = Judge.of(folder)
+    assert 2 == len(judge.levels)
+    assert [NEAR, CHANGED, UNKNOWN, ""] == [judge.state([each]) for each in entries]
+    assert CHANGED == judge.state([record(171.0, 171.0), record(322.0, 322.0)])
+    assert NEAR == judge.state([record(171.0, 171.0), record()])
