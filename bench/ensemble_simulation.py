@@ -1,0 +1,355 @@
+"""How often do histories find a change, and how often one that is not there?
+
+Simulated rounds of an ensemble, fixed seed: eight releases that are equally fast, 20 sweeps in each
+round. The machine makes whole sweeps up to twice as slow, processes scatter by 0.7 or 1 % (a ratio
+of two by 1 or 1.4 %), slices by 1 %. Some are ruined by factors of 1.2 to 3: processes of single
+releases, all processes of a round each by its own factor, or single slices. Verdicts are those on
+seven releases against the anchor.
+
+    nice python bench/ensemble_simulation.py [--trials 2000] [--write FILE]
+
+The second table stops each trial as a history stops, where all intervals are narrow enough. Such a
+rule looks at widths and not at ratios, so every look may claim all of the error probability.
+
+Writes tables in Markdown, into the marked part of a file where one is named.
+"""
+
+import argparse
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+import numpy as np
+from detection_simulation import markdown, put
+from verdict_simulation import ERROR, Found, Row, part
+
+from deepbench_ops.analysis import ensembles
+from deepbench_ops.measure import ensemble
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics.common_level import common_levels
+from deepbench_ops.statistics.robust_level import FEWEST, locate
+from deepbench_ops.statistics.spread import scaled_mad
+from deepbench_ops.statistics.stopping import looks
+
+RELEASES, SWEEPS, SLICE_NOISE = 8, 20, 0.01
+NAMES = [f"r{index}" for index in range(RELEASES)]
+ANCHOR = RELEASES - 1
+MOST = 40
+GOAL = 0.01
+"""Half-width at which a history stops, as `deepbench history` does unless asked otherwise."""
+
+ONCE = (3, 5, 10, 20, 40)
+CHANGES = (0.01, 0.02, 0.05)
+SOME = 250
+"""Trials at a time, for memory."""
+
+UNBOUNDED = math.log(2)
+"""An interval that reaches beyond twice or half its ratio counts as one without bound."""
+
+What = Literal["processes", "rounds", "slices"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of rounds: what is ruined, how often and in which direction; releases in a block."""
+
+    ruined: float = 0.0
+    what: What = "processes"
+    upward: bool = False
+    noise: float = 0.007
+    together: int | None = None
+    heavy: bool = False
+
+    def row(self) -> Row:
+        """Return the first columns of its row."""
+        direction = "upward" if self.upward else "either way"
+        ruined = f"{self.ruined:.0%} of {self.what}, {direction}" if self.ruined else "none"
+        blocks = "all together" if self.together is None else f"blocks of {self.together}"
+        noise = f"{self.noise:.1%}" + (", Student 3" if self.heavy else "")
+        return {"noise": noise, "ruined": ruined, "releases": blocks}
+
+    def spoilt(self, random: np.random.Generator, shape: tuple[int, ...], wide: bool) -> np.ndarray:
+        """Return what ruins add to logarithms; wide: decided once for all of the last axis."""
+        chosen = random.random((*shape[:-1], 1) if wide else shape) < self.ruined
+        size = random.uniform(math.log(1.2), math.log(3), shape)
+        sign = 1 if self.upward else random.choice([-1, 1], shape)
+        return np.asarray(chosen * sign * size)
+
+    def tables(
+        self, random: np.random.Generator, trials: int, rounds: int, columns: int
+    ) -> np.ndarray:
+        """Return logarithms of a block: trial, round, sweep, release. The truth is 0."""
+        shape = (trials, rounds, columns)
+        scatter = random.standard_t(3, shape) if self.heavy else random.normal(0, 1, shape)
+        process = self.noise * scatter
+        if self.what != "slices":
+            process += self.spoilt(random, shape, self.what == "rounds")
+        every = (trials, rounds, SWEEPS, columns)
+        machine = random.uniform(0, math.log(2), (*every[:-1], 1))
+        found = process[:, :, None, :] + machine + random.normal(0, SLICE_NOISE, every)
+        return found + self.spoilt(random, every, False) if self.what == "slices" else found
+
+
+DIRECTED = [(ruined, upward) for ruined in (0.1, 0.3) for upward in (False, True)]
+KINDS = [
+    Kind(),
+    *(Kind(ruined, "processes", upward) for ruined, upward in DIRECTED),
+    *(Kind(ruined, "rounds", upward) for ruined, upward in DIRECTED),
+    Kind(0.1, "slices", True),
+    Kind(together=5),
+    *(Kind(ruined, "processes", True, together=5) for ruined in (0.1, 0.3)),
+    *(Kind(ruined, "processes", True, 0.01) for ruined in (0.0, 0.1, 0.3)),
+    *(Kind(ruined, "processes", True, 0.003) for ruined in (0.0, 0.1, 0.3)),
+    *(Kind(ruined, "processes", True, heavy=True) for ruined in (0.0, 0.1)),
+]
+
+
+def simulated(
+    kind: Kind, random: np.random.Generator, trials: int, rounds: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each release's level over the anchor, and its variance: trial, round, release."""
+    shape = (trials, rounds, RELEASES - 1)
+    levels, variances = np.empty(shape), np.empty(shape)
+    for number in range(rounds):
+        blocks = ensemble.blocks(NAMES, NAMES[ANCHOR], kind.together, Random(number))
+        for block in blocks:
+            columns = [NAMES.index(name) for name in block]  # the anchor first
+            table = kind.tables(random, trials, 1, len(block))[:, 0]
+            effects, residuals = two_way.polish(table)
+            apart = residuals[..., 1:] - residuals[..., :1]
+            levels[:, number, columns[1:]] = effects[..., 1:] - effects[..., :1]
+            variances[:, number, columns[1:]] = (
+                math.pi / 2 * scaled_mad(np.swapaxes(apart, -1, -2)) ** 2 / SWEEPS
+            )
+    return levels, variances
+
+
+def located(levels: np.ndarray, variances: np.ndarray, count: int) -> Found:
+    """Return the locations of the first rounds: trial, release."""
+    first, noise = (np.swapaxes(each[:, :count], 1, 2) for each in (levels, variances))
+    found = locate(first, noise)
+    return Found(found, found.median)
+
+
+@dataclass
+class Answers:
+    """Answers of many verdicts at their last look."""
+
+    low: list[np.ndarray]
+    middle: list[np.ndarray]
+    high: list[np.ndarray]
+    claims: dict[float, list[np.ndarray]]
+    false: list[np.ndarray]
+    rounds: list[np.ndarray]
+
+    @classmethod
+    def none(cls) -> "Answers":
+        return cls([], [], [], {change: [] for change in CHANGES}, [], [])
+
+    def add(self, found: Found, which: np.ndarray, share: float, rounds: int) -> None:
+        """Add the answers of some trials at a look."""
+        if not which.any():
+            return
+        some = part(found.location, which)  # type: ignore[arg-type]
+        mine = Found(some, found.median[which])
+        low, high = some.interval(ERROR * share)
+        self.low.append(low.ravel())
+        self.high.append(high.ravel())
+        self.middle.append(mine.median.ravel())
+        slower, faster = mine.claims(0.0, share)
+        self.false.append((slower | faster).ravel())
+        for change in CHANGES:
+            self.claims[change].append(mine.claims(change, share)[0].ravel())
+        self.rounds.append(np.full(int(which.sum()), rounds))
+
+    def row(self) -> Row:
+        """Return the figures of a row."""
+        low, middle, high = map(np.concatenate, (self.low, self.middle, self.high))
+        reach = np.maximum(high - middle, middle - low)
+        bounded = reach < UNBOUNDED
+        holds = ((low <= 0) & (high >= 0))[bounded]
+        return {
+            "without bound": f"{100 * np.mean(~bounded):.1f}",
+            "others hold the truth": f"{100 * holds.mean():.2f}" if len(holds) else "-",
+            "half-width": f"{np.median(reach):.1%}",
+            "false alarms": f"{100 * np.concatenate(self.false).mean():.2f}",
+            "off by over 2 %": f"{100 * np.mean(abs(middle) > math.log(1.02)):.1f}",
+        } | {
+            f"{change:.0%} found": f"{100 * np.concatenate(found).mean():.1f}"
+            for change, found in self.claims.items()
+        }
+
+
+def history_tables(kinds: Sequence[Kind], trials: int, seed: int) -> tuple[list[Row], list[Row]]:
+    """Return rows of verdicts after fixed numbers of rounds, and under the stopping rule."""
+    once_rows, stopped_rows = [], []
+    for kind in kinds:
+        random = np.random.default_rng(seed)
+        once = {count: Answers.none() for count in ONCE}
+        stopped = Answers.none()
+        for start in range(0, trials, SOME):
+            some = min(SOME, trials - start)
+            levels, variances = simulated(kind, random, some, MOST)
+            for count, answers in once.items():
+                answers.add(located(levels, variances, count), np.ones(some, bool), 1.0, count)
+            stop(stopped, levels, variances)
+        for count, answers in once.items():
+            once_rows.append({"rounds": str(count), **kind.row(), **answers.row()})
+        rounds = np.concatenate(stopped.rounds)
+        within = {"within 1 %": f"{100 * settled_share(stopped):.0f}"}
+        row = {**kind.row(), "rounds": f"{rounds.mean():.1f}", **within, **stopped.row()}
+        stopped_rows.append(row)
+    return once_rows, stopped_rows
+
+
+def settled_share(stopped: Answers) -> float:
+    """Return the share of verdicts whose interval is within the goal."""
+    low, middle, high = map(np.concatenate, (stopped.low, stopped.middle, stopped.high))
+    return float(np.mean(relative(low, middle, high) <= GOAL))
+
+
+def relative(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return relative half-widths, as `analysis.ensembles.half_width` has them."""
+    return np.asarray(np.maximum(np.expm1(high - middle), -np.expm1(low - middle)))
+
+
+def stop(answers: Answers, levels: np.ndarray, variances: np.ndarray) -> None:
+    """Add each trial's answers at the look at which all its releases are within the goal."""
+    still_open = np.arange(len(levels))
+    for look in looks(MOST):
+        found = located(levels[still_open], variances[still_open], look.rounds)
+        low, high = found.location.interval(ERROR)
+        done = relative(low, found.median, high).max(axis=-1) <= GOAL
+        if look.rounds == MOST:
+            done[:] = True
+        answers.add(found, done, 1.0, look.rounds)
+        still_open = still_open[~done]
+        if not len(still_open):
+            return
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Kernels of one cause: noise that a round's kernels share, and each one's own.
+
+    single: single kernels are ruined in a round, each by itself, not a process with all of them.
+    """
+
+    kernels: int
+    ruined: float = 0.0
+    single: bool = False
+    upward: bool = False
+    shared: float = 0.005
+    own: float = 0.01
+    uneven: bool = False
+
+    def row(self) -> Row:
+        """Return the first columns of its row."""
+        what = "kernels" if self.single else "rounds"
+        direction = "upward" if self.upward else "either way"
+        return {
+            "kernels": str(self.kernels),
+            "measured in": "5, 10 or all rounds" if self.uneven else "all rounds",
+            "ruined": f"{self.ruined:.0%} of {what}, {direction}" if self.ruined else "none",
+        }
+
+    def differences(
+        self, random: np.random.Generator, rounds: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return logarithms, round and kernel, and each kernel's true one. Kernels differ by 3 %.
+
+        The mean of the true ones is 0.
+        """
+        kind, shape = Kind(self.ruined, upward=self.upward), (rounds, self.kernels)
+        true = random.normal(0, 0.03, self.kernels)
+        true -= true.mean()
+        found = true + random.normal(0, self.own, shape)
+        found += random.normal(0, self.shared, (rounds, 1))
+        found += kind.spoilt(random, shape, wide=not self.single)
+        if self.uneven:
+            last = random.choice([5, 10, rounds], self.kernels)
+            found = np.where(np.arange(rounds)[:, None] < last, found, np.nan)
+        return np.asarray(found), true
+
+
+CAUSES = [
+    Cause(kernels, ruined, single, upward)
+    for kernels in (3, 30)
+    for ruined, single, upward in (
+        (0.0, False, False),
+        (0.1, False, True),
+        (0.3, False, True),
+        (0.1, True, True),
+        (0.3, True, False),
+        (0.3, True, True),
+    )
+]
+UNEVEN = [Cause(30, ruined, True, True, uneven=True) for ruined in (0.0, 0.1, 0.3)]
+
+
+def causes_table(trials: int, seed: int) -> Iterator[Row]:
+    """Yield a row for each kind of cause, pooled over its kernels, after 10 and 20 rounds."""
+    for count, cause in [(10, c) for c in CAUSES] + [(20, c) for c in (*CAUSES, *UNEVEN)]:
+        answers, random, nothing = Answers.none(), np.random.default_rng(seed), 0
+        for _ in range(trials):
+            differences, true = cause.differences(random, count)
+            shared = common_levels(differences)
+            if len(shared.levels) < FEWEST:
+                nothing += 1
+                continue
+            off = shared.levels - true[shared.counted].mean()
+            found = locate(off[None], shared.variances[None])
+            answers.add(Found(found, found.median), np.ones(1, bool), 1.0, count)
+        silent = {"no answer": f"{100 * nothing / trials:.1f}"}
+        yield {"rounds": str(count), **cause.row(), **silent, **answers.row()}
+
+
+def check(kind: Kind, seed: int, rounds: int = 10) -> None:
+    """Raise AssertionError where `analysis.ensembles` judges rounds otherwise than this script."""
+    levels, variances = simulated(kind, np.random.default_rng(seed), 1, rounds)
+    random, taken = np.random.default_rng(seed), []
+    for number in range(rounds):
+        one = Round()
+        for block in ensemble.blocks(NAMES, NAMES[ANCHOR], kind.together, Random(number)):
+            table = kind.tables(random, 1, 1, len(block))[0, 0]
+            one.sweeps += [dict(zip(block, row, strict=True)) for row in np.exp(table)]
+        taken.append(one)
+    found = located(levels, variances, rounds)
+    low, high = found.location.interval(ERROR)
+    for index in range(RELEASES - 1):
+        verdict = ensembles.compare(taken, NAMES[ANCHOR], NAMES[index])
+        logs = np.log([verdict.low, verdict.ratio, verdict.high])
+        mine = [low[0, index], found.median[0, index], high[0, index]]
+        np.testing.assert_allclose(logs, mine, rtol=1e-4, atol=1e-6)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=2000, help="in each row")
+    parser.add_argument("--seed", type=int, default=20161225, help="of every row")
+    parser.add_argument("--write", type=Path, help="put the tables into this file")
+    arguments = parser.parse_args()
+    for kind in KINDS:
+        check(kind, arguments.seed)
+    once, stopped = history_tables(KINDS, arguments.trials, arguments.seed)
+    pooled = list(causes_table(arguments.trials, arguments.seed))
+    titles = (
+        ("Judged once, after so many rounds", once),
+        (f"Looked at after every five rounds up to {MOST}, until all are within 1 %", stopped),
+        ("Pooled over the kernels of a cause", pooled),
+    )
+    text = "\n\n".join(
+        f"{title}, {arguments.trials} trials a row:\n\n{markdown(rows)}" for title, rows in titles
+    )
+    if arguments.write is None:
+        print(text)
+    else:
+        put(text, arguments.write, "ensembles", "ensemble_simulation.py")
+
+
+if __name__ == "__main__":
+    main()

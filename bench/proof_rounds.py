@@ -1,0 +1,190 @@
+"""No experiment: the kernels of `history_proof.py`, their rounds on disk, and its neighbour.
+
+Rounds are lines of JSON, on the disk as soon as they are measured: a part that was interrupted or
+ran out of time goes on from there.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from deepbench_ops import lifetime
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import ensemble, machine_states, threads
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.live_worker import Launch, LiveWorker
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.problems import FAMILIES
+from deepbench_ops.problems.selections import operations, select
+from deepbench_ops.storage import atomic, json_lines
+
+LONGEST = 0.3
+"""Seconds of a call from which a kernel is not taken."""
+
+
+@dataclass
+class Budget:
+    """Seconds that a command may measure."""
+
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further kernel is to be begun."""
+        return time.monotonic() - self.began > self.seconds
+
+    @property
+    def left(self) -> str:
+        """The minutes that are left, as text."""
+        return f"{max(0.0, self.seconds - (time.monotonic() - self.began)) / 60:.0f} min left"
+
+
+@dataclass
+class Rounds:
+    """Rounds of kernels in a file, by kernel and number."""
+
+    path: Path
+    found: dict[Task, dict[int, Round]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for entry in json_lines.read(self.path):
+            one = Round(entry["sweeps"], entry["reasons"], entry["latencies"])
+            self.found.setdefault(Task(**entry["task"]), {})[entry["number"]] = one
+
+    def of(self, task: Task, numbers: Sequence[int]) -> list[Round]:
+        """Return the rounds of a kernel that there are of these."""
+        mine = self.found.get(task, {})
+        return [mine[number] for number in numbers if number in mine]
+
+    def measure(
+        self, launches: Mapping[str, Launch], tasks: Sequence[Task], number: int, budget: Budget
+    ) -> bool:
+        """Measure what is missing of a round; return whether all of it is there now."""
+        missing = [task for task in tasks if number not in self.found.get(task, {})]
+        if not missing:
+            return True
+        if budget.is_spent:
+            return False
+        say(f"{self.path.stem}: round {number + 1}, {len(missing)} kernels, {budget.left}")
+        with closing(ensemble.run_round(launches, missing, number)) as measured:
+            for task, taken in measured:
+                self.found.setdefault(task, {})[number] = taken
+                entry = {"task": asdict(task), "number": number, "sweeps": taken.sweeps}
+                entry |= {"reasons": taken.reasons, "latencies": taken.latencies}
+                json_lines.append(self.path, [entry])
+                if budget.is_spent:
+                    break
+        return all(number in self.found.get(task, {}) for task in tasks)
+
+    def states(self) -> str:
+        """Return how many rounds were measured in each state of the machine."""
+        rounds = [each for mine in self.found.values() for each in mine.values()]
+        return count_states(rounds)
+
+
+def count_states(rounds: Sequence[Round]) -> str:
+    """Return how many rounds were measured in each state of the machine."""
+    levels = machine_states.learned(chain.from_iterable(each.latencies for each in rounds))
+    counts = Counter(machine_states.state(each.latencies, levels) or "unknown" for each in rounds)
+    return ", ".join(f"{number} {name}" for name, number in counts.most_common())
+
+
+def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[Task]:
+    """Return headline kernels of all families whose calls take between `shortest` and LONGEST.
+
+    They are found with one process of a release, and kept in a file for the next time. Families
+    and their operations take turns.
+    """
+    if path.exists():
+        return [Task(**each) for each in json.loads(path.read_text())]
+    found: list[Task] = []
+    worker = LiveWorker(launch, cores())
+    try:
+        for task in _candidates():
+            if len(found) == count:
+                break
+            seconds = _call(worker, task)
+            if seconds is not None and shortest <= seconds <= LONGEST:
+                say(
+                    f"chosen: {task.family} {task.operation} {task.problem}, {1e3 * seconds:.3g} ms"
+                )
+                found.append(task)
+    finally:
+        worker.close()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write_text(path, json.dumps([asdict(task) for task in found], indent=1) + "\n")
+    return found
+
+
+def _candidates() -> Iterator[Task]:
+    """Yield the headline kernels in float32 that run in one process, operations in turns."""
+    lists: dict[tuple[str, str], list[Task]] = {}
+    for family in FAMILIES:
+        for member in select("headline", family):
+            problem = member.problem
+            if not problem.ranks and "float32" in problem.precisions:
+                for operation in operations(problem):
+                    task = Task(family, problem.id, "float32", operation)
+                    lists.setdefault((family, operation), []).append(task)
+    for several in zip_longest(*(dict.fromkeys(each) for each in lists.values())):
+        yield from (task for task in several if task is not None)
+
+
+def _call(worker: LiveWorker, task: Task) -> float | None:
+    """Return the seconds of a call, None where the release has no such kernel."""
+    try:
+        return worker.ask(do="prepare", **asdict(task))["seconds"]
+    except DeepbenchError:
+        return None
+
+
+def cores() -> set[int]:
+    """Return the cores that workers are pinned to."""
+    return set(sorted(os.sched_getaffinity(0))[: threads.wanted()])
+
+
+@contextmanager
+def neighbour(seed: int) -> Iterator[None]:
+    """Keep the last core of the workers busy, half of the time, while the block runs."""
+    program = [sys.executable, str(Path(__file__)), str(max(cores())), str(seed)]
+    process = subprocess.Popen(program, preexec_fn=lifetime.with_this_process())
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def disturb(core: int, seed: int) -> None:
+    """Work for 0.2 to 4 s on one core, sleep as long, and so on: products or copies."""
+    os.sched_setaffinity(0, {core})
+    chance = random.Random(seed)
+    left = np.ones((512, 512), dtype=np.float32)
+    large = np.ones(2**23, dtype=np.float32)
+    while True:
+        copies = chance.random() < 0.5
+        ends = time.monotonic() + chance.uniform(0.2, 4.0)
+        while time.monotonic() < ends:
+            large.copy() if copies else left @ left
+        time.sleep(chance.uniform(0.2, 4.0))
+
+
+def say(line: str) -> None:
+    """Print a line about the progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    disturb(int(sys.argv[1]), int(sys.argv[2]))
