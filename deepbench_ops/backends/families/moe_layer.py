@@ -114,7 +114,7 @@ def reference(
 
 @dataclass(frozen=True)
 class MoeReference:
-    """The layer in float64; the error allowed follows each operation's rounding (`error_bounds`)."""
+    """The layer in float64; the error allowed follows the rounding of each step."""
 
     problem: MoeLayer
     inputs: MoeInputs
