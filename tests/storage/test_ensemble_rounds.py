@@ -42,7 +42,7 @@ def path(tmp_path):
 
 
 def test_rounds_are_read_as_they_were_written(path):
-    """Facts that no line names are left out, all else comes back; the file is found by its folder."""
+    """Facts that no line names are left out, all else comes back; the folder has the file."""
     ensemble_rounds.add(path, FACTS, [entry(), entry("q", digest="d2")])
     found = ensemble_rounds.load(path)
     assert {"d1", "d2"} == set(found.facts)
