@@ -10,28 +10,35 @@ memory does not hold all releases, blocks of them share one, the anchor.
 
 import math
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from random import Random
+from typing import Any
 
 import numpy as np
 
+from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, threads, turns
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
 from deepbench_ops.measure.turns import WorkerFailed
 from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics.spread import median_variance
 from deepbench_ops.statistics.two_way import TwoWay
 
 VERSION = "1"
 """Raised where the way of measuring changes: rounds of different versions are not combined."""
 
 SWEEPS, FEWEST_SWEEPS = 20, 4
-SECONDS_EACH = 1.0
+SECONDS_EACH = 0.3
 """Seconds that a round of one kernel may take for each release beyond its fewest sweeps."""
+
+YARDSTICK = "yardstick"
+"""Name of the yardstick among the workers of a round, and among the reasons where it fails."""
 
 
 @dataclass
@@ -46,7 +53,8 @@ class Round:
     release that all blocks share. started_at, ended_at: seconds since 1970. yardstick: its seconds
     per unit in each sweep, NaN where there are none; empty without a yardstick. nominal: its
     reading on the quiet machine, None where that is not known. calls: of each release's slices.
-    facts: the fingerprint of each release's process. implementations: the code that each release
+    facts: the fingerprint of each release's process. notes: on how each runs the kernel, such as
+    route and layout. implementations: the code that each release
     ran, where that is known. state: the state of the machine that the latencies show, "" where that
     is not known. conditions: unusual ones of the run, by name.
     """
@@ -63,6 +71,7 @@ class Round:
     nominal: float | None = None
     calls: dict[str, int] = field(default_factory=dict)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
+    notes: dict[str, dict[str, str]] = field(default_factory=dict)
     implementations: dict[str, str] = field(default_factory=dict)
     state: str = ""
     conditions: dict[str, str] = field(default_factory=dict)
@@ -93,10 +102,37 @@ class Round:
             return math.nan, math.nan
         return self.fitted.difference(names.index(before), names.index(after))
 
+    def level(self, name: str) -> tuple[float, float]:
+        """Return the logarithm of a release's seconds, and the variance that its sweeps leave it.
+
+        In units of the yardstick of the same sweeps, or of seconds where it took no part. NaN where
+        the release has no times.
+        """
+        yardstick = self.yardstick if self.has_yardstick else [1.0] * len(self.sweeps)
+        logs = [
+            math.log(sweep[name] / reading)
+            for sweep, reading in zip(self.sweeps, yardstick, strict=True)
+            if name in sweep and math.isfinite(reading)
+        ]
+        if not logs:
+            return math.nan, math.nan
+        return float(np.median(logs)), median_variance(logs)
+
     def logs(self, names: Sequence[str]) -> np.ndarray:
         """Return logarithms of the seconds, of shape (sweeps, names); NaN where there are none."""
         rows = [[sweep.get(name, np.nan) for name in names] for sweep in self.sweeps]
         return np.log(np.array(rows, dtype=float).reshape(len(rows), len(names)))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The yardstick that takes part in the sweeps: how to start it, and its nominal readings.
+
+    nominal: seconds per unit on the quiet machine, by kind; kinds without one are left out.
+    """
+
+    launch: Launch
+    nominal: Mapping[str, float] = field(default_factory=dict)
 
 
 def run_round(
@@ -106,25 +142,43 @@ def run_round(
     anchor: str | None = None,
     together: int | None = None,
     sweeps: int = SWEEPS,
+    reference: Reference | None = None,
 ) -> Iterator[tuple[Task, Round]]:
     """Yield the `number`-th round of every task; random orders depend on the number alone.
 
     launches: how to start each release's worker. anchor: the release that all blocks share.
-    together: most releases in a block, all unless given; two at least. A task is yielded as soon as
-    the last block has measured it.
+    together: most releases in a block, all unless given; two at least. reference: the yardstick,
+    if it takes part. A task is yielded as soon as the last block has measured it.
     """
-    random, found = Random(number), {task: Round() for task in tasks}
+    random, began = Random(number), time.time()
+    anchor = list(launches)[-1] if anchor is None else anchor
+    found = {task: _new_round(number, anchor, began) for task in tasks}
     cut = list(blocks(list(launches), anchor, together, random))
     for block in cut:
         with ExitStack() as stack:
-            workers = _started({name: launches[name] for name in block}, found, random, stack)
+            members = {name: launches[name] for name in block}
+            if reference is not None:
+                members[YARDSTICK] = reference.launch
+            workers = _started(members, found, random, stack)
             for task, taken in found.items():
-                if len(workers) > 1:
-                    _measure(task, workers, taken, random, sweeps)
+                if len(workers.keys() - {YARDSTICK}) > 1:
+                    _Block(task, workers, taken, random, reference).measure(sweeps)
                 if block is cut[-1]:
                     for name in taken.names:
                         taken.reasons.pop(name, None)  # the anchor of one block that failed
+                    taken.ended_at = time.time()
                     yield task, taken
+
+
+def _new_round(number: int, anchor: str, began: float) -> Round:
+    unusual = {
+        condition.name: value
+        for condition in CONDITIONS
+        if (value := condition.of(os.environ)) != condition.usual
+    }
+    return Round(
+        id=f"{1000 * began:.0f}-{number}", anchor=anchor, started_at=began, conditions=unusual
+    )
 
 
 def blocks(
@@ -160,54 +214,111 @@ def _started(
     return workers
 
 
-def _measure(
-    task: Task, workers: dict[str, LiveWorker], taken: Round, random: Random, sweeps: int
-) -> None:
-    """Add the sweeps of one block of releases to a round; a worker that ends is removed."""
-    cores, own = os.sched_getaffinity(0), len(taken.sweeps)
-    prepared: dict[str, dict[str, float]] = {}
-    for name in random.sample(list(workers), len(workers)):
+@dataclass
+class _Block:
+    """Sweeps of one kernel over the releases of a block; a worker that ends is removed.
+
+    workers: those of the block, which other kernels use too. prepared: answers of those that have
+    the kernel.
+    """
+
+    task: Task
+    workers: dict[str, LiveWorker]
+    taken: Round
+    random: Random
+    reference: Reference | None
+    prepared: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def measure(self, sweeps: int) -> None:
+        """Add up to so many sweeps to the round, fewer of long calls."""
+        cores, own = os.sched_getaffinity(0), len(self.taken.sweeps)
+        self._prepare()
+        calls = {name: _calls(answer) for name, answer in self.prepared.items()}
+        self.taken.calls |= {name: calls[name] for name in self._releases}
+        long = all(calls[name] == 1 and self.prepared[name]["stoppable"] for name in self._releases)
+        take = turns.in_turns if long else turns.one_by_one
+        _note_latency(self.taken, cores)
+        order = list(self.prepared)
+        for index in range(self._affordable(calls, sweeps)):
+            order = [name for name in order if name in self.prepared]
+            if len(self._releases) < 2:
+                break
+            if index % 2 == 0:
+                self.random.shuffle(order)
+            else:
+                order.reverse()
+            chosen = [self.workers[name] for name in order]
+            try:
+                seconds = take(chosen, [calls[name] for name in order])
+            except WorkerFailed as error:
+                failed = next(name for name in order if self.workers[name] is error.worker)
+                del self.prepared[failed]
+                self._give_up(failed, error)
+                self._forget(failed, own)
+                continue
+            self._add(dict(zip(order, seconds, strict=True)))
+        _note_latency(self.taken, cores)
+
+    @property
+    def _releases(self) -> list[str]:
+        """The releases that have the kernel."""
+        return [name for name in self.prepared if name != YARDSTICK]
+
+    def _prepare(self) -> None:
+        """Let the releases prepare the kernel in random order, and then the yardstick its kind."""
+        releases = [name for name in self.workers if name != YARDSTICK]
+        for name in self.random.sample(releases, len(releases)):
+            self._ask(name, **asdict(self.task))
+        for name in self._releases:
+            answer = self.prepared[name]
+            for known, part in (
+                (self.taken.facts, "facts"),
+                (self.taken.notes, "notes"),
+                (self.taken.implementations, "implementation"),
+            ):
+                if answer.get(part):
+                    known[name] = answer[part]
+        kinds = {self.prepared[name].get("yardstick", "") for name in self._releases}
+        if YARDSTICK in self.workers and len(kinds) == 1 and "" not in kinds:
+            self._ask(YARDSTICK, kind=(kind := kinds.pop()))
+            self.taken.yardstick_kind = kind
+            self.taken.nominal = self.reference.nominal.get(kind) if self.reference else None
+
+    def _ask(self, name: str, **what: object) -> None:
         try:
-            prepared[name] = turns.ask(workers[name], do="prepare", **asdict(task))
-            if named := prepared[name].get("implementation"):
-                taken.implementations[name] = str(named)
+            self.prepared[name] = turns.ask(self.workers[name], do="prepare", **what)
         except WorkerFailed as error:
-            _give_up(name, error, workers, taken)
-    calls = {
-        name: max(1, round(SLICE_SECONDS / answer["seconds"])) for name, answer in prepared.items()
-    }
-    long = all(calls[name] == 1 and prepared[name]["stoppable"] for name in prepared)
-    take = turns.in_turns if long else turns.one_by_one
-    cost = sum(calls[name] * answer["seconds"] for name, answer in prepared.items())
-    affordable = int(SECONDS_EACH * len(prepared) / cost) // 2 * 2 if cost else 0
-    _note_latency(taken, cores)
-    order = list(prepared)
-    for index in range(max(FEWEST_SWEEPS, min(sweeps, affordable))):
-        order = [name for name in order if name in prepared]
-        if len(order) < 2:
-            break
-        if index % 2 == 0:
-            random.shuffle(order)
-        else:
-            order.reverse()
-        try:
-            seconds = take([workers[name] for name in order], [calls[name] for name in order])
-        except WorkerFailed as error:
-            failed = next(name for name in order if workers[name] is error.worker)
-            del prepared[failed]
-            _give_up(failed, error, workers, taken)
-            for sweep in taken.sweeps[own:]:
-                sweep.pop(failed, None)
-            continue
-        taken.sweeps.append(dict(zip(order, seconds, strict=True)))
-    _note_latency(taken, cores)
+            self._give_up(name, error)
+
+    def _affordable(self, calls: Mapping[str, int], sweeps: int) -> int:
+        """Return how many sweeps the calls of the releases leave time for, of `sweeps`."""
+        names = self._releases
+        cost = sum(calls[name] * self.prepared[name]["seconds"] for name in names)
+        affordable = int(SECONDS_EACH * len(names) / cost) // 2 * 2 if cost else 0
+        return max(FEWEST_SWEEPS, min(sweeps, affordable))
+
+    def _add(self, seconds: dict[str, float]) -> None:
+        """Add a sweep, the yardstick's seconds apart from those of the releases."""
+        self.taken.yardstick.append(seconds.pop(YARDSTICK, math.nan))
+        self.taken.sweeps.append(seconds)
+
+    def _forget(self, name: str, own: int) -> None:
+        """Remove a member's seconds from the sweeps of this block, which begin at `own`."""
+        if name == YARDSTICK:
+            self.taken.yardstick[own:] = [math.nan] * (len(self.taken.yardstick) - own)
+        for sweep in self.taken.sweeps[own:]:
+            sweep.pop(name, None)
+
+    def _give_up(self, name: str, error: WorkerFailed) -> None:
+        """Note why a release has no times of the kernel; end its worker where that is lost."""
+        self.taken.reasons[name] = str(error)
+        if error.is_lost:
+            self.workers.pop(name).close()
 
 
-def _give_up(name: str, error: WorkerFailed, workers: dict[str, LiveWorker], taken: Round) -> None:
-    """Note why a release has no times of a kernel; end its worker where that is lost."""
-    taken.reasons[name] = str(error)
-    if error.is_lost:
-        workers.pop(name).close()
+def _calls(prepared: Mapping[str, Any]) -> int:
+    """Return how many calls fill a slice."""
+    return max(1, round(SLICE_SECONDS / prepared["seconds"]))
 
 
 def _note_latency(taken: Round, cores: set[int]) -> None:

@@ -38,8 +38,8 @@ def by_kernel(content: RoundsFile) -> dict[Task, list[Round]]:
 
 def entry_of(task: Task, taken: Round) -> tuple[Facts, Entry]:
     """Return the line of one round of a kernel, and the facts that it names by their digest."""
-    fingerprints = {name: facts_digest.digest(facts) for name, facts in taken.facts.items()}
-    facts = {fingerprints[name]: dict(facts) for name, facts in taken.facts.items()}
+    facts: Facts = {}
+    fingerprints = _digests(taken.facts, facts)
     entry: Entry = {
         **asdict(task),
         "round": taken.id,
@@ -65,6 +65,7 @@ def entry_of(task: Task, taken: Round) -> tuple[Facts, Entry]:
     optional = {
         "state": taken.state,
         "implementations": taken.implementations,
+        "notes": _digests(taken.notes, facts),
         "conditions": taken.conditions,
     }
     return facts, {**entry, **{name: value for name, value in optional.items() if value}}
@@ -90,15 +91,25 @@ def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
         yardstick_kind=yardstick.get("kind", ""),
         nominal=yardstick.get("nominal"),
         calls=entry.get("calls", {}),
-        facts={
-            name: dict(facts[digest])
-            for name, digest in entry.get("fingerprints", {}).items()
-            if digest in facts
-        },
+        facts=_looked_up(entry.get("fingerprints", {}), facts),
+        notes=_looked_up(entry.get("notes", {}), facts),
         implementations=entry.get("implementations", {}),
         state=entry.get("state", ""),
         conditions=entry.get("conditions", {}),
     )
+
+
+def _digests(several: Mapping[str, Mapping[str, str]], facts: Facts) -> dict[str, str]:
+    """Return the digest of each release's facts, and add the facts by their digest."""
+    found = {name: facts_digest.digest(each) for name, each in several.items()}
+    facts |= {found[name]: dict(each) for name, each in several.items()}
+    return found
+
+
+def _looked_up(
+    digests: Mapping[str, str], facts: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    return {name: dict(facts[digest]) for name, digest in digests.items() if digest in facts}
 
 
 def _rounded(seconds: float) -> float | None:

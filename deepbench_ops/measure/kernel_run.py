@@ -228,6 +228,12 @@ def timed(
     return {"samples": samples, "number": measurement.number}
 
 
+def conditions_of(prepared: Prepared) -> dict[str, str]:
+    """Return the fingerprint of this process: machine, libraries, threads and yardstick."""
+    clocks = {**yardstick.versions(), **yardstick.device_versions(prepared.backend.device)}
+    return fingerprint.stable({**prepared.backend.versions(), **clocks}, prepared.threads)
+
+
 def skipped(benchmark: str, params: Sequence[str], reason: str) -> None:
     """Put on record why a problem is not measured, which asv only prints."""
     record.write({**_identity(benchmark, params, time.time()), "skipped": reason})
@@ -245,8 +251,6 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 def _record(
     prepared: Prepared, measurement: Measurement, choice: Choice, pinned: list[str]
 ) -> dict[str, object]:
-    clocks = {**yardstick.versions(), **yardstick.device_versions(prepared.backend.device)}
-    conditions = fingerprint.stable({**prepared.backend.versions(), **clocks}, prepared.threads)
     return {
         "number": measurement.number,
         "seconds": [rounded(s) for s in measurement.seconds],
@@ -265,7 +269,7 @@ def _record(
         },
         **_implementation(prepared.kernel, min(measurement.seconds)),
         "readings": fingerprint.readings(),
-        "fingerprint": conditions,
+        "fingerprint": conditions_of(prepared),
     }
 
 

@@ -7,6 +7,7 @@ that of its own turns.
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.live_worker import LiveWorker, WorkerEnded
@@ -35,7 +36,7 @@ class WorkerFailed(DeepbenchError):
         return cls(worker, f"no answer for {LIMIT_SECONDS:.0f} s", is_lost=True)
 
 
-def ask(worker: LiveWorker, **command: object) -> dict[str, float]:
+def ask(worker: LiveWorker, **command: object) -> dict[str, Any]:
     """Return a worker's answer to a command. Raises WorkerFailed."""
     worker.send(**command)
     answer = _answer(worker, LIMIT_SECONDS)

@@ -2,8 +2,9 @@
 
 Commands and answers are messages on standard input and output, so that it runs in any release's
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
-"operation": ...}`` answers with seconds per call, the implementation that computes, and whether a
-slice may be stopped on its way,
+"operation": ...}`` answers with seconds per call, the implementation that computes, whether a slice
+may be stopped on its way, the process's fingerprint, the kernel's notes and the kind of yardstick
+that suits it,
 ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
 answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
 """
@@ -11,10 +12,12 @@ answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.meas
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from deepbench_ops import messages
-from deepbench_ops.measure import kernel_run, threads
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import kernel_run, threads, yardstick
 from deepbench_ops.measure.implementation import implementation_of
 from deepbench_ops.measure.sampling import time_calls
 
@@ -24,11 +27,12 @@ class Worker:
 
     def __init__(self) -> None:
         self._kernel: Any = None
+        self._facts: dict[str, str] = {}
 
     def prepare(
         self, family: str, problem: str, precision: str, operation: str = "forward"
     ) -> dict[str, object]:
-        """Build and check the kernel, warm it up, and return its seconds per call.
+        """Build and check the kernel, warm it up, and return its seconds per call and what it is.
 
         Returned with them: which implementation computes, and whether it can be stopped on its way.
         It can be stopped on its way where all the work is done by this process's own threads.
@@ -37,10 +41,20 @@ class Worker:
         prepared = kernel_run.prepare(family, problem, precision, operation)
         self._kernel = prepared.kernel
         seconds = min(time_calls(self._kernel, 1) for _ in range(3))
-        threads.pin(prepared.threads)
+        pinned = threads.pin(prepared.threads)
         named = implementation_of(self._kernel, seconds)
-        alone = prepared.kernel.clock is None and prepared.backend.device == "cpu"
-        return {"seconds": seconds, "stoppable": alone, "implementation": named}
+        device = prepared.backend.device
+        alone = prepared.kernel.clock is None and device == "cpu"
+        with suppress(DeepbenchError):  # an environment without the yardstick's library
+            self._facts = kernel_run.conditions_of(prepared)
+        return {
+            "seconds": seconds,
+            "stoppable": alone,
+            "implementation": named,
+            "facts": self._facts,
+            "notes": {**prepared.kernel.notes, "threads": pinned},
+            "yardstick": prepared.yardstick_kind if yardstick.exists(device) else "",
+        }
 
     def slice(self, calls: int) -> dict[str, object]:
         """Time one slice, after one call that refills the caches if they were lost."""

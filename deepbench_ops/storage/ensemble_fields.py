@@ -73,7 +73,7 @@ def _yardstick(found: Any) -> bool:
 FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys((*KERNEL, "round", "version", "anchor", "state"), _text),
     **dict.fromkeys(("started_at", "ended_at"), _instant),
-    **dict.fromkeys(("reasons", "fingerprints", "implementations", "conditions"), _texts),
+    **dict.fromkeys(("reasons", "fingerprints", "implementations", "notes", "conditions"), _texts),
     "seconds": lambda found: isinstance(found, dict) and all(map(_column, found.values())),
     "calls": _counts,
     "yardstick": _yardstick,

@@ -138,7 +138,7 @@ def identity(entry: Entry) -> Identity:
 
 
 def _digests(entry: Entry) -> set[str]:
-    return set(entry.get("fingerprints", {}).values())
+    return {*entry.get("fingerprints", {}).values(), *entry.get("notes", {}).values()}
 
 
 def _content(entry: Entry) -> tuple[int, bytes]:

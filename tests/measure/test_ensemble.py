@@ -34,7 +34,9 @@ for number, line in enumerate(sys.stdin):
         continue
     if command["do"] == "prepare":
         stoppable = bool(os.environ.get("STOPPABLE"))
-        print(json.dumps({"seconds": burned, "stoppable": stoppable}), flush=True)
+        kind = os.environ.get("YARDSTICK", "")
+        answer = {"seconds": burned, "stoppable": stoppable, "yardstick": kind}
+        print(json.dumps(answer), flush=True)
         continue
     if fails == "die" and number == 3:
         sys.exit(1)
@@ -82,6 +84,43 @@ def test_real_kernels_are_measured():
     assert np.isfinite(found.logs(["a", "b"])).all()
     named = NumpyBackend().implementation()
     assert {"a": named, "b": named} == found.implementations
+
+
+def test_the_yardstick_takes_part_in_the_sweeps():
+    """It has a reading in each sweep of real kernels, and is no release."""
+    launch = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    program = ("-m", "deepbench_ops.measure.yardstick_member")
+    reference = ensemble.Reference(Launch(sys.executable, {}, program), {"compute": 1e-3})
+    launches = {"a": launch, "b": launch}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4, reference=reference)
+    assert (4, 4) == (len(found.sweeps), len(found.yardstick))
+    assert all(map(math.isfinite, found.yardstick))
+    assert ["a", "b"] == sorted(found.names)
+    assert ("compute", 1e-3) == (found.yardstick_kind, found.nominal)
+    assert math.isfinite(found.level("a")[0])
+    assert "numpy" in found.facts["a"]
+    assert "route" in found.notes["b"]
+    assert {"a", "b"} == set(found.calls)
+
+
+@pytest.mark.parametrize("fails", ["start", "prepare", "third", "die"])
+def test_a_yardstick_that_fails_leaves_raw_seconds(fails, mark):
+    """The releases have all their times, and the reason is kept."""
+    reference = ensemble.Reference(burning(0.001, FAILS=fails))
+    launches = {name: burning(0.005, YARDSTICK="compute") for name in "ab"}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=6, reference=reference)
+    assert not found.has_yardstick
+    assert [ensemble.YARDSTICK] == list(found.reasons)
+    assert np.isfinite(found.logs(["a", "b"])).all()
+    assert pytest.approx(math.log(0.005), abs=0.3) == found.level("a")[0]
+    assert [] == living(mark)
+
+
+def test_long_calls_take_few_sweeps():
+    """A round of calls of 60 ms takes the fewest sweeps, not twenty."""
+    launches = {name: burning(0.06) for name in "ab"}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0)
+    assert ensemble.FEWEST_SWEEPS == len(found.sweeps)
 
 
 def test_long_calls_go_on_in_turns():

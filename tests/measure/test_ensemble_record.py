@@ -24,6 +24,7 @@ ROUND = Round(
     nominal=0.5,
     calls={"a": 3, "b": 2, "c": 1},
     facts={"a": {"threads": "2"}, "b": {"threads": "2"}, "c": {"threads": "2", "x": "y"}},
+    notes={"a": {"route": "np.matmul"}},
     implementations={"a": "SkylakeX"},
     state="near",
     conditions={"layout": "channels_last"},
@@ -40,9 +41,9 @@ def test_a_round_comes_back(tmp_path):
 
 
 def test_equal_conditions_are_stored_once(tmp_path):
-    """Two of the three releases share their fingerprint."""
+    """Two of the three releases share their fingerprint; notes are stored in the same way."""
     facts, _ = ensemble_record.entry_of(TASK, ROUND)
-    assert 2 == len(facts)
+    assert 3 == len(facts)
 
 
 def test_a_round_without_a_yardstick_says_nothing_of_one():

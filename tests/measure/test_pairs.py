@@ -138,9 +138,10 @@ def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, st
         return None
 
     kernel = SimpleNamespace(
-        run=nothing, reset=nothing, synchronise=nothing, clock=clock, implementation=str
+        run=nothing, reset=nothing, synchronise=nothing, clock=clock, notes={}, implementation=str
     )
-    ready = SimpleNamespace(kernel=kernel, backend=SimpleNamespace(device=device), threads=1)
+    backend = SimpleNamespace(device=device, versions=dict)
+    ready = SimpleNamespace(kernel=kernel, backend=backend, threads=1, yardstick_kind="compute")
     monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
     monkeypatch.setattr(threads, "pin", lambda count: "")
     assert worker.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
