@@ -39,12 +39,14 @@ class Ensemble:
     """Releases of a history in the order of their dates, and the rounds measured.
 
     anchor: the release that all others are compared with. together: most releases that run at once.
+    reference: the yardstick, if it takes part in the sweeps.
     """
 
     launches: Mapping[str, Launch]
     anchor: str
     store: EnsembleStore
     together: int | None = None
+    reference: ensemble.Reference | None = None
 
     @property
     def names(self) -> list[str]:
@@ -99,10 +101,9 @@ class Ensemble:
         """
         began, still_open = clock(), list(tasks)
         for number in range(goal.most):
-            missing = [task for task in still_open if self.store.missing(task, number)]
-            with closing(self._round(missing, number)) as measured:
+            with closing(self._round(still_open, number)) as measured:
                 for task, taken in measured:
-                    self.store.add(task, number, taken)
+                    self.store.add(task, taken)
                     note(number, task, still_open)
                     if clock() - began > goal.seconds:
                         return
@@ -110,12 +111,30 @@ class Ensemble:
                 still_open = [task for task in still_open if not self._is_settled(task, goal)]
 
     def _round(
-        self, missing: Sequence[Task], number: int
+        self, tasks: Sequence[Task], number: int
     ) -> Generator[tuple[Task, Round], None, None]:
-        if missing:
+        """Measure a round of the kernels that lack one, of the releases that lack it."""
+        together: dict[tuple[str, ...], list[Task]] = {}
+        for task in tasks:
+            if lacking := self.store.lacking(task, number):
+                together.setdefault(self._block(lacking), []).append(task)
+        for names, members in together.items():
+            launches = {name: self.launches[name] for name in names}
             yield from ensemble.run_round(
-                self.launches, missing, number, self.anchor, self.together
+                launches,
+                members,
+                number,
+                self.anchor,
+                self.together,
+                reference=self.reference,
             )
+
+    def _block(self, lacking: Sequence[str]) -> tuple[str, ...]:
+        """Return releases that lack a round, with the anchor and the release before each."""
+        names = self.names
+        wanted = {self.anchor, *lacking}
+        wanted |= {names[max(0, names.index(name) - 1)] for name in lacking}
+        return tuple(name for name in names if name in wanted)
 
     def _is_settled(self, task: Task, goal: Goal) -> bool:
         """Whether a kernel needs no more rounds: it is within the goal, or cannot be measured."""

@@ -5,9 +5,10 @@ the problem's FLOPs and bytes.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,34 @@ TOO_FAR = "samples too far apart"
 
 Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
 """The kernel of a point: see `Point.kernel`."""
+
+
+class Origin(NamedTuple):
+    """The rounds of an ensemble that a point comes from.
+
+    file: their file, in the machine's folder `ensembles`. anchor: the release that all are compared
+    with. rounds: their number. ratio: to the anchor, with low and high, its interval of 99 %.
+    interval: the same around the point's seconds. states: of the machine, where they are known.
+    """
+
+    file: str
+    anchor: str
+    rounds: int
+    ratio: float
+    low: float
+    high: float
+    interval: tuple[float, float]
+    states: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, records: Sequence[Record]) -> "Origin | None":
+        """Return the ensemble of a point by its records; None where it has none."""
+        found = records[-1].get("ensemble") if records else None
+        if found is None:
+            return None
+        low, high = found["interval"]
+        plain = {name: found[name] for name in cls._fields[:6]}
+        return cls(**plain, interval=(low, high), states=tuple(found.get("states", ())))
 
 
 class Point(NamedTuple):
@@ -89,6 +118,9 @@ class Point(NamedTuple):
     state: str = ""
     """The state of the machine meanwhile (see `measure.machine_states`); "" where that is not
     known, as of kernels on one thread."""
+    ensemble: "Origin | None" = None
+    """The ensemble in which it was measured together with other releases; None where it was
+    measured on its own."""
 
     @property
     def problem(self) -> Problem:
@@ -171,7 +203,9 @@ class Point(NamedTuple):
     @property
     def without_interval(self) -> str:
         """Why it has no interval, in a few words; "" where it has one."""
-        if self.low is None or self.high is None or self.samples < FEWEST_SAMPLES:
+        if self.low is None or self.high is None:
+            return TOO_FEW
+        if self.samples < FEWEST_SAMPLES and self.ensemble is None:
             return TOO_FEW
         near = self.seconds / WIDEST <= self.low and self.high <= self.seconds * WIDEST
         return "" if near else TOO_FAR
@@ -288,7 +322,9 @@ def _points(
         problem_id, precision, *ranks = plain
         records = file.of((name, plain))
         state = judge.state(records)
-        low, high = (log_interval(several) if stat else None) or (None, None)
+        origin = Origin.of(records)
+        own = origin.interval if origin else log_interval(several) if stat else None
+        low, high = own or (None, None)
         yield Point(
             machine=machine,
             release=release,
@@ -303,12 +339,13 @@ def _points(
             low=low,
             high=high,
             samples=len(several or (value,)),
-            rounds=tuple(map(measurements.level, records)) if rounds else (),
+            rounds=tuple(chain.from_iterable(map(measurements.levels, records))) if rounds else (),
             notes=_notes(records[-1], state) if rounds and records else (),
             settings=file.settings((name, plain)),
             state=state,
             unsteady=judge.reason(records, (name, plain), value, conditions[DEVICE.name]),
             sample_seconds=tuple(several or ()) if samples else (),
+            ensemble=origin,
         )
 
 

@@ -112,11 +112,23 @@ def _is_measured(value: float | None) -> bool:
 
 
 def set_intervals(results: Results) -> None:
-    """Store intervals of log seconds, which are above zero, in place of those that asv made."""
+    """Store intervals of log seconds, which are above zero, in place of those that asv made.
+
+    Points that the run did not measure keep theirs: those of ensembles are no intervals of samples.
+    """
     fields = results_fields.of(results)
+    changed = getattr(results, "changed", None)
     for name in fields.stats:
-        columns = (column.get(name) or () for column in fields.columns)
-        for value, samples, stat in zip_longest(*columns):
-            if stat and value:
+        rows = zip_longest(
+            fields.keys(name), *(column.get(name) or () for column in fields.columns)
+        )
+        for key, value, samples, stat in rows:
+            kept = changed is not None and (name, key) not in changed
+            if stat and value and not (kept and _has_interval(stat)):
                 bounds = log_interval(samples) or (value / WIDEST, value * WIDEST)
                 stat.update(zip(INTERVAL, bounds, strict=True))
+
+
+def _has_interval(stat: Mapping[str, Any]) -> bool:
+    """Whether statistics hold finite bounds above zero."""
+    return all(0 < (stat.get(name) or 0.0) < math.inf for name in INTERVAL)

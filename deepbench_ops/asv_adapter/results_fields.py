@@ -161,6 +161,56 @@ def take_out(results: Results, key: ResultKey, part: Sequence[float]) -> None:
             fields.samples[name] = [*column[:place], rest or None, *column[place + 1 :]]
 
 
+def put_point(
+    results: Results,
+    benchmark: Mapping[str, Any],
+    key: tuple[str, ...],
+    value: float,
+    samples: list[float] | None = None,
+    stats: Mapping[str, Any] | None = None,
+    started_at: int | None = None,
+) -> None:
+    """Put one value into a result; NaN, a skipped value, only where nothing is stored.
+
+    benchmark: asv's description of it. key: parameters as asv writes them. started_at: milliseconds
+    since 1970. Values of the benchmark that were stored for other parameters stay, but for those of
+    another version of it; parameters without any are skipped values.
+    """
+    fields, name = of(results), benchmark["name"]
+    if fields.versions.get(name) != benchmark["version"]:
+        fields.values.pop(name, None)
+    axes = [list(axis) for axis in benchmark["params"]]
+    keys = list(product(*axes))
+    if name not in fields.values or fields.axes.get(name) != axes:
+        _set_axes(fields, name, axes, keys)
+    place, column = keys.index(key), fields.values[name]
+    assert column is not None
+    if value != value and column[place] is not None and column[place] == column[place]:
+        return
+    column[place] = value
+    for field, new in ((fields.samples, samples), (fields.stats, stats)):
+        own = list(field.get(name) or [None] * len(keys))
+        own[place] = None if new is None else new
+        field[name] = own if any(each is not None for each in own) else None
+    fields.versions[name] = benchmark["version"]
+    fields.started_at[name] = started_at or fields.started_at.get(name)
+    fields.durations.setdefault(name, None)
+
+
+def _set_axes(
+    fields: Fields, name: str, axes: list[list[str]], keys: list[tuple[str, ...]]
+) -> None:
+    """Give a benchmark's columns new parameters; values of those that it had before stay."""
+    stored = name in fields.values
+    old = {key: place for place, key in enumerate(fields.keys(name))} if stored else {}
+    for field, missing in zip(fields.columns, (math.nan, None, None), strict=True):
+        column = (field.get(name) if stored else None) or []
+        field[name] = [
+            column[old[key]] if key in old and old[key] < len(column) else missing for key in keys
+        ]
+    fields.axes[name] = axes
+
+
 def as_stored(bound: float) -> float:
     """Return a bound of an interval with the digits that asv keeps of it."""
     found: float = truncate_float_list(bound)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.commands import tables
+from deepbench_ops.commands.history_filing import OpenHistory, demand_warm, open_history
 from deepbench_ops.commands.options import (
-    keeping,
     measure_alone,
     printed_as,
     problem_options,
@@ -23,7 +23,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.ensembles import Ensemble
+    from deepbench_ops.analysis.ensembles import Ensemble, Goal
+    from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.pairs import Task
     from deepbench_ops.releases.table import Release
 
@@ -89,7 +90,7 @@ def _share(context: click.Context, option: click.Parameter, given: str) -> float
     default="60m",
     show_default=True,
     callback=_seconds,
-    help="Begin no further round after so long.",
+    help="End after so long, with what is measured by then.",
 )
 @click.option(
     "--rounds",
@@ -106,6 +107,11 @@ def _share(context: click.Context, option: click.Parameter, given: str) -> float
     type=click.IntRange(min=2),
     help="Most releases to run at once.  [default: as many as fit in memory]",
 )
+@click.option(
+    "--no-save",
+    is_flag=True,
+    help="File no results; the rounds stay in .asv/history/, and the next run files them.",
+)
 @printed_as("table", "json")
 def history(
     framework: str,
@@ -119,6 +125,7 @@ def history(
     rounds: int,
     anchor: str | None,
     together: int | None,
+    no_save: bool,
     form: str,
 ) -> None:
     """Measure all releases of FRAMEWORK in the same seconds, kernel by kernel.
@@ -132,32 +139,35 @@ def history(
     added until the interval of every release is as narrow as asked for. Missing environments are
     installed. After an interruption the same command goes on from the last kernel.
 
+    A result of each release is filed in results/, as asv run files it, with the rounds next to it.
     Printed are the newest release's time over the oldest's, and the largest step from a release to
-    the next one. Results are kept in .asv/history/, apart from results/.
+    the next one.
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.ensembles import Ensemble, Goal, demand_two
-    from deepbench_ops.measure.ensemble_store import EnsembleStore
 
     folder = project.environments()
     releases = _releases(framework, span)
     tasks = _tasks(selection, family, ids, precision_named(precision).name)
+    demand_warm()
     measure_alone()
     say_settings()
     launches, reasons = _launches(releases, folder)
     demand_two(launches, reasons)
-    reference = _anchor(anchor, list(launches))
-    store = EnsembleStore(folder.parent / "history" / f"{framework}.jsonl", list(launches))
-    found = Ensemble(launches, reference, store, together or _most_together())
-    progress = _Progress(len(tasks), budget)
-    with keeping(lambda: f"{store.path} keeps all rounds: the same command goes on from there"):
-        found.measure(tasks, Goal(within, rounds, budget), progress.note)
+    measured = [release for release in releases if release.name in launches]
+    opened = open_history(framework, measured, save=not no_save, say=_note)
+    reference = _anchor(anchor, list(launches), opened.store)
+    most = together or _most_together()
+    found = Ensemble(launches, reference, opened.store, most, opened.reference)
+    progress = _Progress(found, tasks, Goal(within, rounds, budget), opened)
+    with opened.filing_at_the_end(found.shares):
+        found.measure(tasks, progress.goal, progress.note)
     show(
         form,
         lambda: tables.table(COLUMNS, _rows(found, tasks)),
         lambda: _document(found, tasks, reasons),
     )
-    say(_remarks(found, tasks, reasons, within), form)
+    say([*_remarks(found, tasks, reasons, within), *opened.remarks()], form)
 
 
 def _releases(framework: str, span: str | None) -> "list[Release]":
@@ -226,11 +236,12 @@ def _launches(releases: "Sequence[Release]", folder: Path) -> tuple[dict[str, An
     return launches, reasons
 
 
-def _anchor(name: str | None, names: Sequence[str]) -> str:
+def _anchor(name: str | None, names: Sequence[str], store: "EnsembleStore") -> str:
+    """Return the anchor: the one named, else that of most rounds so far, else the newest."""
     from deepbench_ops.problems.suggestions import unknown
 
     if name is None:
-        return names[-1]
+        return store.anchor(names) or names[-1]
     if name not in names:
         raise unknown("release", name, names)
     return name
@@ -244,23 +255,38 @@ def _most_together() -> int:
 
 
 class _Progress:
-    """One line a minute: round, kernels within the goal, and time left."""
+    """One line a minute: round, kernels within the goal, and time left; results every few."""
 
     EVERY_SECONDS = 60.0
+    FILED_SECONDS = 300.0
 
-    def __init__(self, kernels: int, budget: float) -> None:
-        self._kernels, self._budget = kernels, budget
-        self._began = self._said = time.monotonic()
+    def __init__(
+        self, found: "Ensemble", tasks: "Sequence[Task]", goal: "Goal", opened: OpenHistory
+    ) -> None:
+        self.goal = goal
+        self._found, self._kernels, self._opened = found, len(tasks), opened
+        self._began = self._said = self._filed = time.monotonic()
+        self._steps = 0
 
     def note(self, number: int, task: "Task", still_open: "Sequence[Task]") -> None:
-        """Print the line, if the last one is long enough ago."""
-        now = time.monotonic()
-        if now - self._said < self.EVERY_SECONDS:
-            return
-        self._said = now
-        left = max(0.0, self._budget - (now - self._began)) / 60
-        done = self._kernels - len(still_open)
-        _note(f"round {number + 1}: {done} of {self._kernels} kernels done, {left:.0f} min left")
+        """Print the line, and file results, if the last ones are long enough ago."""
+        now, self._steps = time.monotonic(), self._steps + 1
+        if now - self._said >= self.EVERY_SECONDS:
+            self._said = now
+            _note(self._line(number, len(still_open), now - self._began))
+        if now - self._filed >= self.FILED_SECONDS:
+            self._opened.file(self._found.shares)
+            self._filed = time.monotonic()
+
+    def _line(self, number: int, still_open: int, spent: float) -> str:
+        """Return the state of the measurement; at most so many minutes are left as the rest of the
+        rounds would take, and as the budget allows."""
+        rest = max(0, (self.goal.most - number) * still_open) * spent / self._steps
+        left = max(0.0, min(self.goal.seconds - spent, rest)) / 60
+        return (
+            f"round {number + 1}: {self._kernels - still_open} of {self._kernels} kernels done,"
+            f" at most {left:.0f} min left"
+        )
 
 
 def _rows(found: "Ensemble", tasks: "Sequence[Task]") -> list[list[str]]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, threads, turns
+from deepbench_ops.measure import core_latency, fingerprint, outside_settings, threads, turns
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
 from deepbench_ops.measure.turns import WorkerFailed
@@ -56,7 +56,7 @@ class Round:
     facts: the fingerprint of each release's process. notes: on how each runs the kernel, such as
     route and layout. implementations: the code that each release
     ran, where that is known. state: the state of the machine that the latencies show, "" where that
-    is not known. conditions: unusual ones of the run, by name.
+    is not known. conditions: see the function.
     """
 
     sweeps: list[dict[str, float]] = field(default_factory=list)
@@ -102,17 +102,25 @@ class Round:
             return math.nan, math.nan
         return self.fitted.difference(names.index(before), names.index(after))
 
-    def level(self, name: str) -> tuple[float, float]:
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether seconds can be calibrated: the yardstick was read, and its nominal is known."""
+        return self.has_yardstick and self.nominal is not None
+
+    def level(self, name: str, calibrated: bool = True) -> tuple[float, float]:
         """Return the logarithm of a release's seconds, and the variance that its sweeps leave it.
 
-        In units of the yardstick of the same sweeps, or of seconds where it took no part. NaN where
-        the release has no times.
+        Calibrated by the readings of the same sweeps, or raw. NaN where the release has no times,
+        and where calibrated ones are asked for of a round that is not.
         """
-        yardstick = self.yardstick if self.has_yardstick else [1.0] * len(self.sweeps)
+        factors = [1.0] * len(self.sweeps)
+        if calibrated:
+            nominal = math.nan if self.nominal is None else self.nominal
+            factors = [nominal / reading for reading in self.yardstick] or [math.nan] * len(factors)
         logs = [
-            math.log(sweep[name] / reading)
-            for sweep, reading in zip(self.sweeps, yardstick, strict=True)
-            if name in sweep and math.isfinite(reading)
+            math.log(sweep[name] * factor)
+            for sweep, factor in zip(self.sweeps, factors, strict=True)
+            if name in sweep and math.isfinite(factor)
         ]
         if not logs:
             return math.nan, math.nan
@@ -171,14 +179,20 @@ def run_round(
 
 
 def _new_round(number: int, anchor: str, began: float) -> Round:
-    unusual = {
-        condition.name: value
-        for condition in CONDITIONS
-        if (value := condition.of(os.environ)) != condition.usual
+    own = f"{1000 * began:.0f}-{number}"
+    return Round(id=own, anchor=anchor, started_at=began, conditions=conditions())
+
+
+def conditions() -> dict[str, str]:
+    """Return what rounds must share to be combined: processor, threads, settings from outside, and
+    the run conditions that are not the usual ones."""
+    values = {condition.name: condition.of(os.environ) for condition in CONDITIONS}
+    return {
+        "processor": fingerprint.silicon(),
+        "threads": str(threads.wanted()),
+        fingerprint.SETTINGS: outside_settings.text(outside_settings.of_this_process()),
+        **{each.name: values[each.name] for each in CONDITIONS if values[each.name] != each.usual},
     }
-    return Round(
-        id=f"{1000 * began:.0f}-{number}", anchor=anchor, started_at=began, conditions=unusual
-    )
 
 
 def blocks(

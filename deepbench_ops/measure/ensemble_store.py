@@ -1,89 +1,122 @@
-"""Rounds of an ensemble on disk, one line for each kernel and round, so that a history goes on.
+"""Rounds of an ensemble while it is measured, so that a history goes on after an interruption.
 
-A round's ratios hold for the releases, the machine, the threads and the settings that it was
-measured with: the store returns the rounds of these alone.
+Each round of a kernel is appended to a journal. At checkpoints the journal's lines are filed next
+to the results (`storage.ensemble_rounds`), and the journal is deleted last: a kill in between
+leaves rounds in both, which are the same by their id. Filed rounds of earlier runs count as well.
+Rounds are combined where they were measured under the same conditions, and in the same way.
 """
 
-import time
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from deepbench_ops.measure import ensemble, fingerprint, outside_settings, threads
+from deepbench_ops.measure import ensemble, ensemble_record
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.storage import json_lines, locks, times
+from deepbench_ops.storage import ensemble_fields, ensemble_rounds, json_lines, locks
+from deepbench_ops.storage.atomic import Ready
+from deepbench_ops.storage.ensemble_rounds import Entry, Facts, RoundsFile
 
 DOING = "deepbench history"
-DIGITS = 6
-"""Significant digits of stored seconds."""
 
 
 @dataclass
 class EnsembleStore:
-    """Rounds of kernels over a set of releases, in a file of JSON lines.
+    """Rounds of kernels over a set of releases.
 
-    releases: the names of all that a round measures, in any order. Lines that are damaged, or of
-    other releases or conditions, are left in the file and not returned.
+    path: the journal. releases: the names of all that are to be measured, in any order. filed: the
+    file next to the results, None where nothing is to be filed. Rounds of other conditions, and
+    damaged lines of the journal, are left where they are and not returned.
+    Raises DeepbenchError for a filed line that is damaged.
     """
 
     path: Path
     releases: Collection[str]
-    rounds: dict[Task, dict[int, Round]] = field(default_factory=dict)
+    filed: Path | None = None
+    rounds: dict[Task, dict[str, Round]] = field(default_factory=dict)
+    _written: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        here = conditions(self.releases)
-        for entry in json_lines.read(self.path):
-            try:
-                if entry["conditions"] == here:
-                    task, taken = Task(**entry["task"]), _round(entry)
-                    self.rounds.setdefault(task, {})[int(entry["number"])] = taken
-            except (KeyError, TypeError, ValueError, AttributeError):
-                continue
+        stored = ensemble_rounds.load(self.filed) if self.filed else RoundsFile({}, [])
+        here = ensemble.conditions()
+        for content in (stored, self._journal()):
+            for task, rounds in ensemble_record.by_kernel(content).items():
+                usable = {taken.id: taken for taken in rounds if taken.conditions == here}
+                self.rounds.setdefault(task, {}).update(usable)
+
+    def lacking(self, task: Task, number: int) -> list[str]:
+        """Return the releases that a kernel's rounds settle no more than `number` times.
+
+        A round settles a release if it has times of it, or the reason why it has none.
+        """
+        rounds = self.of(task)
+        return [
+            name
+            for name in self.releases
+            if sum(name in each.reasons or name in each.names for each in rounds) <= number
+        ]
 
     def missing(self, task: Task, number: int) -> bool:
-        """Return whether a kernel has not been measured in this round."""
-        return number not in self.rounds.get(task, ())
+        """Return whether a kernel lacks a round of this number for any release."""
+        return bool(self.lacking(task, number))
 
-    def add(self, task: Task, number: int, taken: Round) -> None:
+    def add(self, task: Task, taken: Round) -> None:
         """Append one round of a kernel, on the disk before the next one is measured."""
-        self.rounds.setdefault(task, {})[number] = taken
-        entry = {
-            "task": asdict(task),
-            "number": number,
-            "ended_at": round(time.time(), 3),
-            "conditions": conditions(self.releases),
-            "sweeps": [
-                {name: float(f"{seconds:.{DIGITS}g}") for name, seconds in sweep.items()}
-                for sweep in taken.sweeps
-            ],
-            "reasons": taken.reasons,
-            "latencies": taken.latencies,
-        }
+        self.rounds.setdefault(task, {})[taken.id] = taken
+        facts, entry = ensemble_record.entry_of(task, taken)
+        new = {digest: each for digest, each in facts.items() if digest not in self._written}
+        lines = [{"fingerprint": digest, "facts": each} for digest, each in new.items()]
         with locks.writing(self.path.parent, DOING):
-            json_lines.append(self.path, [entry])
+            json_lines.append(self.path, [*lines, entry])
+        self._written |= new.keys()
 
     def of(self, task: Task) -> list[Round]:
-        """Return the rounds of a kernel in the order of their numbers."""
-        found = self.rounds.get(task, {})
-        return [found[number] for number in sorted(found)]
+        """Return the rounds of a kernel, oldest first."""
+        return sorted(
+            self.rounds.get(task, {}).values(), key=lambda each: (each.started_at, each.id)
+        )
+
+    def anchor(self, names: Collection[str]) -> str | None:
+        """Return the anchor of most rounds among these releases, None where no round has one."""
+        rounds = [each for found in self.rounds.values() for each in found.values()]
+        counts = Counter(each.anchor for each in rounds if each.anchor in names)
+        return max(sorted(counts), key=counts.__getitem__, default=None)
+
+    def unfiled(self) -> list[Task]:
+        """Return the kernels that have rounds in the journal."""
+        return list(ensemble_record.by_kernel(self._journal()))
+
+    def file(self, ready: Ready = Path) -> None:
+        """Add the journal's rounds to the filed ones.
+
+        ready: as `atomic.together` gives it. Raises DeepbenchError and OSError, and leaves the
+        journal as it is in any case: `forget` removes it.
+        """
+        journal = self._journal()
+        if self.filed is not None and journal.entries:
+            ensemble_rounds.add(self.filed, journal.facts, journal.entries, ready)
+
+    def forget(self) -> None:
+        """Remove the journal, whose rounds have been filed."""
+        with locks.writing(self.path.parent, DOING):
+            self.path.unlink(missing_ok=True)
+        self._written.clear()
+
+    def _journal(self) -> RoundsFile:
+        """Return the whole lines of the journal."""
+        facts: Facts = {}
+        return RoundsFile(facts, list(_entries(self.path, facts)))
 
 
-def conditions(releases: Collection[str]) -> dict[str, str]:
-    """Return what rounds must share to be combined: releases, processor, threads and settings."""
-    return {
-        "releases": " ".join(sorted(releases)),
-        "processor": fingerprint.silicon(),
-        "threads": str(threads.wanted()),
-        "settings": outside_settings.text(outside_settings.of_this_process()),
-        "version": ensemble.VERSION,
-    }
-
-
-def _round(entry: Mapping[str, Any]) -> Round:
-    """Return the round of an entry. Raises ValueError for seconds that cannot be right."""
-    sweeps = [dict(sweep) for sweep in entry["sweeps"]]
-    if not all(times.is_time(seconds) for sweep in sweeps for seconds in sweep.values()):
-        raise ValueError("no times")
-    return Round(sweeps, dict(entry["reasons"]), [float(each) for each in entry["latencies"]])
+def _entries(path: Path, facts: Facts) -> Iterator[Entry]:
+    """Yield the rounds of a journal, and put its facts into `facts`; damaged lines are left out."""
+    for line in json_lines.read(path):
+        try:
+            if "facts" in line:
+                facts[str(line["fingerprint"])] = ensemble_fields.check_facts(line["facts"])
+            else:
+                ensemble_fields.check(line)
+                yield line
+        except (ValueError, KeyError):
+            continue

@@ -117,11 +117,20 @@ def agreed(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 def level(entry: Record) -> float:
     """Return what one process found: the median of its calibrated seconds, of raw ones where it
-    had no yardstick or no nominal reading."""
+    had no yardstick or no nominal reading; of an ensemble's record the time that its rounds agree
+    on."""
+    if "ensemble" in entry:
+        return float(entry["ensemble"]["seconds"])
     if not entry["yardstick"] or not entry.get("nominal"):
         return statistics.median(entry["seconds"])
     ratios = list(map(truediv, entry["seconds"], entry["yardstick"]))
     return statistics.median(ratios) * float(entry["nominal"])
+
+
+def levels(entry: Record) -> tuple[float, ...]:
+    """Return what each of a record's processes found: those of the rounds of an ensemble are all in
+    one record."""
+    return tuple(entry["seconds"]) if "ensemble" in entry else (level(entry),)
 
 
 def add(

@@ -56,6 +56,19 @@ def _nanoseconds(found: Any) -> bool:
     return is_number(found) and 0 < found < 1e9
 
 
+def _ensemble(found: Any) -> bool:
+    """Whether a value says from which rounds of an ensemble a record comes."""
+    return (
+        isinstance(found, Mapping)
+        and all(_text(found.get(name)) for name in ("file", "anchor"))
+        and _seconds([found.get("seconds")])
+        and all(is_number(found.get(name)) for name in ("ratio", "low", "high"))
+        and type(found.get("rounds")) is int
+        and len(found.get("interval", ())) == 2
+        and _seconds(found["interval"])
+    )
+
+
 FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("benchmark", "release", "fingerprint", "skipped", "yardstick_kind"), _text),
     "implementation": _text,
@@ -68,6 +81,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "started_at": lambda found: is_number(found) and 0 <= found < 4102444800,
     "core_latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
     "number": lambda found: type(found) is int and found >= 1,
+    "ensemble": _ensemble,
     "notes": lambda found: isinstance(found, Mapping),
     **dict.fromkeys(("readings", "spent"), _figures),
 }

@@ -1,0 +1,160 @@
+"""Times of releases from the rounds of an ensemble.
+
+Rounds give ratios to the anchor. The anchor's own seconds are its calibrated level over all rounds,
+from the yardstick's readings in the same sweeps; every other release has the anchor's seconds times
+its ratio. So the noise of the calibration is common to a line, and cancels where its points are
+compared. All rounds of a kernel count together, whatever blocks they are of: a release that has no
+rounds with the anchor is led to it by the release that both have most rounds with.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.statistics.intervals import CONFIDENCE
+from deepbench_ops.statistics.robust_level import Location, locate
+
+Levels = list[tuple[float, float]]
+"""A logarithm of each round, with the variance that the round's own sweeps leave it."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """The time of a kernel on one release.
+
+    seconds: of one call. low, high: interval of 99 % of the ratio to the anchor, in seconds; of the
+    anchor the interval of its own noise. samples: one of each round, in seconds. ratio, with
+    ratio_low and ratio_high: to the anchor, 1 for the anchor itself.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    samples: tuple[float, ...]
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+
+
+@dataclass(frozen=True)
+class Values:
+    """Times of a kernel on all releases that have them, and the anchor's level.
+
+    seconds, low, high: those of the anchor over rounds, with the noise of the calibration.
+    calibrated: whether they are; raw seconds otherwise.
+    """
+
+    anchor: str
+    seconds: float
+    low: float
+    high: float
+    calibrated: bool
+    of: Mapping[str, Value]
+
+
+def anchor_of(rounds: Sequence[Round]) -> str:
+    """Return the anchor of most of a kernel's rounds that has times in them, "" without any."""
+    counts = Counter(each.anchor for each in rounds if each.anchor in each.names)
+    counts = counts or Counter(name for each in rounds for name in each.names)
+    return max(sorted(counts), key=counts.__getitem__, default="")
+
+
+def values(rounds: Sequence[Round], share: float = 1.0) -> Values | None:
+    """Return the times that a kernel's rounds give; None where there are too few of the anchor.
+
+    Releases of fewer than three rounds are left out. share: of the error probability that the look
+    may spend (`statistics.stopping`).
+    """
+    anchor, error = anchor_of(rounds), share * (1 - CONFIDENCE)
+    calibrated = [each for each in rounds if each.is_calibrated]
+    has_yardstick = len(calibrated) >= FEWEST_ROUNDS
+    levels = _finite(
+        [each.level(anchor, has_yardstick) for each in (calibrated if has_yardstick else rounds)]
+    )
+    if len(levels) < FEWEST_ROUNDS:
+        return None
+    location = _location(levels)
+    seconds = math.exp(float(location.median))
+    low, high = (math.exp(float(bound)) for bound in location.interval(error))
+    names = sorted({name for each in rounds for name in each.names} - {anchor})
+    logs = {name: found for name in names if (found := _relative(rounds, anchor, name))}
+    of = {name: _value(seconds, *each, error) for name, each in logs.items()}
+    if of:
+        own = _value(seconds, *_own_noise(rounds, anchor, logs, levels), error)
+        of[anchor] = Value(seconds, own.low, own.high, own.samples, 1.0, 1.0, 1.0)
+    return Values(anchor, seconds, low, high, has_yardstick, of)
+
+
+def _relative(
+    rounds: Sequence[Round], anchor: str, name: str
+) -> tuple[Location, list[float]] | None:
+    """Return the distribution of the logarithm of a release's ratio to the anchor, and that of each
+    round; None where there are too few rounds."""
+    direct = _between(rounds, anchor, name)
+    if len(direct) >= FEWEST_ROUNDS:
+        return _location(direct), [level for level, _ in direct]
+    others = sorted({each for one in rounds for each in one.names} - {anchor, name})
+    legs = [(_between(rounds, each, name), _between(rounds, each, anchor)) for each in others]
+    there, back = max(legs, key=lambda two: min(map(len, two)), default=([], []))
+    if min(len(there), len(back)) < FEWEST_ROUNDS:
+        return None
+    to_anchor = _location(back)
+    moved = [level - float(to_anchor.median) for level, _ in there]
+    return _location(there).minus(to_anchor), moved
+
+
+def _own_noise(
+    rounds: Sequence[Round],
+    anchor: str,
+    logs: Mapping[str, tuple[Location, list[float]]],
+    levels: Levels,
+) -> tuple[Location, list[float]]:
+    """Return the anchor's distance in each round from the consensus of the others, by which all
+    ratios of the round are off, as a distribution about zero.
+
+    levels: the anchor's own, which count where too few rounds have another release.
+    """
+    found: Levels = []
+    for each in rounds:
+        off = [
+            (float(location.median) - level, variance)
+            for name, (location, _) in logs.items()
+            for level, variance in [each.difference(anchor, name)]
+            if math.isfinite(level)
+        ]
+        if off:
+            found.append((float(np.median([one for one, _ in off])), min(v for _, v in off)))
+    if len(found) < FEWEST_ROUNDS:  # all are led to the anchor by another release
+        found = levels
+    middle = float(_location(found).median)
+    centred = [(level - middle, variance) for level, variance in found]
+    return _location(centred), [level for level, _ in centred]
+
+
+def _value(seconds: float, location: Location, logs: Sequence[float], error: float) -> Value:
+    """Return the time at a distribution of logarithms over the anchor's seconds."""
+    # Between its samples, as every stored time has to be, also where few and ruined rounds
+    # leave the level outside.
+    middle = min(max(float(location.median), min(logs)), max(logs))
+    low, high = (float(bound) for bound in location.interval(error))
+    ratio, low, high = (math.exp(log) for log in (middle, min(low, middle), max(high, middle)))
+    samples = tuple(seconds * math.exp(log) for log in logs)
+    return Value(seconds * ratio, seconds * low, seconds * high, samples, ratio, low, high)
+
+
+def _between(rounds: Sequence[Round], before: str, after: str) -> Levels:
+    return _finite([each.difference(before, after) for each in rounds])
+
+
+def _finite(levels: Levels) -> Levels:
+    return [each for each in levels if math.isfinite(each[0])]
+
+
+def _location(levels: Levels) -> Location:
+    kept, noise = np.array(levels, dtype=float).T
+    return locate(kept, noise)

@@ -1,0 +1,126 @@
+"""Filing of the rounds of an ensemble, and of the results that follow from them.
+
+All releases of a kernel are solved together, earlier rounds included, so that every result that new
+rounds refine is written again. Rounds, results and records are replaced together, and the journal
+of the rounds is removed last.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from deepbench_ops.analysis import ensemble_values
+from deepbench_ops.analysis.ensemble_values import Value, Values
+from deepbench_ops.asv_adapter import ensemble_filing
+from deepbench_ops.asv_adapter.ensemble_filing import Filed
+from deepbench_ops.asv_adapter.ensemble_place import Place
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_store import EnsembleStore
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import atomic
+
+UNSUPPORTED = "Unsupported: "
+"""Begin of the reasons for which a release has no such kernel; others are accidents."""
+
+
+@dataclass
+class Filing:
+    """What a history files, and how much it has filed.
+
+    releases: the release table, by name. kernels: those with filed results.
+    """
+
+    store: EnsembleStore
+    place: Place
+    releases: Mapping[str, Release]
+    kernels: set[Task] = field(default_factory=set)
+
+    def file(self, shares: Mapping[Task, float]) -> None:
+        """File the rounds of the journal, with the results of their kernels.
+
+        shares: of each kernel the share of the error probability that its look may spend. Raises
+        DeepbenchError where the files cannot be read or written; the journal keeps all rounds then.
+        """
+        tasks = self.store.unfiled()
+        if not tasks:
+            return
+        points = [point for task in tasks for point in self._points(task, shares.get(task, 1.0))]
+        try:
+            with ensemble_filing.only_writer(self.place), atomic.together() as ready:
+                self.store.file(ready)
+                ensemble_filing.file(self.place, points, ready)
+            self.store.forget()
+        except (OSError, DeepbenchError) as error:
+            raise DeepbenchError(
+                f"the rounds are not filed ({_reason(error)}); {self.store.path} keeps them: mend"
+                " that, and the same command files them"
+            ) from None
+        self.kernels |= {point.task for point in points if not point.skipped}
+
+    def _points(self, task: Task, share: float) -> Iterator[Filed]:
+        """Yield the points of a kernel that its rounds are enough for, and its skips."""
+        rounds = self.store.of(task)
+        found = ensemble_values.values(rounds, share)
+        if found is not None:
+            for name, value in found.of.items():
+                if name in self.releases:
+                    yield self._point(task, self.releases[name], rounds, found, value)
+        measured = {name for each in rounds for name in each.names}
+        for name, reason in _reasons(rounds).items():
+            if name in self.releases.keys() - measured and reason.startswith(UNSUPPORTED):
+                text = reason.removeprefix(UNSUPPORTED)
+                started = rounds[0].started_at
+                yield Filed(task, self.releases[name], started, skipped=text)
+
+    def _point(
+        self, task: Task, release: Release, rounds: Sequence[Round], found: Values, value: Value
+    ) -> Filed:
+        own = [each for each in rounds if release.name in each.names]
+        last = own[-1]
+        return Filed(
+            task,
+            release,
+            rounds[0].started_at,
+            value.seconds,
+            value.low,
+            value.high,
+            value.samples,
+            last.calls.get(release.name, 1),
+            last.facts.get(release.name, last.conditions),
+            last.notes.get(release.name, {}),
+            self._origin(own, found, value),
+        )
+
+    def _origin(self, rounds: Sequence[Round], found: Values, value: Value) -> dict[str, object]:
+        """Return where a point comes from, for its record."""
+        assert self.store.filed is not None
+        return {
+            "file": self.store.filed.name,
+            "anchor": found.anchor,
+            "rounds": len(value.samples),
+            "ratio": _rounded(value.ratio),
+            "low": _rounded(value.ratio_low),
+            "high": _rounded(value.ratio_high),
+            "seconds": _rounded(value.seconds),
+            "interval": [_rounded(value.low), _rounded(value.high)],
+            "anchor_seconds": [_rounded(each) for each in (found.seconds, found.low, found.high)],
+            "calibrated": found.calibrated,
+            "states": sorted({each.state for each in rounds if each.state}),
+        }
+
+
+def _reasons(rounds: Collection[Round]) -> dict[str, str]:
+    return {name: text for each in rounds for name, text in each.reasons.items()}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}") if math.isfinite(value) else value
+
+
+def _reason(error: Exception) -> str:
+    """Return an error as a part of a line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

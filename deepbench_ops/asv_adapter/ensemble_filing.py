@@ -1,0 +1,145 @@
+"""Results of ensembles as asv's files hold them, with a record of each point next to them.
+
+File names, environments and parameters are those of `asv run`, so that lines go on. A point of an
+ensemble replaces the records of earlier measurements of the same kernel and release; git has them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from statistics import quantiles
+from typing import Any, NamedTuple
+
+from asv.results import Results
+
+from deepbench_ops.asv_adapter import result_files, results_fields
+from deepbench_ops.asv_adapter.ensemble_place import DOING, Benchmark, Place
+from deepbench_ops.asv_adapter.environment import PYTHON
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.problems.benchmark_names import BENCHMARK
+from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import atomic, locks, measurements
+from deepbench_ops.storage.measurements import Record
+
+DIGITS = 5
+"""Significant digits of stored seconds."""
+
+
+class Filed(NamedTuple):
+    """A kernel's time on a release, as it is filed.
+
+    low, high: the interval of 99 % in seconds. samples: one of each round. number: calls of a
+    slice. facts, notes: see `ensemble.Round`. ensemble: where it comes from, for the record: file,
+    anchor, rounds, ratio with its interval, and more. skipped: the reason where there is no time.
+    """
+
+    task: Task
+    release: Release
+    started_at: float
+    seconds: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    samples: tuple[float, ...] = ()
+    number: int = 1
+    facts: Mapping[str, str] = {}
+    notes: Mapping[str, str] = {}
+    ensemble: Mapping[str, Any] = {}
+    skipped: str = ""
+
+
+def only_writer(place: Place) -> AbstractContextManager[None]:
+    """Return a context in which no other process writes results."""
+    return locks.results(place.results, DOING)
+
+
+def file(place: Place, points: Iterable[Filed], ready: atomic.Ready) -> list[Path]:
+    """Write points into the results of their releases, and return asv's files.
+
+    ready: as `atomic.together` gives it. For the only writer. Raises DeepbenchError for a damaged
+    file of results, and OSError; nothing is replaced then.
+    """
+    by_release: dict[Release, list[Filed]] = defaultdict(list)
+    for point in points:
+        by_release[point.release].append(point)
+    return [_file(place, release, each, ready) for release, each in by_release.items()]
+
+
+def benchmarks_of(place: Place, task: Task) -> list[tuple[Benchmark, tuple[str, ...]]]:
+    """Return the benchmarks that have a kernel, one for each set that lists it, with its key."""
+    key = (repr(task.problem), repr(task.precision))
+    found: list[tuple[Benchmark, tuple[str, ...]]] = []
+    for name, benchmark in place.benchmarks.items():
+        named = BENCHMARK.fullmatch(name)
+        if named and (named[1], named[3]) == (task.family, task.operation):
+            axes = benchmark["params"]
+            if len(axes) == len(key) and all(k in a for k, a in zip(key, axes, strict=True)):
+                found.append((benchmark, key))
+    return found
+
+
+def _file(place: Place, release: Release, points: Sequence[Filed], ready: atomic.Ready) -> Path:
+    results = results_fields.new(
+        place.machine,
+        {},
+        release.hash,
+        release.milliseconds,
+        PYTHON,
+        place.environment,
+        place.variables,
+    )
+    path = place.results / results_fields.path_of(results)
+    if path.exists():
+        results = result_files.whole(path)
+    records: list[Record] = []
+    for point in points:
+        for benchmark, key in benchmarks_of(place, point.task):
+            _put(results, benchmark, key, point)
+            records.append(_record(benchmark["name"], point))
+    result_files.write(ready(path), results)
+    measurements.add(measurements.file_of(path), records, ready=ready)
+    return path
+
+
+def _put(results: Results, benchmark: Benchmark, key: tuple[str, ...], point: Filed) -> None:
+    """Put a point into asv's result."""
+    if point.skipped:
+        results_fields.put_point(results, benchmark, key, float("nan"))
+        return
+    samples = list(map(_rounded, point.samples))
+    first, _, third = quantiles(samples, n=4, method="inclusive")
+    stats = {
+        "ci_99_a": point.low,
+        "ci_99_b": point.high,
+        "q_25": first,
+        "q_75": third,
+        "number": point.number,
+        "repeat": len(samples),
+    }
+    value = _rounded(point.seconds)
+    started = round(1000 * point.started_at)
+    results_fields.put_point(results, benchmark, key, value, samples, stats, started)
+
+
+def _record(benchmark: str, point: Filed) -> Record:
+    identity: Record = {
+        "benchmark": benchmark,
+        "params": [point.task.problem, point.task.precision],
+        "release": point.release.name,
+        "started_at": round(point.started_at, 3),
+    }
+    if point.skipped:
+        return {**identity, "skipped": point.skipped}
+    return {
+        **identity,
+        "number": point.number,
+        "seconds": list(map(_rounded, point.samples)),
+        "yardstick": [],
+        "notes": dict(point.notes),
+        "ensemble": dict(point.ensemble),
+        "fingerprint": dict(point.facts),
+    }
+
+
+def _rounded(seconds: float) -> float:
+    return float(f"{seconds:.{DIGITS}g}")

@@ -1,0 +1,103 @@
+"""Where a history's rounds are kept and filed, for the commands that measure ensembles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deepbench_ops.conditions import CACHE
+from deepbench_ops.errors import DeepbenchError, Interrupted
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.filed_history import Filing
+    from deepbench_ops.measure.ensemble import Reference
+    from deepbench_ops.measure.ensemble_store import EnsembleStore
+    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.releases.table import Release
+
+MEMBER = ("-m", "deepbench_ops.measure.yardstick_member")
+
+
+@dataclass
+class OpenHistory:
+    """Rounds so far, and how new ones are filed.
+
+    filing: None where nothing is to be filed. reference: the yardstick that takes part.
+    """
+
+    store: EnsembleStore
+    reference: Reference
+    filing: Filing | None
+
+    def file(self, shares: Mapping[Task, float]) -> None:
+        """File what the journal holds. Raises DeepbenchError; the journal keeps all then."""
+        if self.filing is not None:
+            self.filing.file(shares)
+
+    @contextmanager
+    def filing_at_the_end(self, shares: Mapping[Task, float]) -> Iterator[None]:
+        """File when the block ends, also by Ctrl-C, which becomes Interrupted with the kept work,
+        or an error."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.file(shares)
+            raise Interrupted(
+                f"{self._kept()} keeps all rounds: the same command goes on"
+            ) from None
+        except (DeepbenchError, OSError):
+            self.file(shares)
+            raise
+        self.file(shares)
+
+    def remarks(self) -> list[str]:
+        """Return lines about what was filed."""
+        if self.filing is None:
+            return [f"not filed: {self.store.path} keeps the rounds"]
+        count = len(self.filing.kernels)
+        return [f"filed in {self.filing.place.folder}: results of {count} kernels"] if count else []
+
+    def _kept(self) -> str:
+        filed = self.store.filed
+        return str(filed if filed is not None and not self.store.path.exists() else self.store.path)
+
+
+def open_history(
+    name: str, releases: Sequence[Release], save: bool, say: Callable[[str], object]
+) -> OpenHistory:
+    """Return the rounds of a history so far, and where its results are filed.
+
+    name: of its file. releases: those that can be measured, oldest first. save: whether to file.
+    Raises DeepbenchError where results cannot be filed under this machine's name.
+    """
+    from deepbench_ops import project
+    from deepbench_ops.analysis.filed_history import Filing
+    from deepbench_ops.asv_adapter import ensemble_place
+    from deepbench_ops.measure.ensemble import Reference
+    from deepbench_ops.measure.ensemble_store import EnsembleStore
+    from deepbench_ops.measure.live_worker import Launch
+    from deepbench_ops.releases import results_table
+    from deepbench_ops.storage import ensemble_rounds
+
+    journal = project.environments().parent / "history" / f"{name}.jsonl"
+    names = [release.name for release in releases]
+    launch = Launch(sys.executable, {}, MEMBER)
+    if not save:
+        return OpenHistory(EnsembleStore(journal, names), Reference(launch), None)
+    place = ensemble_place.find(releases[-1], say)
+    store = EnsembleStore(journal, names, ensemble_rounds.path_of(place.folder, name))
+    table = {release.name: release for release in results_table.load(place.results)}
+    return OpenHistory(store, Reference(launch, place.nominal), Filing(store, place, table))
+
+
+def demand_warm() -> None:
+    """Raise DeepbenchError where cold caches are asked for: slices of ensembles are warm."""
+    if CACHE.of(os.environ) != CACHE.usual:
+        raise DeepbenchError(
+            f"{CACHE.variable} is {CACHE.of(os.environ)}: an ensemble measures with warm caches"
+            " alone; unset it, or measure with asv run"
+        )
