@@ -11,7 +11,7 @@ memory does not hold all releases, blocks of them share one, the anchor.
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -250,7 +250,6 @@ class _Block:
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
         self.taken.calls |= {name: calls[name] for name in self._releases}
         long = all(calls[name] == 1 and self.prepared[name]["stoppable"] for name in self._releases)
-        take = turns.in_turns if long else turns.one_by_one
         _note_latency(self.taken, cores)
         order = list(self.prepared)
         for index in range(self._affordable(calls, sweeps)):
@@ -261,16 +260,16 @@ class _Block:
                 self.random.shuffle(order)
             else:
                 order.reverse()
-            chosen = [self.workers[name] for name in order]
             try:
-                seconds = take(chosen, [calls[name] for name in order])
+                seconds = self._sweep(order, calls, long)
             except WorkerFailed as error:
                 failed = next(name for name in order if self.workers[name] is error.worker)
                 del self.prepared[failed]
                 self._give_up(failed, error)
                 self._forget(failed, own)
                 continue
-            self._add(dict(zip(order, seconds, strict=True)))
+            self.taken.yardstick.append(seconds.pop(YARDSTICK, math.nan))
+            self.taken.sweeps.append(seconds)
         _note_latency(self.taken, cores)
 
     @property
@@ -311,10 +310,29 @@ class _Block:
         affordable = int(SECONDS_EACH * len(names) / cost) // 2 * 2 if cost else 0
         return max(FEWEST_SWEEPS, min(sweeps, affordable))
 
-    def _add(self, seconds: dict[str, float]) -> None:
-        """Add a sweep, the yardstick's seconds apart from those of the releases."""
-        self.taken.yardstick.append(seconds.pop(YARDSTICK, math.nan))
-        self.taken.sweeps.append(seconds)
+    def _sweep(
+        self, order: Sequence[str], calls: Mapping[str, int], long: bool
+    ) -> dict[str, float]:
+        """Return the seconds per call of a slice of each, in this order.
+
+        Long calls go on in turns. The yardstick, whose threads measure their own time, must not be
+        stopped on its way: it is read before and after them.
+        """
+
+        def take(
+            slices: Callable[[list[LiveWorker], list[int]], list[float]], names: Sequence[str]
+        ) -> list[float]:
+            return slices([self.workers[name] for name in names], [calls[name] for name in names])
+
+        if not long:
+            return dict(zip(order, take(turns.one_by_one, order), strict=True))
+        releases = [name for name in order if name != YARDSTICK]
+        yardstick = [name for name in order if name == YARDSTICK]
+        before = take(turns.one_by_one, yardstick)
+        seconds = dict(zip(releases, take(turns.in_turns, releases), strict=True))
+        after = take(turns.one_by_one, yardstick)
+        readings = (math.sqrt(one * other) for one, other in zip(before, after, strict=True))
+        return {**seconds, **dict(zip(yardstick, readings, strict=True))}
 
     def _forget(self, name: str, own: int) -> None:
         """Remove a member's seconds from the sweeps of this block, which begin at `own`."""

@@ -70,6 +70,11 @@ def line_fields(
         fields["without"] = [each.without_interval for each in line.points]
     if any(each.unsteady for each in line.points):
         fields["unsteady"] = [each.unsteady for each in line.points]
+    if any(each.ensemble for each in line.points):
+        fields["ensemble"] = [
+            [each.ensemble.anchor, each.ensemble.rounds] if each.ensemble else None
+            for each in line.points
+        ]
     fields |= point.unusual
     if any(each.state for each in line.points):
         fields["states"] = [each.state for each in line.points]

@@ -10,7 +10,7 @@ from typing import Any
 
 from deepbench_ops.analysis.changes import Change
 from deepbench_ops.analysis.lines import Line, Shift
-from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.software_versions import Stack
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
@@ -20,7 +20,7 @@ from deepbench_ops.releases.table import Release
 MachineLines = tuple[list[Line], MachineRecord, list[str]]
 """The lines of a machine, the machine, and sentences about results that cannot be read."""
 
-RELEASE = Point._fields.index("release")
+RELEASE, ENSEMBLE = (Point._fields.index(name) for name in ("release", "ensemble"))
 
 
 def encode(found: MachineLines) -> dict[str, Any]:
@@ -35,10 +35,7 @@ def encode(found: MachineLines) -> dict[str, Any]:
         ],
         "lines": [
             {
-                "points": [
-                    (*point[:RELEASE], places[point.release.hash], *point[RELEASE + 1 :])
-                    for point in line.points
-                ],
+                "points": [_row(point, places[point.release.hash]) for point in line.points],
                 **_computed(line),
             }
             for line in lines
@@ -55,6 +52,19 @@ def encode(found: MachineLines) -> dict[str, Any]:
         },
         "problems": list(problems),
     }
+
+
+def _row(point: Point, release: int) -> tuple[Any, ...]:
+    """The fields of a point in JSON types; `release` is the place of its release."""
+    plain = point._replace(ensemble=None)
+    origin = None if point.ensemble is None else tuple(point.ensemble)
+    return (
+        *plain[:RELEASE],
+        release,
+        *plain[RELEASE + 1 : ENSEMBLE],
+        origin,
+        *plain[ENSEMBLE + 1 :],
+    )
 
 
 def _profile(known: Profile) -> dict[str, Any]:
@@ -110,7 +120,9 @@ def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
 
 def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
     release = releases[row[RELEASE]]
-    return Point._make([*row[:RELEASE], release, *map(_immutable, row[RELEASE + 1 :])])
+    point = Point._make([*row[:RELEASE], release, *map(_immutable, row[RELEASE + 1 :])])
+    origin = point.ensemble
+    return point if origin is None else point._replace(ensemble=Origin._make(origin))
 
 
 def _shift(line: Line, change: Change) -> Shift:

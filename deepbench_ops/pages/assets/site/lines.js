@@ -107,7 +107,13 @@
         var interval = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';
         var state = line.states && line.states[place] ? 'state of the machine: ' + line.states[place] : '';
-        return [interval, unsteady_reason(line, place), state].filter(Boolean).join('; ');
+        return [interval, ensemble_text(line, place), unsteady_reason(line, place), state].filter(Boolean).join('; ');
+    }
+
+    /* The rounds in which a time was measured together with other releases; '' where it was measured on its own. */
+    function ensemble_text(line, place) {
+        var found = line.ensemble && line.ensemble[place];
+        return found ? found[1] + ' rounds together with ' + found[0] : '';
     }
 
     /* Why a time is unsteady; '' where it is steady. */
@@ -130,10 +136,11 @@
         return [
             {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, missing: without, cell: function (row) {
                 var low = end('low')(row);
-                var time = read(row), unsteady = unsteady_reason(time.line, time.place);
-                return low && !unsteady ? deepbench.seconds(low)
+                var time = read(row);
+                var remarks = [ensemble_text(time.line, time.place), unsteady_reason(time.line, time.place)].filter(Boolean).join('; ');
+                return low && !remarks ? deepbench.seconds(low)
                     : deepbench.el('span', {}, low ? [deepbench.seconds(low), deepbench.el('br')] : [],
-                        deepbench.el('small', {}, low ? unsteady : without(row)));
+                        deepbench.el('small', {}, low ? remarks : without(row)));
             }},
             {title: '99 % interval: high', head: 'high', unit: 'seconds', number: true, value: end('high'), text: deepbench.seconds}
         ];
