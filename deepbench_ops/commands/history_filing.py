@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.filed_history import Filing
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
+    from deepbench_ops.measure.live_worker import Launch
     from deepbench_ops.measure.pairs import Task
     from deepbench_ops.releases.table import Release
-
-MEMBER = ("-m", "deepbench_ops.measure.yardstick_member")
 
 
 @dataclass
@@ -66,6 +65,13 @@ class OpenHistory:
         return str(filed if filed is not None and not self.store.path.exists() else self.store.path)
 
 
+def member() -> Launch:
+    """Return how to start the yardstick that takes part in the sweeps."""
+    from deepbench_ops.measure.live_worker import Launch
+
+    return Launch(sys.executable, {}, ("-m", "deepbench_ops.measure.yardstick_member"))
+
+
 def open_history(
     name: str, releases: Sequence[Release], save: bool, say: Callable[[str], object]
 ) -> OpenHistory:
@@ -79,13 +85,12 @@ def open_history(
     from deepbench_ops.asv_adapter import ensemble_place
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.measure.live_worker import Launch
     from deepbench_ops.releases import results_table
     from deepbench_ops.storage import ensemble_rounds
 
     journal = project.environments().parent / "history" / f"{name}.jsonl"
     names = [release.name for release in releases]
-    launch = Launch(sys.executable, {}, MEMBER)
+    launch = member()
     if not save:
         return OpenHistory(EnsembleStore(journal, names), Reference(launch), None)
     place = ensemble_place.find(releases[-1], say)

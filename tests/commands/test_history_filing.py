@@ -1,0 +1,288 @@
+"""`deepbench history` files results and rounds: real files, workers with known times."""
+
+import json
+import os
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+from command import deepbench
+from processes import MARK, living
+
+from deepbench_ops import project
+from deepbench_ops.analysis import points
+from deepbench_ops.asv_adapter import ensemble_filing, ensemble_place, result_files, results_fields
+from deepbench_ops.asv_adapter.ensemble_place import Place
+from deepbench_ops.commands import history_filing
+from deepbench_ops.measure import core_latency, ensemble, ensemble_record, turns
+from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.releases import results_table, worker_launch
+from deepbench_ops.storage import atomic, ensemble_rounds, measurements
+
+TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+COMMITTED = Path(__file__).parents[2] / "results" / "benchmarks.json"
+
+PROGRAM = """
+import json, os, random, sys, time
+name, seconds = os.environ["NAME"], float(os.environ["CALL"])
+print(json.dumps({"ready": True}), flush=True)
+for number, line in enumerate(sys.stdin):
+    command = json.loads(line)
+    if command["do"] == "prepare" and name == os.environ.get("LACKS"):
+        answer = {"error": "Unsupported: no such operation"}
+    elif command["do"] == "prepare":
+        answer = {"seconds": seconds, "stoppable": False, "yardstick": "compute"}
+        answer |= {"facts": {"threads": "2", "settings": ""}, "notes": {"route": "r"}}
+    else:
+        if name == os.environ.get("DIES") and number == 3:
+            os.kill(os.getpid(), 9)
+        if name == os.environ.get("HANGS") and number == 3:
+            time.sleep(3600)
+        answer = {"seconds": seconds * random.uniform(0.999, 1.001), "ended": 0.0}
+    print(json.dumps(answer), flush=True)
+"""
+"""A worker that reports known times, and may be killed or hang in the middle."""
+
+TIMES = {"numpy-2.2.4": 1e-3, "numpy-2.2.5": 1e-3, "numpy-2.2.6": 1.5e-3, "numpy-2.3.0": 1.2e-3}
+
+
+def launch_of(name: str, seconds: float) -> Launch:
+    """Return how to start a worker whose calls take so long."""
+    return Launch(sys.executable, {"NAME": name, "CALL": str(seconds)}, ("-c", PROGRAM))
+
+
+@pytest.fixture
+def place(monkeypatch, tmp_path):
+    """A results folder with the suite's benchmarks, and a yardstick of half its nominal speed."""
+    results = tmp_path / "results"
+    results.mkdir()
+    entry = {"machine": "m", "cpu": "c", "num_cpu": "2", "os": "Linux", "ram": "1", "arch": "a"}
+    result_files.write_machine(_folder(results / "m") / "machine.json", entry)
+    listed = json.loads(COMMITTED.read_text())
+    suite = {name: one for name, one in listed.items() if name != "version"}
+    variables = {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"}
+    found = Place(results, entry, "release-py3", variables, suite, {"compute": 1e-3})
+    monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
+    monkeypatch.setattr(core_latency, "read", lambda cores: 250.0)
+    monkeypatch.setattr(ensemble_place, "find", lambda release, say: found)
+    monkeypatch.setattr(
+        worker_launch,
+        "launch",
+        lambda release, folder, say: launch_of(release.name, TIMES[release.name]),
+    )
+    member = launch_of("yardstick", 2e-3)
+    monkeypatch.setattr(history_filing, "member", lambda: member)
+    return found
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def mark(monkeypatch):
+    """A variable by which the processes started by a test are known."""
+    monkeypatch.setenv(MARK, uuid.uuid4().hex)
+    return os.environ[MARK]
+
+
+def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[int, str, str]:
+    """Run the command on one kernel over four releases."""
+    kernel = ("--problem", TASK.problem, "--family", "gemm")
+    return deepbench("history", "numpy", span, *kernel, "--rounds", str(rounds), *more)
+
+
+def filed(place: Place) -> dict[str, points.Point]:
+    """Return the points of the kernel in one of its sets, by release."""
+    releases = {release.hash: release for release in results_table.load(place.results)}
+    found = points.load(place.results, "m", releases, rounds=True, samples=True)
+    return {point.release.name: point for point in found if point.set == "inference_server"}
+
+
+def rounds_of(place: Place) -> list[ensemble.Round]:
+    """Return the filed rounds of the kernel."""
+    return ensemble_record.load(ensemble_rounds.path_of(place.folder, "numpy")).get(TASK, [])
+
+
+def test_a_result_of_each_release_is_filed(place):
+    """Anchor's calibrated seconds times the ratio, with its interval and where it comes from."""
+    status, _, err = history()
+    assert 0 == status
+    assert f"filed in {place.folder}: results of 1 kernels" in err
+    found = filed(place)
+    assert set(TIMES) == set(found)
+    for name, seconds in TIMES.items():
+        point = found[name]
+        assert pytest.approx(seconds / 2, rel=0.01) == point.seconds  # the yardstick takes twice
+        assert point.interval is not None
+        assert point.interval[0] <= point.seconds <= point.interval[1]
+        assert (5, 5) == (point.samples, len(point.rounds))
+        assert "" == point.unsteady
+        assert ("numpy-2.3.0", 5) == (point.ensemble.anchor, point.ensemble.rounds)
+        assert (("route", "r"),) == point.notes
+    assert pytest.approx(1.25, rel=0.01) == found["numpy-2.2.6"].ensemble.ratio
+    assert 5 == len(rounds_of(place))
+    assert not (place.results.parent / "history" / "numpy.jsonl").exists()
+
+
+def test_every_set_that_lists_the_problem_has_the_point(place):
+    """The kernel is measured once, and is a benchmark in two sets."""
+    history()
+    (path, *_) = result_files.paths(place.folder)
+    names = {one.name for one in results_fields.each(result_files.whole(path))}
+    assert {f"gemm.Inference{kind}.kernel_forward" for kind in ("Server", "Device")} == names
+
+
+def test_old_records_of_the_kernel_are_replaced_and_others_stay(place):
+    """A point measured on its own, of this kernel and of another one."""
+    history()
+    path = next(p for p in result_files.paths(place.folder) if "009d7279" in p.name)
+    records = measurements.file_of(path)
+    facts, stored = measurements.load(records)
+    plain = {name: value for name, value in stored[0].items() if name != "ensemble"}
+    other = {**plain, "params": ["m1760_n128_k1760_NN", "float32"]}
+    measurements.write(records, facts, [plain, other])
+    history("--within", "0.0001%", rounds=6)
+    _, after = measurements.load(records)
+    assert other in after
+    assert plain not in after
+    assert [6, 6] == [one["ensemble"]["rounds"] for one in after if "ensemble" in one]
+
+
+def test_more_rounds_join_the_same_file(place):
+    """The second command measures what the first has not."""
+    history()
+    status, _, _ = history("--within", "0.0001%", rounds=8)
+    assert 0 == status
+    assert 8 == len(rounds_of(place))
+    assert 8 == filed(place)["numpy-2.2.5"].ensemble.rounds
+
+
+def test_a_later_release_is_measured_in_a_block(place):
+    """Anchor, previous and new: releases that have their rounds are not measured again, and the
+    newest is compared with all."""
+    history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
+    status, _, _ = history()
+    assert 0 == status
+    new = rounds_of(place)[5:]
+    assert 5 == len(new)
+    assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
+    found = filed(place)
+    assert {"numpy-2.2.4"} == {point.ensemble.anchor for point in found.values()}
+    assert pytest.approx(0.6e-3, rel=0.01) == found["numpy-2.3.0"].seconds
+    assert 10 == found["numpy-2.2.6"].ensemble.rounds
+
+
+def test_a_release_without_the_kernel_is_a_skip(place, monkeypatch):
+    """Its reason is filed as asv run files it, and its value is none."""
+    monkeypatch.setenv("LACKS", "numpy-2.2.5")
+    history()
+    assert set(TIMES) - {"numpy-2.2.5"} == set(filed(place))
+    texts = [
+        one["skipped"]
+        for path in result_files.paths(place.folder)
+        for one in measurements.load(measurements.file_of(path))[1]
+        if "skipped" in one
+    ]
+    assert ["no such operation"] * 2 == texts
+
+
+@pytest.mark.parametrize("how", ["DIES", "HANGS"])
+def test_a_worker_that_is_lost_leaves_the_others(place, monkeypatch, mark, how):
+    """Killed or silent in the middle of every round: it has no result, the others have theirs."""
+    monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
+    monkeypatch.setenv(how, "numpy-2.2.5")
+    status, _, err = history(rounds=3)
+    assert 0 == status
+    assert "left out: numpy-2.2.5, gemm forward: " in err
+    assert set(TIMES) - {"numpy-2.2.5"} == set(filed(place))
+    assert [] == living(mark)
+
+
+def test_ctrl_c_files_what_is_measured(place, monkeypatch, mark):
+    """Rounds and results of four rounds are filed, and the same command goes on from there."""
+    measure, begun = ensemble.run_round, []
+
+    def interrupted(launches, tasks, number, *more, **options):
+        begun.append(number)
+        if len(begun) == 5:
+            raise KeyboardInterrupt
+        return measure(launches, tasks, number, *more, **options)
+
+    monkeypatch.setattr(ensemble, "run_round", interrupted)
+    status, _, err = history(rounds=6)
+    assert 130 == status
+    assert "numpy.jsonl.gz keeps all rounds: the same command goes on" in err
+    assert 4 == len(rounds_of(place))
+    assert 4 == filed(place)["numpy-2.2.4"].ensemble.rounds
+    assert [] == living(mark)
+    history(rounds=6)
+    assert [0, 1, 2, 3, 4, 4] == begun
+
+
+@pytest.mark.parametrize("broken", ["disk", "result"])
+def test_what_cannot_be_filed_stays_in_the_journal(place, monkeypatch, broken):
+    """A full disk, or a damaged result: one line, nothing replaced, and the next run files all."""
+    write = result_files.write
+    if broken == "disk":
+
+        def full(path, results, save=None):
+            raise OSError(28, os.strerror(28), str(path))
+
+        monkeypatch.setattr(ensemble_filing.result_files, "write", full)
+    else:
+        name = "009d7279-release-py3.json"
+        (place.folder / name).write_text("{")
+    status, out, err = history()
+    assert (2, "") == (status, out)
+    assert "the rounds are not filed (" in err.splitlines()[-1]
+    journal = place.results.parent / "history" / "numpy.jsonl"
+    assert str(journal) in err.splitlines()[-1]
+    assert [] == rounds_of(place)
+    assert [] == list(place.folder.rglob(f"*{atomic.SUFFIX}"))
+    if broken == "disk":
+        monkeypatch.setattr(ensemble_filing.result_files, "write", write)
+    else:
+        (place.folder / "009d7279-release-py3.json").unlink()
+    status, _, _ = history()
+    assert (0, 5) == (status, len(rounds_of(place)))
+    assert not journal.exists()
+
+
+def test_looking_files_nothing(place):
+    """With --no-save the rounds wait in .asv/history/, and the next run files them."""
+    status, _, err = history("--no-save")
+    assert 0 == status
+    assert "not filed: " in err
+    assert [] == result_files.paths(place.folder)
+    history()
+    assert (5, set(TIMES)) == (len(rounds_of(place)), set(filed(place)))
+
+
+def test_fewer_than_three_rounds_are_no_result(place):
+    """The rounds are filed, and results when there are enough of them."""
+    history("--budget", "0.000001s")
+    assert 1 == len(rounds_of(place))
+    assert {} == filed(place)
+
+
+def test_the_yardstick_may_be_missing(place, monkeypatch):
+    """Then values are raw seconds, and the records say so."""
+    monkeypatch.setattr(history_filing, "member", lambda: Launch("/bin/false"))
+    status, _, err = history()
+    assert 0 == status
+    assert pytest.approx(1.5e-3, rel=0.01) == filed(place)["numpy-2.2.6"].seconds
+    path = result_files.paths(place.folder)[0]
+    assert not measurements.load(measurements.file_of(path))[1][0]["ensemble"]["calibrated"]
+    assert "left out: yardstick" in err
+
+
+def test_cold_caches_are_refused(place, monkeypatch):
+    """One line that says why and what to do."""
+    monkeypatch.setenv("DEEPBENCH_CACHE", "cold")
+    status, _, err = history()
+    assert 2 == status
+    assert "an ensemble measures with warm caches alone" in err
