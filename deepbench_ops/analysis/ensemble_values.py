@@ -64,13 +64,12 @@ def anchor_of(rounds: Sequence[Round]) -> str:
     return max(sorted(counts), key=counts.__getitem__, default="")
 
 
-def values(rounds: Sequence[Round], share: float = 1.0) -> Values | None:
+def values(rounds: Sequence[Round]) -> Values | None:
     """Return the times that a kernel's rounds give; None where there are too few of the anchor.
 
-    Releases of fewer than three rounds are left out. share: of the error probability that the look
-    may spend (`statistics.stopping`).
+    Releases of fewer than three rounds are left out.
     """
-    anchor, error = anchor_of(rounds), share * (1 - CONFIDENCE)
+    anchor = anchor_of(rounds)
     calibrated = [each for each in rounds if each.is_calibrated]
     has_yardstick = len(calibrated) >= FEWEST_ROUNDS
     levels = _finite(
@@ -80,12 +79,12 @@ def values(rounds: Sequence[Round], share: float = 1.0) -> Values | None:
         return None
     location = _location(levels)
     seconds = math.exp(float(location.median))
-    low, high = (math.exp(float(bound)) for bound in location.interval(error))
+    low, high = (math.exp(float(bound)) for bound in location.interval(1 - CONFIDENCE))
     names = sorted({name for each in rounds for name in each.names} - {anchor})
     logs = {name: found for name in names if (found := _relative(rounds, anchor, name))}
-    of = {name: _value(seconds, *each, error) for name, each in logs.items()}
+    of = {name: _value(seconds, *each) for name, each in logs.items()}
     if of:
-        own = _value(seconds, *_own_noise(rounds, anchor, logs, levels), error)
+        own = _value(seconds, *_own_noise(rounds, anchor, logs, levels))
         of[anchor] = Value(seconds, own.low, own.high, own.samples, 1.0, 1.0, 1.0)
     return Values(anchor, seconds, low, high, has_yardstick, of)
 
@@ -136,12 +135,12 @@ def _own_noise(
     return _location(centred), [level for level, _ in centred]
 
 
-def _value(seconds: float, location: Location, logs: Sequence[float], error: float) -> Value:
+def _value(seconds: float, location: Location, logs: Sequence[float]) -> Value:
     """Return the time at a distribution of logarithms over the anchor's seconds."""
     # Between its samples, as every stored time has to be, also where few and ruined rounds
     # leave the level outside.
     middle = min(max(float(location.median), min(logs)), max(logs))
-    low, high = (float(bound) for bound in location.interval(error))
+    low, high = (float(bound) for bound in location.interval(1 - CONFIDENCE))
     ratio, low, high = (math.exp(log) for log in (middle, min(low, middle), max(high, middle)))
     samples = tuple(seconds * math.exp(log) for log in logs)
     return Value(seconds * ratio, seconds * low, seconds * high, samples, ratio, low, high)

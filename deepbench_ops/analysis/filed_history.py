@@ -37,16 +37,16 @@ class Filing:
     releases: Mapping[str, Release]
     kernels: set[Task] = field(default_factory=set)
 
-    def file(self, shares: Mapping[Task, float]) -> None:
+    def file(self) -> None:
         """File the rounds of the journal, with the results of their kernels.
 
-        shares: of each kernel the share of the error probability that its look may spend. Raises
-        DeepbenchError where the files cannot be read or written; the journal keeps all rounds then.
+        Raises DeepbenchError where the files cannot be read or written; the journal keeps all
+        rounds then.
         """
         tasks = self.store.unfiled()
         if not tasks:
             return
-        points = [point for task in tasks for point in self._points(task, shares.get(task, 1.0))]
+        points = [point for task in tasks for point in self._points(task)]
         try:
             with ensemble_filing.only_writer(self.place), atomic.together() as ready:
                 self.store.file(ready)
@@ -59,10 +59,10 @@ class Filing:
             ) from None
         self.kernels |= {point.task for point in points if not point.skipped}
 
-    def _points(self, task: Task, share: float) -> Iterator[Filed]:
+    def _points(self, task: Task) -> Iterator[Filed]:
         """Yield the points of a kernel that its rounds are enough for, and its skips."""
         rounds = self.store.of(task)
-        found = ensemble_values.values(rounds, share)
+        found = ensemble_values.values(rounds)
         if found is not None:
             for name, value in found.of.items():
                 if name in self.releases:

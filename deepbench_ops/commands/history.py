@@ -159,8 +159,8 @@ def history(
     reference = _anchor(anchor, list(launches), opened.store)
     most = together or _most_together()
     found = Ensemble(launches, reference, opened.store, most, opened.reference)
-    progress = _Progress(found, tasks, Goal(within, rounds, budget), opened)
-    with opened.filing_at_the_end(found.shares):
+    progress = _Progress(len(tasks), Goal(within, rounds, budget), opened)
+    with opened.filing_at_the_end():
         found.measure(tasks, progress.goal, progress.note)
     show(
         form,
@@ -260,11 +260,8 @@ class _Progress:
     EVERY_SECONDS = 60.0
     FILED_SECONDS = 300.0
 
-    def __init__(
-        self, found: "Ensemble", tasks: "Sequence[Task]", goal: "Goal", opened: OpenHistory
-    ) -> None:
-        self.goal = goal
-        self._found, self._kernels, self._opened = found, len(tasks), opened
+    def __init__(self, kernels: int, goal: "Goal", opened: OpenHistory) -> None:
+        self.goal, self._kernels, self._opened = goal, kernels, opened
         self._began = self._said = self._filed = time.monotonic()
         self._steps = 0
 
@@ -275,7 +272,7 @@ class _Progress:
             self._said = now
             _note(self._line(number, len(still_open), now - self._began))
         if now - self._filed >= self.FILED_SECONDS:
-            self._opened.file(self._found.shares)
+            self._opened.file()
             self._filed = time.monotonic()
 
     def _line(self, number: int, still_open: int, spent: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.live_worker import Launch
-    from deepbench_ops.measure.pairs import Task
     from deepbench_ops.releases.table import Release
 
 
@@ -32,26 +31,26 @@ class OpenHistory:
     reference: Reference
     filing: Filing | None
 
-    def file(self, shares: Mapping[Task, float]) -> None:
+    def file(self) -> None:
         """File what the journal holds. Raises DeepbenchError; the journal keeps all then."""
         if self.filing is not None:
-            self.filing.file(shares)
+            self.filing.file()
 
     @contextmanager
-    def filing_at_the_end(self, shares: Mapping[Task, float]) -> Iterator[None]:
+    def filing_at_the_end(self) -> Iterator[None]:
         """File when the block ends, also by Ctrl-C, which becomes Interrupted with the kept work,
         or an error."""
         try:
             yield
         except KeyboardInterrupt:
-            self.file(shares)
+            self.file()
             raise Interrupted(
                 f"{self._kept()} keeps all rounds: the same command goes on"
             ) from None
         except (DeepbenchError, OSError):
-            self.file(shares)
+            self.file()
             raise
-        self.file(shares)
+        self.file()
 
     def remarks(self) -> list[str]:
         """Return lines about what was filed."""

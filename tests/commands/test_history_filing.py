@@ -220,7 +220,7 @@ def test_ctrl_c_files_what_is_measured(place, monkeypatch, mark):
     assert 4 == filed(place)["numpy-2.2.4"].ensemble.rounds
     assert [] == living(mark)
     history(rounds=6)
-    assert [0, 1, 2, 3, 4, 4] == begun
+    assert [0, 1, 2, 3, 4, 4, 5] == begun
 
 
 @pytest.mark.parametrize("broken", ["disk", "result"])
