@@ -27,7 +27,7 @@ UNSUPPORTED = "Unsupported: "
 
 @dataclass
 class Filing:
-    """What a history files, and how much it has filed.
+    """Filing of one history, and the kernels that it has filed so far.
 
     releases: the release table, by name. kernels: those with filed results.
     """
