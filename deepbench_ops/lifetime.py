@@ -45,7 +45,7 @@ def outlive_parent() -> None:
 
 
 @contextmanager
-def deaf_children() -> Iterator[None]:
+def children_without_interrupts() -> Iterator[None]:
     """Keep Ctrl-C from processes that are forked in the block; this one gets it after the block."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -25,16 +25,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from deepbench_ops.analysis.drift_test import has_crept, standing
+from deepbench_ops.analysis.drift_test import has_drifted, unexplained_splits
 from deepbench_ops.analysis.levels import (
-    calmed,
-    memory_of,
-    middle,
+    autocorrelation,
+    fast_median,
+    least_squares_splits,
+    most_probable_splits,
     noise_of,
     off_levels,
-    placed,
-    settled,
-    triples,
+    split_triples,
+    without_spikes,
 )
 from deepbench_ops.analysis.splits import segments, split_chance
 
@@ -94,12 +94,14 @@ def detect_changes(
     if len(logs) < 2 or np.ptp(logs) == 0:
         return []
     floor = _floor(intervals, usable)
-    calm = calmed(logs)
-    ends = settled(calm, segments(calm))
-    creeps = has_crept(calm, ends)
+    calm = without_spikes(logs)
+    ends = least_squares_splits(calm, segments(calm))
+    creeps = has_drifted(calm, ends)
     if not creeps:
-        ends = settled(calm, standing(calm, ends))
-    changes = _described(calm, placed(calm, ends), usable, floor, remembers=not creeps)
+        ends = least_squares_splits(calm, unexplained_splits(calm, ends))
+    changes = _described(
+        calm, most_probable_splits(calm, ends), usable, floor, remembers=not creeps
+    )
     newest = _newest(logs, ends, floor)
     if newest is not None:
         count, change = newest
@@ -116,7 +118,7 @@ def _newest(
     off = off_levels(logs, ends)
     for count, wanted in NEWEST.items():
         history = logs[ends[-2] : -count]
-        usual = middle(history)
+        usual = fast_median(history)
         tail = logs[-count:] - usual
         shift = float(tail.mean())
         noise = max(noise_of(history - usual), _mean_floor(floor))
@@ -169,7 +171,7 @@ def _described(
     while True:
         changes = [
             replace(_change(logs[a:c], b - a, len(logs), floor, remembers), index=int(usable[b]))
-            for a, b, c in triples(ends)
+            for a, b, c in split_triples(ends)
         ]
         open_ones = [
             i
@@ -191,7 +193,7 @@ def _change(
     reach = 2 * noise_of(off)
     kept = logs - off + np.clip(off, -reach, reach)
     shift = float(kept[left:].mean() - kept[:left].mean())
-    memory = memory_of(off) if remembers else 0.0
+    memory = autocorrelation(off) if remembers else 0.0
     inflation = math.sqrt((1 + memory) / (1 - memory))
     noise = max(noise_of(off), _mean_floor(floor))
     error = noise * inflation * math.sqrt(CLIPPED * (1 / left + 1 / (count - left)))

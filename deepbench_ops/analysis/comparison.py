@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from deepbench_ops.analysis.points import Kernel, Point
+from deepbench_ops.analysis.points import KernelKey, Point
 from deepbench_ops.analysis.pooling import pooled
 from deepbench_ops.analysis.settings_agreement import agree, notes
 from deepbench_ops.errors import DeepbenchError
@@ -23,7 +23,7 @@ class Contender:
     """One column of a comparison: its name, and the newest time that it has for each kernel."""
 
     name: str
-    points: Mapping[Kernel, Point]
+    points: Mapping[KernelKey, Point]
     profile: Profile | None = None
     left: tuple[Point, ...] = ()
     """Its unsteady times, which are left out."""
@@ -172,7 +172,7 @@ def _shared(first: Contender, other: Contender) -> list[Change]:
     return [Change(one[kernel], two[kernel]) for kernel in one if kernel in two]
 
 
-def _sides(first: Contender, other: Contender) -> tuple[Mapping[Kernel, Point], ...]:
+def _sides(first: Contender, other: Contender) -> tuple[Mapping[KernelKey, Point], ...]:
     """Return the points of both by kernel; of measured ones a kernel of several sets is one."""
     sides = first.points, other.points
     measured = all(point.release.measurable for side in sides for point in side.values())
@@ -195,5 +195,5 @@ def _share(shares: Iterable[float | None]) -> float | None:
     return float(np.exp(np.mean(np.log(known)))) if known else None
 
 
-def _count(kernels: Iterable[Kernel], family: str, precision: str) -> int:
+def _count(kernels: Iterable[KernelKey], family: str, precision: str) -> int:
     return sum(kernel[0] == family and kernel[4] == precision for kernel in kernels)

@@ -22,7 +22,7 @@ from deepbench_ops.asv_adapter.published_results import (
     Stack,
     Values,
     day_of,
-    taken_apart,
+    values_and_stack,
 )
 from deepbench_ops.asv_adapter.result_cache import State, state
 from deepbench_ops.errors import DeepbenchError
@@ -114,7 +114,7 @@ def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, 
             if path.suffix == ".json":
                 filed[path] = result_files.read(path)
     paths = sorted(filed, key=lambda path: day_of(filed[path]))
-    dated = [Dated(day_of(filed[path]), *taken_apart(filed[path])) for path in paths]
+    dated = [Dated(day_of(filed[path]), *values_and_stack(filed[path])) for path in paths]
     peaks = _peaks(folder) if paths else {}
     strays = [_out_of_step(one) for one in dated]
     # A time in another kernel's row is compared with no other day's.

@@ -6,13 +6,13 @@ from functools import lru_cache
 import numpy as np
 
 from deepbench_ops.analysis.levels import (
-    fresh_in,
-    gains_of,
-    memory_of,
-    middle,
+    autocorrelation,
+    explained_squares,
+    fast_median,
     noise_of,
     off_levels,
-    triples,
+    split_triples,
+    uncorrelated_part,
 )
 from deepbench_ops.analysis.splits import accepted, split_chance
 
@@ -53,11 +53,11 @@ CREEP = 0.08
 step."""
 
 
-def standing(logs: np.ndarray, ends: list[int]) -> list[int]:
+def unexplained_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
     """Keep the splits that neither drift nor a memory of the noise explains, clearest first."""
-    clarity = {b: split_chance(logs[a:c], b - a) for a, b, c in triples(ends)}
+    clarity = {b: split_chance(logs[a:c], b - a) for a, b, c in split_triples(ends)}
     large = LARGE * noise_of(off_levels(logs, ends))
-    kept = [0, *(b for a, b, c in triples(ends) if _apart(logs, a, b, c) > large), len(logs)]
+    kept = [0, *(b for a, b, c in split_triples(ends) if _apart(logs, a, b, c) > large), len(logs)]
     waiting = sorted(clarity.keys() - set(kept), key=lambda place: clarity[place])
     while True:
         refused = []
@@ -76,7 +76,7 @@ def standing(logs: np.ndarray, ends: list[int]) -> list[int]:
 def _apart(logs: np.ndarray, start: int, place: int, stop: int) -> float:
     """Return how far the levels of the nearest points on both sides of a split are apart."""
     before, after = logs[start:place][-NEAR:], logs[place:stop][:NEAR]
-    return abs(middle(after) - middle(before))
+    return abs(fast_median(after) - fast_median(before))
 
 
 def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
@@ -95,7 +95,7 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
     near = min(NEAR, len(before), len(after))
     if abs(after[:near].mean() - before[-near:].mean()) < LOCAL * noise * math.sqrt(2 / near):
         return False
-    return split_chance(logs[start:stop], place - start, memory_of(off)) < accepted(len(logs))
+    return split_chance(logs[start:stop], place - start, autocorrelation(off)) < accepted(len(logs))
 
 
 def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
@@ -116,23 +116,23 @@ def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
     series = (logs - off + kept) / noise
     series -= series.mean()
     by_steps = (float(series @ series) - left) / 2 - (steps - 1) * ANOTHER
-    by_steps += sum(_unplaced(logs, a, b, c) for a, b, c in triples(ends))
+    by_steps += sum(_unplaced(logs, a, b, c) for a, b, c in split_triples(ends))
     if by_steps < _by_drift(series, _line(count)) + STRAIGHT:
         return True
     if by_steps < _by_drift(series, _slow_waves(count)) + WAVY:
         return True
-    if memory_of(off):
+    if autocorrelation(off):
         return False
-    fresh = min(float((fresh_in(series, memory) ** 2).sum()) for memory in MEMORIES)
+    fresh = min(float((uncorrelated_part(series, memory) ** 2).sum()) for memory in MEMORIES)
     return count / 2 * math.log(fresh / left) < REMEMBERED
 
 
 def _unplaced(logs: np.ndarray, start: int, place: int, stop: int) -> float:
     """Return what a step's likelihood loses, in logarithms, as its place and size are not known."""
-    gains = gains_of(logs, start, place, stop, memory=0.0)
+    gains = explained_squares(logs, start, place, stop, memory=0.0)
     if not len(gains):
         return 0.0
-    likely = gains_of(logs, start, place, stop, memory=0.0, least=SLIGHT)
+    likely = explained_squares(logs, start, place, stop, memory=0.0, least=SLIGHT)
     return _mean(likely / 2) - float(gains[place - start - 2]) / 2
 
 
@@ -170,7 +170,7 @@ def _slow_waves(count: int) -> np.ndarray:
     return np.asarray(waves / np.sqrt((waves**2).sum(axis=2, keepdims=True)))
 
 
-def has_crept(logs: np.ndarray, ends: list[int]) -> bool:
+def has_drifted(logs: np.ndarray, ends: list[int]) -> bool:
     """Whether the newest points have gone far from the first ones, in whatever way."""
-    climb = abs(middle(logs[-NEAR:]) - middle(logs[:NEAR]))
+    climb = abs(fast_median(logs[-NEAR:]) - fast_median(logs[:NEAR]))
     return climb > max(math.log1p(CREEP), 6 * noise_of(off_levels(logs, ends)))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.pooling import joined, same_kernel
-from deepbench_ops.analysis.settings_agreement import alike
+from deepbench_ops.analysis.pooling import pooled_point, same_kernel
+from deepbench_ops.analysis.settings_agreement import groups_that_agree
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
@@ -55,13 +55,13 @@ def contests(points: Iterable[Point]) -> list[Contest]:
             kernels[*same_kernel(point), point.device].append(point)
     several = []
     for found in kernels.values():
-        for group in alike(found):
+        for group in groups_that_agree(found):
             by: dict[str, list[Point]] = defaultdict(list)
             for point in group:
                 by[point.release.framework].append(point)
             if len(by) > 1:
                 sets = tuple(sorted({point.set for point in group}))
-                several.append(([joined(each) for each in by.values()], sets))
+                several.append(([pooled_point(each) for each in by.values()], sets))
     known = noises([point for found, _ in several for point in found])
     return [_contest(found, sets, known) for found, sets in several]
 

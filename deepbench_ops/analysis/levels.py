@@ -26,7 +26,7 @@ SHORTENED = 0.15
 """The loss of such a correlation by removing levels at the places that suit it best."""
 
 
-def calmed(logs: np.ndarray) -> np.ndarray:
+def without_spikes(logs: np.ndarray) -> np.ndarray:
     """Return the series with spikes flattened: single points far beyond those around, if rare."""
     noise = noise_of(np.diff(logs)) / math.sqrt(2)
     if noise == 0 or len(logs) < 7:
@@ -43,24 +43,24 @@ def calmed(logs: np.ndarray) -> np.ndarray:
     return logs if alone.mean() > RARE else np.where(alone, centre, logs)
 
 
-def settled(logs: np.ndarray, ends: list[int]) -> list[int]:
+def least_squares_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
     """Move each split to where the two levels around it leave the least squares; where the noise is
     autocorrelated, those of the uncorrelated part of each point."""
     ends = list(ends)
-    memory = memory_of(off_levels(logs, ends))
+    memory = autocorrelation(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
-        gains = gains_of(logs, *ends[i - 1 : i + 2], memory=memory)
+        gains = explained_squares(logs, *ends[i - 1 : i + 2], memory=memory)
         if len(gains):
             ends[i] = ends[i - 1] + 2 + int(np.argmax(gains))
     return ends
 
 
-def placed(logs: np.ndarray, ends: list[int]) -> list[int]:
+def most_probable_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
     """Move each split to where, within two points, it most probably is."""
     ends = list(ends)
-    memory = memory_of(off_levels(logs, ends))
+    memory = autocorrelation(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
-        gains = gains_of(logs, *ends[i - 1 : i + 2], memory=memory, least=LEAST)
+        gains = explained_squares(logs, *ends[i - 1 : i + 2], memory=memory, least=LEAST)
         if len(gains):
             likely = np.exp((gains - gains.max()) / 2)
             near = np.convolve(likely, np.ones(5), "full")[2:-2]
@@ -68,7 +68,7 @@ def placed(logs: np.ndarray, ends: list[int]) -> list[int]:
     return ends
 
 
-def gains_of(
+def explained_squares(
     logs: np.ndarray, start: int, place: int, stop: int, *, memory: float, least: float = 0.0
 ) -> np.ndarray:
     """Return the part of the squares, in noise squared, that each split of start..stop explains.
@@ -81,15 +81,15 @@ def gains_of(
     part = logs[start:stop]
     count = len(part)
     left = place - start
-    levels = middle(part[:left]), middle(part[left:])
+    levels = fast_median(part[:left]), fast_median(part[left:])
     off = off_levels(part, [0, left, count])
     noise = noise_of(off)
     fresh_noise = noise_of(off[1:] - memory * off[:-1])
     if count < 5 or fresh_noise == 0:
         return np.empty(0)
     part = np.clip(part, min(levels) - 3 * noise, max(levels) + 3 * noise)
-    level = fresh_in(np.ones(count), memory)
-    fresh = fresh_in(part - part.mean(), memory)
+    level = uncorrelated_part(np.ones(count), memory)
+    fresh = uncorrelated_part(part - part.mean(), memory)
     fresh -= level * float(level @ fresh) / float(level @ level)
     lefts = np.arange(2, count - 1)
     later = count - 1 - lefts
@@ -102,14 +102,14 @@ def gains_of(
     return np.asarray(clarity**2 - np.minimum(missed, MISSED))
 
 
-def fresh_in(values: np.ndarray, memory: float) -> np.ndarray:
+def uncorrelated_part(values: np.ndarray, memory: float) -> np.ndarray:
     """Return the uncorrelated part of each value, all with the same scatter."""
     return np.concatenate(
         [values[:1] * math.sqrt(1 - memory**2), values[1:] - memory * values[:-1]]
     )
 
 
-def memory_of(off: np.ndarray) -> float:
+def autocorrelation(off: np.ndarray) -> float:
     """Return how much of a point's deviation is handed on to the next, 0 for little."""
     noise = noise_of(off)
     if noise == 0:
@@ -127,12 +127,12 @@ def memory_of(off: np.ndarray) -> float:
 
 def off_levels(logs: np.ndarray, ends: Sequence[int]) -> np.ndarray:
     """Return how far each point is off its segment's median."""
-    return np.concatenate([logs[a:b] - middle(logs[a:b]) for a, b in pairwise(ends)])
+    return np.concatenate([logs[a:b] - fast_median(logs[a:b]) for a, b in pairwise(ends)])
 
 
 def noise_of(off: np.ndarray) -> float:
     """Return the standard deviation of noise around 0, outliers clipped."""
-    rough = NORMAL * middle(np.abs(off))
+    rough = NORMAL * fast_median(np.abs(off))
     if rough == 0:
         return _spread(off)
     return 1.02 * _spread(np.minimum(np.maximum(off, -2.5 * rough), 2.5 * rough))
@@ -142,7 +142,7 @@ def _spread(off: np.ndarray) -> float:
     return math.sqrt(np.add.reduce(off * off) / len(off)) if len(off) else math.nan
 
 
-def middle(values: np.ndarray) -> float:
+def fast_median(values: np.ndarray) -> float:
     """Return the median, NaN of nothing: of a dozen numbers ten times as fast as numpy's."""
     if not len(values):
         return math.nan
@@ -151,6 +151,6 @@ def middle(values: np.ndarray) -> float:
     return float(found)
 
 
-def triples(ends: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+def split_triples(ends: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     """Yield (start, split, stop) of each split."""
     yield from zip(ends, ends[1:], ends[2:], strict=False)

@@ -14,7 +14,7 @@ from itertools import accumulate
 from deepbench_ops.analysis.changes import Change, detect_changes
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.settings_agreement import alike
+from deepbench_ops.analysis.settings_agreement import groups_that_agree
 from deepbench_ops.measure.machine_states import INCOMPARABLE
 from deepbench_ops.releases.table import Release
 
@@ -115,7 +115,7 @@ def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) ->
     return [
         Line(tuple(sorted(each, key=lambda point: place[point.release.hash])))
         for members in found.values()
-        for each in alike(members)
+        for each in groups_that_agree(members)
         if len(each) >= fewest
     ]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deepbench_ops.analysis.nearest_run import MIXED, Run, Wanted
+from deepbench_ops.analysis.nearest_run import MIXED, NearestRun, Wanted
 from deepbench_ops.backends.families.model import memory_needed
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.machine.profile import Profile
@@ -57,7 +57,7 @@ def several_devices(network: str, batch: int | None, devices: int, here: Resourc
     return f"{several}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
 
 
-def missing_reasons(wanted: Wanted, run: Run | None, here: Resources) -> list[str]:
+def missing_reasons(wanted: Wanted, run: NearestRun | None, here: Resources) -> list[str]:
     """Return the reasons why there is no own figure that was run like a published one.
 
     run: the nearest run there is. Where it only has not been measured yet, the reason is the
@@ -100,7 +100,7 @@ def _framework(wanted: Wanted, written: bool) -> str:
     return "mindspore" if wanted.framework == "mindspore" and written else "torch"
 
 
-def _unlike(wanted: Wanted, run: Run) -> tuple[str, ...]:
+def _unlike(wanted: Wanted, run: NearestRun) -> tuple[str, ...]:
     """Return how a run differs, except in a precision that is not published, and in the
     execution."""
     aside = {EXECUTION.usual, run.point.execution}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from deepbench_ops.analysis.missing_reasons import Resources, missing_reasons, several_devices
-from deepbench_ops.analysis.nearest_run import Run, Wanted, nearest
+from deepbench_ops.analysis.nearest_run import NearestRun, Wanted, nearest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.published_figures import LAYOUTS, Figure
 from deepbench_ops.conditions import LAYOUT
@@ -88,7 +88,7 @@ def _cell(figure: Figure, points: Sequence[Point], here: Resources) -> Row:
     return _measured(run) | {"differs": differs} | cell
 
 
-def _measured(run: Run) -> Row:
+def _measured(run: NearestRun) -> Row:
     low, high = run.interval or (None, None)
     return {
         "release": run.point.release.name,

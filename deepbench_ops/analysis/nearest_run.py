@@ -25,7 +25,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Run:
+class NearestRun:
     """A measured point of the same network and operation, and how it differs from the published."""
 
     point: Point
@@ -45,7 +45,7 @@ class Run:
         return self.point.problem.items / high, self.point.problem.items / low
 
 
-def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
+def nearest(points: Iterable[Point], wanted: Wanted) -> NearestRun | None:
     """Return the nearest of the points, None where the network was not measured.
 
     Of the same framework where it was measured in that, and of the newest release alone. Precision
@@ -69,7 +69,7 @@ def nearest(points: Iterable[Point], wanted: Wanted) -> Run | None:
         (point for point in fitting if point.release.date == newest),
         key=lambda point: _distance(point, wanted),
     )
-    return Run(best, tuple(_differences(best, wanted)))
+    return NearestRun(best, tuple(_differences(best, wanted)))
 
 
 def _model(point: Point) -> Model:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.settings_agreement import agree
-from deepbench_ops.problems.problem import APART, computed
+from deepbench_ops.problems.problem import OPERATIONS_SUFFIX, computed
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def overheads(points: Iterable[Point]) -> list[Overhead]:
     Unsteady points are left out, and pairs under settings from outside that do not agree.
     """
     found = [point for point in points if not point.unsteady]
-    apart = {_step(point): point for point in found if point.operation.endswith(APART)}
+    apart = {_step(point): point for point in found if point.operation.endswith(OPERATIONS_SUFFIX)}
     return [
         Overhead(point, of)
         for point in found

@@ -29,7 +29,7 @@ Group = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Standing:
+class FamilySummary:
     """A framework's kernels of a family at one precision on a machine, by their newest times.
 
     newest: the newest of their releases. of_roof: the median share of the roofline, None where
@@ -50,11 +50,11 @@ class Standing:
     unusual: Mapping[str, str]
 
 
-def standings(
+def family_summaries(
     lines: Iterable[Line],
     profiles: Mapping[str, Profile | None],
     headline: Sequence[Selected],
-) -> list[Standing]:
+) -> list[FamilySummary]:
     """Return what the lines of all machines come to, by machine, framework and family.
 
     Those of another layout, say, are left out: a kernel counts once.
@@ -66,7 +66,7 @@ def standings(
         if point is not None and point.compared and point.usual:
             groups[group(point)].append(point)
     return [
-        Standing(
+        FamilySummary(
             *key[:4],
             newest=max((point.release for point in points), key=lambda release: release.date),
             kernels=len(points),

@@ -16,7 +16,7 @@ def nearest_rank(ordered: Sequence[float], percent: int) -> float:
     return ordered[-(-percent * len(ordered) // 100) - 1]  # in whole numbers: 0.07 * 100 > 7
 
 
-def fewest(percent: int) -> int:
+def fewest_batches(percent: int) -> int:
     """Return of how many values on the percentile is not the largest: 10 for 90, 100 for 99."""
     return -(-100 // (100 - percent))
 
@@ -25,22 +25,24 @@ def percentiles(taken: Sequence[float]) -> dict[str, float | None]:
     """Return those of the seconds that batches took, None where there are too few."""
     ordered = sorted(taken)
     found = {name: nearest_rank(ordered, percent) for name, percent in PERCENTILES.items()}
-    return {name: found[name] if not why else None for name, why in why_not(len(taken)).items()}
+    return {
+        name: found[name] if not why else None for name, why in too_few_reasons(len(taken)).items()
+    }
 
 
-def why_not(batches: int) -> dict[str, str]:
+def too_few_reasons(batches: int) -> dict[str, str]:
     """Return why so many batches have no such percentile, "" where they have."""
     return {
-        name: "" if batches >= fewest(percent) else f"of {batches} batches"
+        name: "" if batches >= fewest_batches(percent) else f"of {batches} batches"
         for name, percent in PERCENTILES.items()
     }
 
 
-def shown(run: Mapping[str, Any]) -> dict[str, Any]:
+def with_reasons(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return a run without percentiles that its batches are too few for, and why, by name.
 
     What was recorded before there was this rule holds the longest of few batches.
     """
-    reasons = why_not(run.get("batches", 0))
+    reasons = too_few_reasons(run.get("batches", 0))
     kept = {name: None if why else run.get(name) for name, why in reasons.items()}
     return {**run, **kept, "why_not": {name: why for name, why in reasons.items() if why}}

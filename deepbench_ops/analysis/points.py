@@ -22,7 +22,7 @@ from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.outside_settings import Settings
-from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SETS, why_not
+from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SET_OF_CLASS, why_not
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem import Problem, compared
@@ -46,7 +46,7 @@ WIDEST = 2.0
 TOO_FEW = "too few samples"
 TOO_FAR = "samples too far apart"
 
-Kernel = tuple[str, str, str, str, str, int | None, str, str, str]
+KernelKey = tuple[str, str, str, str, str, int | None, str, str, str]
 """The kernel of a point: see `Point.kernel`."""
 
 
@@ -143,7 +143,7 @@ class Point(NamedTuple):
         return compared(self.operation)
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> KernelKey:
         """The timed kernel, the same on every machine and release."""
         return (
             self.family,
@@ -259,7 +259,7 @@ def load(
     names them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
-    report = damaged_input.report if strange is None else ignored
+    report = damaged_input.report if strange is None else no_report
     strange = Counter() if strange is None else strange
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
@@ -287,7 +287,7 @@ def load(
     return sorted(found, key=lambda point: point.release.date)
 
 
-def ignored(_: str) -> None:
+def no_report(_: str) -> None:
     """Report nothing."""
 
 
@@ -329,7 +329,7 @@ def _points(
             machine=machine,
             release=release,
             family=family,
-            set=SETS[kind],
+            set=SET_OF_CLASS[kind],
             operation=operation,
             problem_id=problem_id,
             precision=precision,

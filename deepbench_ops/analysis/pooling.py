@@ -9,28 +9,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import geometric_mean, median
 
-from deepbench_ops.analysis.points import Kernel, Point
+from deepbench_ops.analysis.points import KernelKey, Point
 from deepbench_ops.measure import machine_states
 
 
-def same_kernel(point: Point) -> Kernel:
+def same_kernel(point: Point) -> KernelKey:
     """Return the kernel without its set: `Point.kernel` with an empty set."""
     family, _, *rest = point.kernel
     return (family, "", *rest)  # type: ignore[return-value]
 
 
-def pooled(points: Iterable[Point]) -> dict[Kernel, Point]:
+def pooled(points: Iterable[Point]) -> dict[KernelKey, Point]:
     """Return a point for each kernel of measured points of one framework on one device.
 
     Of a kernel's releases the newest counts, over all of its sets.
     """
-    found: dict[Kernel, list[Point]] = defaultdict(list)
+    found: dict[KernelKey, list[Point]] = defaultdict(list)
     for point in points:
         found[same_kernel(point)].append(point)
-    return {kernel: joined(several) for kernel, several in found.items()}
+    return {kernel: pooled_point(several) for kernel, several in found.items()}
 
 
-def joined(points: Sequence[Point]) -> Point:
+def pooled_point(points: Sequence[Point]) -> Point:
     """Return the times of a kernel's newest release as one point, under the name of its first set.
 
     Its seconds are the median of all processes. Its interval holds those of all sets, and is none

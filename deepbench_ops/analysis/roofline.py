@@ -15,7 +15,7 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
 
 
-def moved(point: Point) -> float | None:
+def bytes_moved(point: Point) -> float | None:
     """Bytes that it cannot avoid moving; None at a precision of unknown weight."""
     return _moved(point.family, point.problem_id, point.operation, point.precision)
 
@@ -32,7 +32,7 @@ def roof(profile: Profile | None, point: Point) -> float | None:
 
     None without a profile, without a peak or bandwidth in it, and for what has no FLOPs.
     """
-    flops, traffic = point.flops, moved(point)
+    flops, traffic = point.flops, bytes_moved(point)
     if profile is None or not flops or not traffic:
         return None
     peak = profile.peaks.get(point.device, {}).get(multiplied(point.precision))

@@ -24,7 +24,7 @@ def agree(one: Point, other: Point) -> bool:
     return one.state == other.state and one.state not in INCOMPARABLE
 
 
-def alike(points: Sequence[Point]) -> list[list[Point]]:
+def groups_that_agree(points: Sequence[Point]) -> list[list[Point]]:
     """Return points in groups whose settings and states agree, each in the given order.
 
     First comes the group without settings, else the largest; among those of the same settings the

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.roofline import moved, roof
+from deepbench_ops.analysis.roofline import bytes_moved, roof
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
@@ -93,7 +93,7 @@ class Timing:
     def as_json(self) -> dict[str, Any]:
         """Return every figure by name, in seconds, FLOP/s and bytes/s."""
         point, record = self.point, self.records[-1]
-        traffic, highest = moved(point), roof(self.profile, point)
+        traffic, highest = bytes_moved(point), roof(self.profile, point)
         low, high = point.interval or (None, None)
         peak = self.peak
         return {

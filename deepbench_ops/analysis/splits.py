@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from deepbench_ops.analysis.levels import gains_of
+from deepbench_ops.analysis.levels import explained_squares
 
 ALARMS, SHORT_ALARMS = 0.02, 0.04
 """Probability of a split by chance that is accepted, over all places of a series together; few of
@@ -110,7 +110,7 @@ def split_chance(logs: np.ndarray, left: int, memory: float = 0.0) -> float:
     """
     count = len(logs)
     if memory:
-        gains = gains_of(logs, 0, left, count, memory=memory)
+        gains = explained_squares(logs, 0, left, count, memory=memory)
         return 2 * float(stdtr(count - 2, -math.sqrt(gains[left - 2]))) if len(gains) else 1.0
     scores = _scores(logs)
     power = float(scores @ scores)

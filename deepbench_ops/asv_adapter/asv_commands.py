@@ -131,7 +131,7 @@ def _check_environments(conf: Config, specifications: Iterable[str]) -> None:
             )
 
 
-def keeping_lines(run: Method) -> Method:
+def safe_machine_command(run: Method) -> Method:
     """Wrap `asv machine`: it describes a machine as `deepbench machine` does, and splits no line.
 
     asv's own values of os and ram change with every kernel. Stored values stay, unless the command
@@ -246,7 +246,7 @@ def _with_both(conf: Config, names: list[str]) -> str:
     )
 
 
-def without_result(run: Method) -> Method:
+def setup_without_result(run: Method) -> Method:
     """Wrap `asv setup`, which returns its environments: asv would print them as objects."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any) -> None:
@@ -255,11 +255,11 @@ def without_result(run: Method) -> Method:
     return wrapped
 
 
-def deaf_pool(pool: Method) -> Method:
+def pool_without_interrupts(pool: Method) -> Method:
     """Wrap asv's pool of processes: they ignore Ctrl-C, on which asv ends the pool itself."""
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with lifetime.deaf_children():
+        with lifetime.children_without_interrupts():
             return pool(*args, **kwargs)
 
     return wrapped
@@ -287,7 +287,7 @@ PATCHES = (
     Patch(
         Machine,
         "run_from_conf_args",
-        keeping_lines,
+        safe_machine_command,
         "`asv machine` describes a machine otherwise after each update of its system, which would "
         "split every line",
     ),
@@ -306,14 +306,14 @@ PATCHES = (
     Patch(
         Setup,
         "run_from_conf_args",
-        without_result,
+        setup_without_result,
         "`asv setup` prints its environments as Python objects",
     ),
     *_of_commands(),
     Patch(
         util,
         "get_multiprocessing_pool",
-        deaf_pool,
+        pool_without_interrupts,
         "Ctrl-C prints a traceback from every process of asv's pool",
     ),
 )

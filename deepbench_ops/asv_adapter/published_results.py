@@ -40,10 +40,10 @@ def load(path: Path) -> tuple[Values, Stack]:
 
     Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
     """
-    return taken_apart(result_files.whole(path))
+    return values_and_stack(result_files.whole(path))
 
 
-def taken_apart(published: Results) -> tuple[Values, Stack]:
+def values_and_stack(published: Results) -> tuple[Values, Stack]:
     """Return the values of a published result, and the stack that they were measured with."""
     found = {
         (one.name, one.key): one.samples or [one.value] for one in results_fields.each(published)
@@ -55,11 +55,11 @@ def stack_of(folder: Path, release: Release) -> Stack:
     """Return the stack of a machine's results of a release, all files together."""
     stack: Stack = {}
     for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
-        stack = joined(stack, results_fields.libraries(result_files.read(path)))
+        stack = merged_stack(stack, results_fields.libraries(result_files.read(path)))
     return {name: text for name, text in stack.items() if name != WORKBOOK}
 
 
-def joined(one: Stack, other: Stack) -> Stack:
+def merged_stack(one: Stack, other: Stack) -> Stack:
     """Return two stacks of the same machine and day as one, with alternatives where they differ."""
     both = {**one, **other}
     for name in one.keys() & other.keys():

@@ -13,7 +13,7 @@ from deepbench_ops.asv_adapter import results_fields
 from deepbench_ops.asv_adapter.results_fields import INTERVAL, Fields
 from deepbench_ops.storage import times
 
-MEND = "restore it from git, or remove it"
+REMEDY = "restore it from git, or remove it"
 
 NAME = re.compile(r"[\w.\- ]*")
 """Of a parameter or a variable: asv's pages write it into HTML as it stands."""
@@ -38,7 +38,7 @@ def check(path: Path, results: Results) -> None:
     found = [line for name in fields.values for line in _take_out(fields, name)]
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     named = f"{path}: left out, since they cannot be right: {', '.join(found[:SHOWN])}{more}"
-    results.refused = f"{named}: {MEND}" if found else ""
+    results.refused = f"{named}: {REMEDY}" if found else ""
 
 
 def _take_out(fields: Fields, name: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from asv.results import Results
 from asv.util import UserError, load_json
 
 from deepbench_ops.asv_adapter import results_fields
-from deepbench_ops.asv_adapter.result_checks import MEND, check, is_text_map
+from deepbench_ops.asv_adapter.result_checks import REMEDY, check, is_text_map
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import limited
 
@@ -93,8 +93,10 @@ def damaged(path: Path, wrong: Exception) -> DeepbenchError:
     if "format" in reason and path.name.endswith(".json"):
         found = json.loads(limited.read_bytes(path, limited.RESULT)).get("version")
         known = VERSIONS.get(path.name, Results.api_version)
-        return DeepbenchError(f"{path} has format version {found!r}, and asv reads {known}: {MEND}")
-    return DeepbenchError(f"{path} is not whole ({reason or type(wrong).__name__}): {MEND}")
+        return DeepbenchError(
+            f"{path} has format version {found!r}, and asv reads {known}: {REMEDY}"
+        )
+    return DeepbenchError(f"{path} is not whole ({reason or type(wrong).__name__}): {REMEDY}")
 
 
 VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.api_version}

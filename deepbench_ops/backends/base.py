@@ -18,7 +18,7 @@ from deepbench_ops.conditions import DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.families import found
 from deepbench_ops.problems.precision import precision as known_precision
-from deepbench_ops.problems.problem import APART, FIRST_CALL, Problem, computed
+from deepbench_ops.problems.problem import FIRST_CALL, OPERATIONS_SUFFIX, Problem, computed
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import TYPES
 
@@ -96,7 +96,7 @@ class Backend(ABC):
             raise Unsupported(f"{problem.family} is not measured in {precision}")
         if operation == FIRST_CALL and not self.compiles:
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
-        if operation.endswith(APART) and not self.takes_apart:
+        if operation.endswith(OPERATIONS_SUFFIX) and not self.takes_apart:
             raise Unsupported(f"{self.name} cannot list the operations of a {computed(operation)}")
         demand_layout(type(problem), self.layout)
         if self.execution != EXECUTION.usual and operation not in problem.served:

@@ -116,7 +116,7 @@ def builder_in(module: ModuleType) -> Builder:
 def _build(
     make: Maker, backend: Any, problem: Problem, precision: str, operation: str, seed: int
 ) -> Kernel:
-    drawn = families.of(problem).inputs(problem, precision, seed)
+    drawn = families.module_of(problem).inputs(problem, precision, seed)
     function = make(backend, problem, drawn, precision, computed(operation))
     first = operation == FIRST_CALL
     newest = LatestOutput((lambda: function.compile()()) if first else function.compile())

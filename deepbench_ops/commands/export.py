@@ -103,7 +103,9 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     if not found:
         raise DeepbenchError("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release
-    found, *apart = settings_agreement.alike([point for point in found if point.release == release])
+    found, *apart = settings_agreement.groups_that_agree(
+        [point for point in found if point.release == release]
+    )
     say(settings_agreement.notes([], [point for group in apart for point in group]))
     stack = published_results.stack_of(results / machine, release)
     known = profile.read(results, machine)

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.analysis.percentiles import PERCENTILES, fewest, percentiles, shown
+from deepbench_ops.analysis.percentiles import (
+    PERCENTILES,
+    fewest_batches,
+    percentiles,
+    with_reasons,
+)
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import (
     device_option,
@@ -96,7 +101,7 @@ def latency(
         raise DeepbenchError(f"--seconds is {seconds:g}: give a number above 0 that has an end")
     backend, problem = ready(name, batch, precision, "forward", device, threads)
     from deepbench_ops.backends.torch_backend.backend import TorchBackend
-    from deepbench_ops.backends.torch_backend.serving import Crew, Serving
+    from deepbench_ops.backends.torch_backend.serving import BatchThreads, Serving
 
     assert isinstance(backend, TorchBackend)
     count = backend.threads()
@@ -109,7 +114,7 @@ def latency(
         _set_inter_op(backend, inter_op)
     keep = keeper(results, backend.versions(), count) if save else None
     serving = Serving(backend, problem, precision)
-    crew = Crew(threads, serving.threads["intra_op"], serving.served)
+    crew = BatchThreads(threads, serving.threads["intra_op"], serving.served)
     crew.latencies(WARM_UP * seconds)
     off, drift = _off(serving)
     taken = crew.latencies(seconds, math.ceil(batches / threads))
@@ -133,7 +138,7 @@ def latency(
     if keep is not None:
         kept = {key: value for key, value in found.items() if key != "items_per_second"}
         keep([{"kind": "latency", "device": device, **kept}])
-    show(form, lambda: _as_text(shown(found)), lambda: shown(found))
+    show(form, lambda: _as_text(with_reasons(found)), lambda: with_reasons(found))
 
 
 def _set_inter_op(backend: "TorchDevice", count: int) -> None:
@@ -167,7 +172,7 @@ def _as_text(found: dict[str, Any]) -> str:
     times = [f"median {found['median_seconds'] * 1e3:.4g}"]
     for name, percent in PERCENTILES.items():
         why = found["why_not"].get(name)
-        none = f"none {why} (--batches {fewest(percent)})"
+        none = f"none {why} (--batches {fewest_batches(percent)})"
         value = none if why else f"{found[name] * 1e3:.4g}"
         times.append(f"{percent} % {value}")
     text = (

@@ -9,7 +9,7 @@ from deepbench_ops.commands.options import device_option, precision_option, prin
 from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import demand, ready
 from deepbench_ops.problems.model import Model
-from deepbench_ops.problems.problem import APART
+from deepbench_ops.problems.problem import OPERATIONS_SUFFIX
 
 if TYPE_CHECKING:
     from deepbench_ops.measure.step_breakdown import Anatomy, Part
@@ -50,12 +50,12 @@ def ops(
     whole step. "deepbench problems --family model" lists the models.
     """
     demand("--batch", batch)
-    backend, problem = ready(name, batch, precision, operation + APART, device)
+    backend, problem = ready(name, batch, precision, operation + OPERATIONS_SUFFIX, device)
     from deepbench_ops.backends import check
     from deepbench_ops.measure.step_breakdown import apart
 
     check.verify(backend, problem, precision, operation)
-    with stderr_filter.without(PROFILER_MARK):
+    with stderr_filter.hidden_lines(PROFILER_MARK):
         found = apart(backend.build(problem, precision, operation), device)
     lines = [_line(found, part) for part in found.parts[:top]]
     summary = {

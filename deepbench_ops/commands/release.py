@@ -234,7 +234,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
     for one in chosen:
         (folder / f"{one.name}.log").unlink(missing_ok=True)
         if (folder / one.name).exists():
-            with install.alone(folder, one.name):
+            with install.environment_lock(folder, one.name):
                 freed += disk_use(folder / one.name)
                 shutil.rmtree(folder / one.name, ignore_errors=True)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")

@@ -10,7 +10,7 @@ STDERR = 2
 
 
 @contextmanager
-def without(beginning: bytes) -> Iterator[None]:
+def hidden_lines(beginning: bytes) -> Iterator[None]:
     """Hold back standard error during the block, then print the lines without this beginning."""
     sys.stderr.flush()
     kept = os.dup(STDERR)

@@ -29,19 +29,19 @@ MEETING_POINT = "store"
 JOINING = "joining the others"
 
 
-def last_words(folder: Path, rank: int) -> Path:
+def error_file(folder: Path, rank: int) -> Path:
     """Return the file that gets what a rank writes to its standard error."""
     return folder / f"rank{rank}.err"
 
 
 def serve(folder: Path, rank: int, size: int, name: str) -> None:
     """Be that rank, over the transport of that name, until the group says so or is gone."""
-    with last_words(folder, rank).open("wb") as words:
+    with error_file(folder, rank).open("wb") as words:
         os.dup2(words.fileno(), 2)
-    Seat(folder, rank, size, name).serve()
+    LocalRank(folder, rank, size, name).serve()
 
 
-class Seat:
+class LocalRank:
     """A rank's place in a group: the line to it, and the member once all have met."""
 
     def __init__(self, folder: Path, rank: int, size: int, name: str) -> None:

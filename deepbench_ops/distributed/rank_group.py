@@ -26,7 +26,7 @@ from deepbench_ops.distributed import (
     rank_command,
     transport,
 )
-from deepbench_ops.distributed.rank_orders import BLAMELESS, STAGES
+from deepbench_ops.distributed.rank_orders import STAGES, WAITING_STATES
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
@@ -232,7 +232,7 @@ class Group:
         while (left := end - time.monotonic()) > 0 and waiting - doing.keys():
             doing |= {r: m["doing"] for r, m in self._hear(left) if m and "doing" in m}
         mute = sorted(waiting - doing.keys())
-        busy = sorted(rank for rank, what in doing.items() if what not in BLAMELESS)
+        busy = sorted(rank for rank, what in doing.items() if what not in WAITING_STATES)
         for ranks, what in ((mute, "stopped or hung, says nothing"), (busy, f"still {stage}")):
             if ranks:
                 self._give_up(
@@ -260,7 +260,7 @@ class Group:
             if status < 0:
                 how = f"was killed by {signal.Signals(-status).name}"
         words = (
-            last_line(local_rank_program.last_words(self._folder, rank)) or self._launcher_words()
+            last_line(local_rank_program.error_file(self._folder, rank)) or self._launcher_words()
         )
         return f"{how} ({words})" if words else how
 

@@ -24,7 +24,7 @@ MEETING = "waiting at the barrier"
 SUMMING = "in the all-reduce"
 COMPARING = "comparing its result"
 
-BLAMELESS = (MEETING, SUMMING, IDLE)
+WAITING_STATES = (MEETING, SUMMING, IDLE)
 """States in which a rank waits for other ranks."""
 
 STAGES = {

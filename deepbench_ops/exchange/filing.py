@@ -18,8 +18,8 @@ from deepbench_ops.asv_adapter.published_results import (
     WORKBOOK,
     Stack,
     Values,
-    joined,
     load,
+    merged_stack,
 )
 from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.errors import DeepbenchError
@@ -54,7 +54,7 @@ def file(
         merged, stack = dict(known[0]), known[1]
         for publication in of_day:
             _merge(merged, publication)
-            stack = joined(stack, {WORKBOOK: publication.source, **publication.specs})
+            stack = merged_stack(stack, {WORKBOOK: publication.source, **publication.specs})
         if (merged, stack) != known:
             new[path] = (merged, stack, of_day[0])
     with atomic.together() as ready:

@@ -8,7 +8,7 @@ from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import SETS, named
 
 
-def join(printed: Problem) -> Problem:
+def listed_problem(printed: Problem) -> Problem:
     """Return the listed problem that was run, or `printed` itself where no list has it.
 
     The lists know the slips: sizes that the sheets print otherwise than the programs ran them.
@@ -34,7 +34,7 @@ def set_of(timings: Iterable[Timing]) -> str:
     for timing in timings:
         if "backward" in timing.operation or timing.problem.ranks:
             return SETS[0]
-        for name in join(timing.problem).sets:
+        for name in listed_problem(timing.problem).sets:
             found[name] += 1
     # Of two that have as many, the smaller list is the closer description.
     best = max(reversed(SETS), key=lambda name: found[name])

@@ -9,7 +9,7 @@ import re
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats import all_reduce, benchdnn, intel, libxsmm, osu, tables
-from deepbench_ops.exchange.log_formats.lines import Line, Reader
+from deepbench_ops.exchange.log_formats.lines import OutputLine, Reader
 from deepbench_ops.exchange.workbook_timings import Timing, Unread
 
 
@@ -40,7 +40,7 @@ def read_file(text: str) -> tuple[list[Timing], list[Unread]]:
     lines = text.splitlines()
     if not lines or text.endswith(("\n", "\r")):
         return timings, unread
-    last = str(Line(len(lines)))
+    last = str(OutputLine(len(lines)))
     cut = {timing.place: timing for timing in timings if str(timing.place) == last}
     why = "ends without a newline, so that it may be cut: end it if it is complete"
     return (

@@ -21,7 +21,7 @@ from typing import Any
 
 from deepbench_ops.analysis import corrections
 from deepbench_ops.asv_adapter import result_files, results_fields
-from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, joined
+from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, merged_stack
 from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
@@ -282,7 +282,7 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
             after[key], brought[of] = point, coming
     renewed = submission_records.write(records_path, result.get("conditions", {}), brought, ready)
     known = results_fields.libraries(filed)
-    libraries = joined(known, result["libraries"])
+    libraries = merged_stack(known, result["libraries"])
     changed = after != before or libraries != known
     if changed:
         results_fields.set_libraries(filed, libraries)
@@ -353,7 +353,7 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
     python = "3" if release.measurable else ""
     about = (release.hash, release.milliseconds, python)
     of_run = (result["environment"], result["variables"])
-    libraries = dict(sorted(joined(result["libraries"], result["libraries"]).items()))
+    libraries = dict(sorted(merged_stack(result["libraries"], result["libraries"]).items()))
     return results_fields.new(machine, libraries, *about, *of_run)
 
 

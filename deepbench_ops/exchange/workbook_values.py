@@ -110,14 +110,14 @@ def benchmark(timing: Timing, published_set: str) -> str:
 
 def _key(timing: Timing, published_set: str) -> ResultKey:
     """Return the benchmark and the parameters that a time is of."""
-    params = [repr(problem_matching.join(timing.problem).id), repr(timing.precision)]
+    params = [repr(problem_matching.listed_problem(timing.problem).id), repr(timing.precision)]
     if timing.ranks is not None:
         params.append(repr(timing.ranks))
     return benchmark(timing, published_set), tuple(params)
 
 
 def _take(publication: Publication, key: ResultKey, timing: Timing) -> None:
-    run = problem_matching.join(timing.problem)
+    run = problem_matching.listed_problem(timing.problem)
     if run.id != timing.problem.id:
         publication.slips[timing.problem.id] = run.id
     elif not problem_matching.is_listed(run):

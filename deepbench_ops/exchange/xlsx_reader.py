@@ -43,7 +43,7 @@ WORD = re.compile(r"[^\W\d][\w.\\?]*")
 
 
 @dataclass(frozen=True)
-class Place:
+class CellPlace:
     """A cell, as a spreadsheet names it."""
 
     sheet: str
@@ -64,11 +64,11 @@ class Sheet:
     name: str
     rows: tuple[tuple[Any, ...], ...]
 
-    def place(self, row: int, column: int) -> Place:
+    def place(self, row: int, column: int) -> CellPlace:
         """The place of rows[row][column]."""
         from openpyxl.utils import get_column_letter
 
-        return Place(self.name, get_column_letter(column + 1), row + 1)
+        return CellPlace(self.name, get_column_letter(column + 1), row + 1)
 
 
 def is_workbook(path: Path) -> bool:

@@ -200,13 +200,13 @@ def _warmed_up_and_sampled(
 ) -> Measurement:
     flush = _flusher() if policy.cold else None
     end = time.perf_counter() + policy.budget_seconds
-    weather = _Weather(yardstick, policy)
-    weather.calm()
+    disturbance = _Disturbance(yardstick, policy)
+    disturbance.calm()
     call = time_calls(kernel, 1, flush)
     result = Measurement(1, yardstick.kind if yardstick else "none")
     if call >= policy.long_call_seconds:
-        weather.take(result, call)
-        if time.perf_counter() >= end + weather.waited and result.seconds:
+        disturbance.take(result, call)
+        if time.perf_counter() >= end + disturbance.waited and result.seconds:
             return result
         steady = True
     else:
@@ -215,8 +215,8 @@ def _warmed_up_and_sampled(
         result.warm_up_seconds += time.perf_counter()
         warmed_up()
         result.number = 1 if policy.cold else _calls_for(policy.slice_seconds, call)
-        end = time.perf_counter() + policy.budget_seconds - weather.waited
-    _sample(kernel, weather, policy, flush, result, call, end)
+        end = time.perf_counter() + policy.budget_seconds - disturbance.waited
+    _sample(kernel, disturbance, policy, flush, result, call, end)
     result.target_reached = result.target_reached and steady
     return result
 
@@ -236,7 +236,7 @@ def relative_half_width(samples: list[float]) -> float:
 
 def _sample(
     kernel: Timed,
-    weather: "_Weather",
+    disturbance: "_Disturbance",
     policy: Policy,
     flush: Callable[[], object] | None,
     result: Measurement,
@@ -247,13 +247,13 @@ def _sample(
     # One call outside the time finds the caches and threads as the yardstick left them.
     wake = flush is None and call < WAKING_SECONDS
     while True:
-        weather.calm()
+        disturbance.calm()
         if wake:
             kernel.run()
-        weather.take(result, time_calls(kernel, result.number, flush))
+        disturbance.take(result, time_calls(kernel, result.number, flush))
         taken = len(result.seconds)
         result.judge(policy.target)
-        if taken >= policy.max_samples or time.perf_counter() >= end + weather.waited:
+        if taken >= policy.max_samples or time.perf_counter() >= end + disturbance.waited:
             short = taken == 1 and result.number * result.seconds[0] <= policy.twice_seconds
             if taken and not short:
                 return
@@ -261,7 +261,7 @@ def _sample(
             return
 
 
-class _Weather:
+class _Disturbance:
     """Reads the yardstick around slices, and waits while it says the machine is disturbed."""
 
     def __init__(self, yardstick: Reference | None, policy: Policy) -> None:

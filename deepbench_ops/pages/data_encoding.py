@@ -18,7 +18,7 @@ from typing import Any
 from deepbench_ops.storage import atomic
 
 
-def strict(text: str) -> str:
+def strict_json(text: str) -> str:
     """`text` as strict JSON: NaN and the infinities become null.
 
     Text without such tokens is returned unchanged.
@@ -34,7 +34,7 @@ def strict(text: str) -> str:
     return json.dumps(data, allow_nan=False) if found else text
 
 
-def packed(text: str) -> str:
+def script_of(text: str) -> str:
     """The script that holds `text`: one call with gzipped base64, the same bytes on every run."""
     content = base64.b64encode(gzip.compress(text.encode("utf-8"), compresslevel=6, mtime=0))
     return f'deepbench.receive("{content.decode("ascii")}");\n'
@@ -58,7 +58,7 @@ def _script(path: Path) -> Path:
 
 def _write(path: Path) -> None:
     before = path.read_text("utf-8")
-    text = strict(before)
+    text = strict_json(before)
     if text != before:
         atomic.write_text(path, text, durable=False)
-    atomic.write_text(_script(path), packed(text), durable=False)
+    atomic.write_text(_script(path), script_of(text), durable=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from deepbench_ops.analysis.changes import Change
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.roofline import moved, roof
+from deepbench_ops.analysis.roofline import bytes_moved, roof
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.measure.machine_states import ONE_LEVEL
 from deepbench_ops.pages.data_files import rounded
@@ -58,7 +58,7 @@ def line_fields(
         "framework": point.release.framework,
         "benchmark": point.benchmark,
         "flops": point.flops,
-        "bytes": moved(point),
+        "bytes": bytes_moved(point),
         "at": [places[each.release] for each in line.points],
         "seconds": [rounded(each.seconds, 5) for each in line.points],
     }

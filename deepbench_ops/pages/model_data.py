@@ -10,7 +10,7 @@ from deepbench_ops.analysis import missing_reasons
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.model_tables import rows
 from deepbench_ops.analysis.overhead import overheads
-from deepbench_ops.analysis.percentiles import shown
+from deepbench_ops.analysis.percentiles import with_reasons
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.published_figures import TABLES, load
 from deepbench_ops.pages.data_files import rounded
@@ -76,5 +76,5 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
 
 def _page_fields(run: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of a run that the page shows: percentiles only where there are enough batches."""
-    fields = shown(run) if run["kind"] == "latency" else run
+    fields = with_reasons(run) if run["kind"] == "latency" else run
     return {key: value for key, value in fields.items() if key != "conditions"}

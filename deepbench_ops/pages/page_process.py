@@ -49,7 +49,7 @@ class PageWriter:
         process = multiprocessing.get_context("fork").Process(
             target=_write_and_send, args=(there, *self._inputs), daemon=True
         )
-        with lifetime.deaf_children():
+        with lifetime.children_without_interrupts():
             process.start()
         there.close()
         self._pipe = here

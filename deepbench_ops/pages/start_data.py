@@ -8,7 +8,7 @@ from typing import Any
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.overview import family_summaries
 from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.data_files import rounded
@@ -53,7 +53,7 @@ def content(
                 ],
                 "unusual": dict(one.unusual),
             }
-            for one in standings(lines, profiles, headline)
+            for one in family_summaries(lines, profiles, headline)
         ],
         "speeds": [
             {

@@ -9,8 +9,10 @@ from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
 
-SETS = {kind: name for name, kind in CLASSES.items()}
-BENCHMARK = re.compile(rf"({'|'.join(TYPES)})\.({'|'.join(SETS)})\.kernel_([a-z][a-z0-9_]*)")
+SET_OF_CLASS = {kind: name for name, kind in CLASSES.items()}
+BENCHMARK = re.compile(
+    rf"({'|'.join(TYPES)})\.({'|'.join(SET_OF_CLASS)})\.kernel_([a-z][a-z0-9_]*)"
+)
 """Family, class and operation."""
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from deepbench_ops.problems.conv import FAST_ALGORITHM
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import APART, Problem, computed
+from deepbench_ops.problems.problem import OPERATIONS_SUFFIX, Problem, computed
 from deepbench_ops.problems.suggestions import unknown
 
 
@@ -67,7 +67,7 @@ class Model(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
     uncompared: ClassVar[tuple[str, ...]] = (
         *Problem.uncompared,
-        *(each + APART for each in operations),
+        *(each + OPERATIONS_SUFFIX for each in operations),
     )
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     served: ClassVar[tuple[str, ...]] = ("forward",)

@@ -27,13 +27,13 @@ FIRST_CALL = "first_call"
 """An operation of every family: compile the forward pass and run it once. Frameworks that compile
 nothing have none."""
 
-APART = "_operations"
+OPERATIONS_SUFFIX = "_operations"
 """End of the name of an operation that times the parts of another one, each of them alone."""
 
 
 def computed(operation: str) -> str:
     """Return the operation that has the same output: of a first call, the forward pass."""
-    return "forward" if operation == FIRST_CALL else operation.removesuffix(APART)
+    return "forward" if operation == FIRST_CALL else operation.removesuffix(OPERATIONS_SUFFIX)
 
 
 def compared(operation: str) -> bool:

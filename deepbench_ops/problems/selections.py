@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import APART, FIRST_CALL, INCLUDED, SETS, Problem
+from deepbench_ops.problems.problem import FIRST_CALL, INCLUDED, OPERATIONS_SUFFIX, SETS, Problem
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.problems.tables import FAMILIES, TYPES, family_name, find, load, set_name
 
@@ -113,7 +113,7 @@ def bench_regex(
     take alone where `apart`, and every precision when none is named. It never picks the same id in
     another set. Where no member has a benchmark at these precisions, it is NOTHING.
     """
-    asked = ((FUSED, fused), (FIRST_CALL, first_call), (rf"\w+{APART}", apart))
+    asked = ((FUSED, fused), (FIRST_CALL, first_call), (rf"\w+{OPERATIONS_SUFFIX}", apart))
     out = [word for word, kept in asked if not kept]
     passes = rf"kernel_(?!{'|'.join(out)})\w+" if out else r"kernel_\w+"
     precisions = [precision(name).name for name in precisions]

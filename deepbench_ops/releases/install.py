@@ -127,7 +127,7 @@ class Installation:
         if self.is_complete():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        with alone(self.folder, self.release.name):
+        with environment_lock(self.folder, self.release.name):
             if self.is_complete():
                 return
             marker = self._marker()
@@ -242,7 +242,7 @@ class Installation:
             if error.silent:
                 why = f"no output for {self.timeout:g} s; raise install_timeout in asv.conf.json"
             else:
-                why = last_word(error.output)
+                why = failure_line(error.output)
             raise self._failure(why, error.output) from None
         except (OSError, subprocess.SubprocessError) as error:
             raise self._failure(str(error), str(error)) from None
@@ -262,7 +262,7 @@ def _names(copies: object) -> set[str]:
 
 
 @contextlib.contextmanager
-def alone(folder: Path, name: str) -> Iterator[None]:
+def environment_lock(folder: Path, name: str) -> Iterator[None]:
     """Keep other processes from making, or removing, the environment of a release meanwhile.
 
     The file that is locked stays: removing it would split the lock.
@@ -279,7 +279,7 @@ def index_options(release: Release) -> tuple[str, ...]:
     return option, release.index
 
 
-def last_word(output: str) -> str:
+def failure_line(output: str) -> str:
     """Return the line with the reason of a failure from the output of pip or Python."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]

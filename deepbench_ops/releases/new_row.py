@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import companions, table, wheel_release
-from deepbench_ops.releases.install import index_options, last_word
+from deepbench_ops.releases.install import failure_line, index_options
 from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.table import Release
 
@@ -111,7 +111,7 @@ def built(source: str, folder: Path, framework: str) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", str(folder)]
     done = subprocess.run([*command, source], capture_output=True, text=True)
     if done.returncode:
-        raise DeepbenchError(f"{framework} is not built from {source}: {last_word(done.stderr)}")
+        raise DeepbenchError(f"{framework} is not built from {source}: {failure_line(done.stderr)}")
     made = set(folder.glob("*.whl")) - before
     if len(made) != 1:
         raise DeepbenchError(f"{source} was built before: remove its wheel from {folder} first")
@@ -129,7 +129,7 @@ def demand_solvable(release: Release) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     pins = " ".join((release.requirement, *release.pins))
     if done.returncode:
-        raise DeepbenchError(f"{release.name} is not added ({pins}): {last_word(done.stderr)}")
+        raise DeepbenchError(f"{release.name} is not added ({pins}): {failure_line(done.stderr)}")
     for part in json.loads(done.stdout)["install"]:
         if part.get("is_yanked"):
             about = part["metadata"]

@@ -7,7 +7,7 @@ import pytest
 from points import GEMMS, point
 
 from deepbench_ops.analysis.lines import lines
-from deepbench_ops.analysis.overview import selections, standings
+from deepbench_ops.analysis.overview import family_summaries, selections
 from deepbench_ops.analysis.points import TOO_FAR, TOO_FEW
 from deepbench_ops.analysis.roofline import roof, share
 from deepbench_ops.analysis.speed_index import speeds
@@ -91,7 +91,7 @@ def test_a_standing_is_of_the_newest_times():
     """The median share of the roof, and how much of the headline is there."""
     found = measured((4.0, 3.0, 2.0, 1.0), (None, None, 1.0, None))
     roofs = {"box": profile(1e12, 1e15)}
-    (one,) = standings(found, roofs, select("headline"))
+    (one,) = family_summaries(found, roofs, select("headline"))
     shares = [line.points[-1].problem.flops / 1e12 for line in found]
     assert one.of_roof == pytest.approx(sum(shares) / 2)
     assert (2, RELEASES[-1]) == (one.kernels, one.newest)
@@ -165,7 +165,7 @@ def test_a_standing_tells_the_release_of_each_of_its_times():
     """Kernels that the newest release did not measure come from the one before, and count there."""
     old = [point(problem_id=id, release=RELEASES[0]) for id in GEMMS[:3]]
     new = [point(problem_id=GEMMS[0], release=RELEASES[1])]
-    (one,) = standings(lines([*old, *new], RELEASES, fewest=1), {}, [])
+    (one,) = family_summaries(lines([*old, *new], RELEASES, fewest=1), {}, [])
     assert [(RELEASES[1], 1), (RELEASES[0], 2)] == [(s.release, s.kernels) for s in one.sources]
     assert all(source.selections for source in one.sources)
 

@@ -17,7 +17,7 @@ from deepbench_ops.analysis.comparison import contender
 from deepbench_ops.analysis.frameworks import contests
 from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overhead import overheads
-from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.overview import family_summaries
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.cli import cli
@@ -97,7 +97,7 @@ def test_operations_alone_are_in_no_comparison_and_no_summary():
             contests(found),
             contender("box@torch", found).points,
             speeds(together),
-            standings(together, {}, []),
+            family_summaries(together, {}, []),
             roof(PROFILE, found[0]),
         )
         assert [operation == "forward"] * len(summaries) == [bool(each) for each in summaries]

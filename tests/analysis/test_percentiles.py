@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis.percentiles import fewest, nearest_rank, percentiles, shown
+from deepbench_ops.analysis.percentiles import (
+    fewest_batches,
+    nearest_rank,
+    percentiles,
+    with_reasons,
+)
 from deepbench_ops.storage import model_runs
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -39,13 +44,13 @@ def test_a_percentile_that_would_be_the_longest_batch_is_left_out(count, given_)
 
 
 def test_ten_batches_have_a_ninetieth_percentile_and_a_hundred_a_ninety_ninth():
-    assert (10, 100) == (fewest(90), fewest(99))
+    assert (10, 100) == (fewest_batches(90), fewest_batches(99))
 
 
 def test_recorded_runs_of_few_batches_are_shown_without_the_longest():
     """Those that are kept, from before the rule: readable, with the reason in its place."""
     runs = model_runs.load(RESULTS / "xeon-amx-2core")
-    told = {run["batches"]: shown(run) for run in runs if run["kind"] == "latency"}
+    told = {run["batches"]: with_reasons(run) for run in runs if run["kind"] == "latency"}
     few, many = told[40], told[515]
     assert few["p99_seconds"] is None and few["p90_seconds"] > few["median_seconds"]
     assert {"p99_seconds": "of 40 batches"} == few["why_not"]

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import comparison, frameworks
-from deepbench_ops.analysis.pooling import joined
+from deepbench_ops.analysis.pooling import pooled_point
 from deepbench_ops.releases.table import Release
 
 OLD = Release("numpy", "2.3.5", date(2025, 1, 1))
@@ -27,21 +27,21 @@ DEVICE = "inference_device"
 
 def test_two_sets_are_one_point_with_all_processes():
     """57 and 86 ms of one kernel are 71 ms of four processes, not two kernels."""
-    found = joined([point(NUMPY, (57.0, 71.0)), point(NUMPY, (86.0, 71.0), DEVICE)])
+    found = pooled_point([point(NUMPY, (57.0, 71.0)), point(NUMPY, (86.0, 71.0), DEVICE)])
     assert (71.0, 4, 4, DEVICE) == (found.seconds, found.samples, len(found.rounds), found.set)
 
 
 def test_the_interval_holds_those_of_both():
     one = point(NUMPY, (1.0, 1.0), low=0.9, high=1.1)._replace(samples=8)
     other = point(NUMPY, (1.0, 1.0), DEVICE, low=0.95, high=1.3)._replace(samples=8)
-    assert (0.9, 1.3) == joined([one, other]).interval
-    assert joined([one, other._replace(low=None, high=None)]).interval is None
+    assert (0.9, 1.3) == pooled_point([one, other]).interval
+    assert pooled_point([one, other._replace(low=None, high=None)]).interval is None
 
 
 def test_a_single_set_stays_as_it_is():
     """Nothing of a kernel that is in one set is computed again; of releases the newest counts."""
     alone = point(NUMPY, (1.0, 2.0))
-    assert alone == joined([alone, point(OLD, (9.0, 9.0), DEVICE)])
+    assert alone == pooled_point([alone, point(OLD, (9.0, 9.0), DEVICE)])
 
 
 def test_frameworks_meet_once_for_each_kernel():

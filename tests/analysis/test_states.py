@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from points import point
 
 from deepbench_ops.analysis import lines, settings_agreement
-from deepbench_ops.analysis.pooling import joined
+from deepbench_ops.analysis.pooling import pooled_point
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Level, Profile
 from deepbench_ops.machine.steadiness import Judge
@@ -38,7 +38,7 @@ def test_states_of_two_machines_are_not_held_against_each_other() -> None:
 def test_groups_hold_every_point_once(states) -> None:
     """Points of unknown states join the state of most points, which comes first."""
     points = [point(state=state, seconds=1.0 + place) for place, state in enumerate(states)]
-    groups = settings_agreement.alike(points)
+    groups = settings_agreement.groups_that_agree(points)
     assert sorted(points, key=repr) == sorted((each for g in groups for each in g), key=repr)
     for group in groups:
         assert 1 >= len({each.state for each in group} - {""})
@@ -104,8 +104,8 @@ def test_pages_get_the_state_of_each_point() -> None:
 def test_sets_of_a_kernel_in_two_states_are_a_change() -> None:
     """A pooled time of two states is of neither."""
     both = [point(state=NEAR), point(state=FAR, set="inference_server")]
-    assert CHANGED == joined(both).state
-    assert NEAR == joined([both[0], point(set="inference_server")]).state
+    assert CHANGED == pooled_point(both).state
+    assert NEAR == pooled_point([both[0], point(set="inference_server")]).state
 
 
 def record(*latencies: float) -> dict[str, object]:

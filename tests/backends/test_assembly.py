@@ -55,7 +55,7 @@ def test_outputs_are_widened_to_a_copy(kind, expected):
 
 def gemm(**more):
     """Return a kernel that is assembled from a zero matrix, and its operands."""
-    drawn = families.of(PROBLEM).inputs(PROBLEM, "float32", 0)
+    drawn = families.module_of(PROBLEM).inputs(PROBLEM, "float32", 0)
     output = np.zeros((3, 4), np.float32)
     notes = {"padding": "m 3 to 8", "route": "by hand"}
     given = {"run": object, "reset": object, "output": lambda: output, "notes": notes, **more}
@@ -83,7 +83,7 @@ def test_notes_are_the_operands_and_the_frameworks():
 def test_further_outputs_have_references_by_name(monkeypatch):
     """Each output is read by its own function and compared with the reference of its name."""
     judges = {"": "first judge", "gradient": "second judge"}
-    monkeypatch.setattr(families.of(PROBLEM), "reference", lambda *given: judges)
+    monkeypatch.setattr(families.module_of(PROBLEM), "reference", lambda *given: judges)
     kernel, _ = gemm(further={"gradient": lambda: np.arange(4, dtype=np.int32)})
 
     assert judges == {name: output.reference for name, output in kernel.outputs.items()}
@@ -99,7 +99,9 @@ def test_references_may_start_from_the_kernels_own_values(monkeypatch):
         seen.update({name: read(()).tolist() for name, read in own.items()})
         return "judge"
 
-    monkeypatch.setattr(families.of(PROBLEM), "reference_from", reference_from, raising=False)
+    monkeypatch.setattr(
+        families.module_of(PROBLEM), "reference_from", reference_from, raising=False
+    )
     kernel, _ = gemm(output=lambda: np.zeros(1), intermediate={"states": lambda: np.ones(2)})
 
     assert {"": [0.0], "states": [1.0, 1.0]} == seen
@@ -113,7 +115,7 @@ def test_a_family_refuses_for_all_frameworks(monkeypatch):
     def refuse(problem, precision, operation):
         raise Unsupported(f"no {precision} {operation}")
 
-    monkeypatch.setattr(families.of(PROBLEM), "refuse", refuse, raising=False)
+    monkeypatch.setattr(families.module_of(PROBLEM), "refuse", refuse, raising=False)
     with pytest.raises(Unsupported, match="no float32 forward"):
         loaded("numpy").build(PROBLEM, "float32")
 

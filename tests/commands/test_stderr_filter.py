@@ -15,14 +15,14 @@ from deepbench_ops.commands import stderr_filter
 
 def test_only_lines_that_begin_so_are_held_back(capfd):
     """Lines that are written past Python, by any name of standard error."""
-    with stderr_filter.without(b"USDT:"):
+    with stderr_filter.hidden_lines(b"USDT:"):
         os.write(2, b"USDT:2026 profiler_start\nout of memory\n")
         print("a warning", file=os.fdopen(os.dup(2), "w"), flush=True)
     assert "out of memory\na warning\n" == capfd.readouterr().err
 
 
 def test_lines_are_printed_when_it_fails(capfd):
-    with pytest.raises(ValueError), stderr_filter.without(b"USDT:"):
+    with pytest.raises(ValueError), stderr_filter.hidden_lines(b"USDT:"):
         os.write(2, b"why it failed\n")
         raise ValueError
     assert "why it failed\n" == capfd.readouterr().err

@@ -265,13 +265,13 @@ def test_a_rank_that_never_joins_is_named(fault):
     fault(
         "import time\n"
         "from deepbench_ops.distributed import local_rank_program\n"
-        "join = local_rank_program.Seat._join\n"
+        "join = local_rank_program.LocalRank._join\n"
         "def late(self, **details):\n"
         "    if self._rank == 1:\n"
         "        import os, signal\n"
         "        os.kill(os.getpid(), signal.SIGSTOP)\n"
         "    return join(self, **details)\n"
-        "local_rank_program.Seat._join = late\n"
+        "local_rank_program.LocalRank._join = late\n"
     )
     with pytest.raises(DeepbenchError, match=r"^rank 1 of 2 did not answer within 15 s"):
         group("gloo", 2, timeout=15.0)

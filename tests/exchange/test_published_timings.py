@@ -116,7 +116,7 @@ def test_the_order_of_columns_does_not_matter(tmp_path_factory, data):
         (found[0].problem, "backward_data"): 0.0025,
         (found[0].problem, "backward_weights"): 0.0035,
     }
-    assert problem_matching.join(found[0].problem) is problem
+    assert problem_matching.listed_problem(found[0].problem) is problem
 
 
 @pytest.mark.parametrize(("words", "expected"), SAID.items(), ids=str)
@@ -467,13 +467,13 @@ def test_slips_join_what_was_run(family):
     slips = [p for p in load(family) if p.aliases and getattr(p, size) == ran]
     assert slips
     for problem in slips:
-        assert problem_matching.join(replace(problem, **{size: printed})) is problem
+        assert problem_matching.listed_problem(replace(problem, **{size: printed})) is problem
 
 
 def test_a_size_of_no_list_keeps_its_own_id():
     """Layers of 25 steps, which two early workbooks timed, are nobody's slip; nor is a new size."""
     for layer in (Rnn("vanilla", 1760, 16, 25), Rnn("vanilla", 1760, 16, 26)):
-        assert layer.id == problem_matching.join(layer).id
+        assert layer.id == problem_matching.listed_problem(layer).id
         assert not problem_matching.is_listed(layer)
 
 
@@ -483,6 +483,6 @@ def test_the_set_is_the_one_with_most_of_the_problems(data):
     name = data.draw(st.sampled_from(problem_matching.SETS))
     listed = [p for p in load("gemm", name) if p.sets == (name,)]
     some = data.draw(st.lists(st.sampled_from(listed), min_size=1, unique=True))
-    place = xlsx_reader.Place("s", "A", 1)
+    place = xlsx_reader.CellPlace("s", "A", 1)
     found = [workbook_timings.Timing(place, p, "forward", "float32", 1.0) for p in some]
     assert problem_matching.set_of(found) == name

@@ -10,7 +10,7 @@ from points import point
 
 from deepbench_ops.analysis.fastest import records
 from deepbench_ops.analysis.lines import lines
-from deepbench_ops.analysis.overview import standings
+from deepbench_ops.analysis.overview import family_summaries
 from deepbench_ops.asv_adapter import config
 from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
 from deepbench_ops.backends import check
@@ -129,7 +129,7 @@ def test_lines_of_another_condition_are_lines_of_their_own(condition, value):
     member = Selected(plain.set, plain.problem)
     assert [1.0] == [one.seconds for one in records([plain, other], [member], "float32")]
     together = lines([plain, other], [plain.release], 1)
-    assert [1] == [one.kernels for one in standings(together, {}, [])]
+    assert [1] == [one.kernels for one in family_summaries(together, {}, [])]
 
 
 def test_a_device_is_no_unusual_one():

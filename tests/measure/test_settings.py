@@ -15,7 +15,7 @@ from points import PLAIN, point
 from deepbench_ops.analysis import comparison, confirm, fastest, frameworks
 from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overhead import overheads
-from deepbench_ops.analysis.settings_agreement import agree, alike, notes
+from deepbench_ops.analysis.settings_agreement import agree, groups_that_agree, notes
 from deepbench_ops.machine import detect
 from deepbench_ops.machine.point_records import File
 from deepbench_ops.measure import outside_settings
@@ -137,8 +137,8 @@ def test_a_file_of_earlier_days_leaves_settings_unknown(tmp_path):
 def test_unknown_settings_agree_with_any():
     none, haswell, unknown = (point(settings=each) for each in ((), HASWELL, None))
     assert agree(none, unknown) and agree(unknown, haswell) and not agree(none, haswell)
-    assert [[none, unknown], [haswell]] == alike([none, haswell, unknown])
-    assert [[haswell, unknown]] == alike([haswell, unknown])
+    assert [[none, unknown], [haswell]] == groups_that_agree([none, haswell, unknown])
+    assert [[haswell, unknown]] == groups_that_agree([haswell, unknown])
 
 
 def test_a_line_holds_times_of_the_same_settings():

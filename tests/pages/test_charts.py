@@ -9,7 +9,7 @@ import pytest
 from browsing import traces
 from published_site import unpacked
 
-from deepbench_ops.pages.data_encoding import packed
+from deepbench_ops.pages.data_encoding import script_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -190,7 +190,7 @@ def test_a_precision_that_differs_from_the_published_one_is_marked(
                 "why_not": [],
             }
         }
-    changed = packed(json.dumps(data))
+    changed = script_of(json.dumps(data))
     page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "models.html#table=stcp920")
     drawn = {trace["name"]: trace for trace in traces(page, "#chart")}

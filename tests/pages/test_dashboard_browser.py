@@ -11,7 +11,7 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, column, column_of, rows, traces
 from published_site import BANDWIDTH, HOSTILE, PEAK, unpacked
 
-from deepbench_ops.pages.data_encoding import packed
+from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.pages.data_pages import CHARTS
 from deepbench_ops.pages.vendored import path_of
 from deepbench_ops.problems import find
@@ -241,7 +241,9 @@ def test_the_roofline_names_missing_figures_and_kernels_above_it(
         }}""",
         data,
     )
-    page.route("**/data/catalogue.js", lambda route: route.fulfill(body=packed(json.dumps(data))))
+    page.route(
+        "**/data/catalogue.js", lambda route: route.fulfill(body=script_of(json.dumps(data)))
+    )
     open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
     assert shown in page.inner_text("#roofline-summary")
 
@@ -663,7 +665,7 @@ def test_a_model_has_its_overhead_by_release(page: Any, site: str, html: Path) -
             {"operations": 3.0, "interval": []},
         )
     ]
-    changed = packed(json.dumps(data))
+    changed = script_of(json.dumps(data))
     page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
     page.reload()
     page.wait_for_selector("#overhead table")

@@ -10,7 +10,7 @@ import pytest
 from browsing import READ_LIBRARY, WATCH, rows, traces
 from published_site import HOSTILE, unpacked
 
-from deepbench_ops.pages.data_encoding import packed
+from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.data_pages import CHARTS
 from deepbench_ops.pages.vendored import path_of
@@ -43,7 +43,7 @@ def many(html: Path, machine: str, times: int) -> str:
         for line in copy.deepcopy(lines):
             line["problem"] += turn * len(problems)
             data["lines"].append(line)
-    return packed(json.dumps(data))
+    return script_of(json.dumps(data))
 
 
 def cold(browser: Any, address: str, own: str) -> Any:
@@ -94,7 +94,7 @@ def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: P
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     for problem in data["problems"]:
         problem[0] = problem[0].replace("k", "k9")
-    other = packed(json.dumps(data))
+    other = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=other))
     shown(page, site, "compare.html")
     page.select_option("#sides select >> nth=0", "lab-1")
@@ -135,7 +135,7 @@ def test_a_ticked_machine_without_the_kernel_is_reported(page: Any, site: str, h
     file = f"data/lines/{machine_key('lab-1')}/gemm.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     data["lines"] = [line for line in data["lines"] if line["problem"] == 1]
-    less = packed(json.dumps(data))
+    less = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=less))
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.check("#machines input:not(:checked)")
@@ -152,7 +152,7 @@ def test_a_machine_without_the_family_stays_ticked_and_says_so(
     data = json.loads(unpacked((html / file).read_text("utf-8")))
     bare = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))
     data["machines"].append(bare | {"name": "bare", "families": {"conv": 1}})
-    more = packed(json.dumps(data))
+    more = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=more))
     shown(page, site, "timeline.html#machine=bare&family=gemm")
     assert "No results of gemm on bare" == page.inner_text("#summary")
@@ -275,7 +275,7 @@ def test_an_unsteady_time_is_marked_with_its_reason(page: Any, site: str, html: 
     for line in data["lines"]:
         count = len(line["seconds"])
         line["unsteady"] = [""] * (count - 1) + ["yardstick off: 5.5 times its nominal reading"]
-    page.route("**/data/lines/**", lambda route: route.fulfill(body=packed(json.dumps(data))))
+    page.route("**/data/lines/**", lambda route: route.fulfill(body=script_of(json.dumps(data))))
     address = "timeline.html#machine=lab-1&family=gemm&framework=numpy"
     shown(page, site, address)
     drawn = [each for each in traces(page, "#chart") if each.get("mode") == "lines+markers"]

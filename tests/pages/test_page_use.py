@@ -9,7 +9,7 @@ import pytest
 from browsing import rows, traces
 from published_site import HOSTILE, unpacked
 
-from deepbench_ops.pages.data_encoding import packed
+from deepbench_ops.pages.data_encoding import script_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -164,7 +164,7 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
     ]
     cause["lines"][6]["at"]["problem"] = "m7680_n64_k2560_NN"
     cause |= {"what": "gemm, float32", "kernels": 7}
-    changed = packed(json.dumps(data))
+    changed = script_of(json.dumps(data))
     page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "index.html")
     page.click("#latest summary:text-is('gemm, float32: 7 kernels')")
@@ -233,7 +233,7 @@ def test_one_kernel_is_written_in_the_singular(page: Any, site: str, html: Path)
     data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
     for one in data["standings"]:
         one["sources"] = [[source[0], 1, source[2]] for source in one["sources"]]
-    changed = packed(json.dumps(data))
+    changed = script_of(json.dumps(data))
     page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "index.html")
     page.click("#machines button.open")
@@ -250,8 +250,8 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
     other = copy.deepcopy(next(m for m in data["machines"] if m["name"] == "lab-1"))
     data["machines"].append(other | {"name": "other", "families": {"conv": 1}})
     lines = unpacked((html / f"data/lines/{other['key']}/gemm.js").read_text("utf-8"))
-    page.route(f"**/{file}", lambda route: route.fulfill(body=packed(json.dumps(data))))
-    page.route("**/conv.js", lambda route: route.fulfill(body=packed(lines)))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=script_of(json.dumps(data))))
+    page.route("**/conv.js", lambda route: route.fulfill(body=script_of(lines)))
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.select_option("#family", "conv")
     page.wait_for_selector("#summary:has-text('No results of conv on lab-1')")

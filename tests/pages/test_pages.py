@@ -148,14 +148,14 @@ def without_tokens(data: Any) -> Any:
 @given(values)
 def test_strict_json_loses_only_what_is_no_number(data: Any) -> None:
     """NaN and the infinities become null, all else stays, strings that read NaN included."""
-    text = data_encoding.strict(json.dumps(data))
+    text = data_encoding.strict_json(json.dumps(data))
     assert without_tokens(data) == json.loads(text, parse_constant=refuse)
 
 
 @given(st.text())
 def test_packed_text_comes_back(text: str) -> None:
     """A script returns any text unchanged, and no text can end the call early."""
-    assert text == unpacked(data_encoding.packed(text))
+    assert text == unpacked(data_encoding.script_of(text))
 
 
 def test_every_json_file_has_its_script(html: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import published_site
 import pytest
 
-from deepbench_ops.pages.data_encoding import packed
+from deepbench_ops.pages.data_encoding import script_of
 
 pytestmark = pytest.mark.browser
 
@@ -221,7 +221,7 @@ def test_a_long_list_is_shown_in_parts(page: Any, site: str, html: Path) -> None
         row | {"pretty_name": f"{row['name']}(line{i})", "last_value": 1 + i} for i in range(250)
     ]
     page.route("**/summary.json*", lambda route: route.fulfill(body=json.dumps(many)))
-    page.route("**/summary.json.js*", lambda route: route.fulfill(body=packed(json.dumps(many))))
+    page.route("**/summary.json.js*", lambda route: route.fulfill(body=script_of(json.dumps(many))))
     page.set_viewport_size({"width": 400, "height": 800})
     open_page(page, site, "#summarylist", "#summarylist-body tbody tr")
     lines = page.locator("#summarylist-body tbody tr:visible")

@@ -266,7 +266,7 @@ def test_an_interruption_leaves_no_partial_environment(made, monkeypatch):
 def test_one_process_makes_an_environment_at_a_time(tmp_path):
     """While one does, another waits; it goes on once the first has ended."""
     other = FileLock(tmp_path / "numpy-1.0.0.lock")
-    with install.alone(tmp_path, "numpy-1.0.0"), pytest.raises(Timeout):
+    with install.environment_lock(tmp_path, "numpy-1.0.0"), pytest.raises(Timeout):
         other.acquire(timeout=0)
     with other.acquire(timeout=0):
         assert other.is_locked
@@ -300,7 +300,7 @@ def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
 )
 def test_the_last_word_is_the_line_that_explains(output, expected):
     """Of all that pip prints, the line that tells what went wrong is kept."""
-    assert install.last_word(output).startswith(expected)
+    assert install.failure_line(output).startswith(expected)
 
 
 def test_versions_are_those_the_project_declares():

@@ -20,7 +20,7 @@ def verdict(name, problem, precision, operation, device="cpu"):
 
 def accepted(problem, operation, outputs, precision="float32", drawn=None):
     """Return whether the check of a problem takes these outputs, by their names, for right."""
-    drawn = drawn or families.of(problem).inputs(problem, precision)
+    drawn = drawn or families.module_of(problem).inputs(problem, precision)
     references = families.references(problem, drawn, precision, operation)
     assert set(references) == set(outputs)
     return all(
@@ -33,7 +33,7 @@ def accepted(problem, operation, outputs, precision="float32", drawn=None):
 
 def agrees(problem, operation, precision="float32"):
     """Return whether each reference is the same at some entries as everywhere."""
-    drawn = families.of(problem).inputs(problem, precision)
+    drawn = families.module_of(problem).inputs(problem, precision)
     for each in families.references(problem, drawn, precision, operation).values():
         index = check._entries(each.shape, 5, seed=1)
         for whole, some in zip(each.everywhere(), each.at(index), strict=True):

@@ -34,8 +34,8 @@ ENCODED = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 CHUNK = 64
 """Lines whose steps are looked for in one go by a process of the pool."""
 
-Row = tuple[int, list[Any], list[Any]]
-Line = list[tuple[int, Any, Any]]
+GraphRow = tuple[int, list[Any], list[Any]]
+GraphLine = list[tuple[int, Any, Any]]
 Piece = tuple[int, int, float, float, float]
 """Where it begins and ends, its level, least value and mean deviation, as asv has them."""
 
@@ -55,7 +55,7 @@ def get_data(self: Graph) -> list[Any]:
 
 def _data(graph: Graph) -> list[Any]:
     graph.n_series = graph.n_series or 1
-    rows: list[Row] = [
+    rows: list[GraphRow] = [
         (revision, _means(graph, points), _means(graph, graph.data_weights[revision]))
         for revision, points in sorted(graph.data_points.items())
     ]
@@ -74,7 +74,7 @@ def _means(graph: Graph, several: Sequence[Sequence[Any]]) -> list[Any]:
     return [util.mean_na(each) for each in zip(*several, strict=True)]
 
 
-def _lines(graph: Graph) -> dict[int, Line]:
+def _lines(graph: Graph) -> dict[int, GraphLine]:
     """Return each line that has a point, by its place among the parameters."""
     data = get_data(graph)
     if graph.scalar_series:
@@ -161,7 +161,7 @@ def get_graph_data(self: Any, graph: Graph, benchmark: dict[str, Any]) -> Iterat
             yield place if param else None, name, late, threshold
 
 
-def steps_of(line: Line) -> list[Piece]:
+def steps_of(line: GraphLine) -> list[Piece]:
     """Return the pieces of a line; a single point is its own piece."""
     line = _present(line)
     if len(line) > 1:
@@ -169,16 +169,16 @@ def steps_of(line: Line) -> list[Piece]:
     return [(x, x + 1, y, y, 0.0) for x, y, weight in line if weight is None or weight > 0]
 
 
-def _present(line: Line) -> Line:
+def _present(line: GraphLine) -> GraphLine:
     """Return the points that a fit counts; asv leaves out missing ones itself."""
     return [point for point in line if point[1] is not None]
 
 
-def _fit(lines: Iterable[Line]) -> list[list[Piece]]:
+def _fit(lines: Iterable[GraphLine]) -> list[list[Piece]]:
     return [detect([y for _, y, _ in line], [weight for _, _, weight in line]) for line in lines]
 
 
-def _placed(pieces: Iterable[Piece], line: Line) -> list[Piece]:
+def _placed(pieces: Iterable[Piece], line: GraphLine) -> list[Piece]:
     """Return pieces by revision, given pieces by point."""
     return [
         (line[left][0], line[right - 1][0] + 1, level, least, error)
@@ -186,7 +186,7 @@ def _placed(pieces: Iterable[Piece], line: Line) -> list[Piece]:
     ]
 
 
-def _digest(line: Line) -> str:
+def _digest(line: GraphLine) -> str:
     values = repr([point[1:] for point in line])
     return hashlib.blake2b(values.encode(), digest_size=12).hexdigest()
 
@@ -221,7 +221,7 @@ def _piece(left: int, right: int, level: float, least: float, error: float) -> P
 fit_cache = FitCache()
 
 
-def remembered(original: Any) -> Any:
+def cached_path(original: Any) -> Any:
     """Wrap Graph.get_file_path: each graph's path is composed once."""
     known: dict[Any, str] = {}
 
@@ -328,7 +328,7 @@ PATCHES = (
     _speedup(
         Graph,
         "get_file_path",
-        remembered,
+        cached_path,
         "asv composes the path of a graph for every point in it",
     ),
     Patch(

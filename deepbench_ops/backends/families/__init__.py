@@ -40,7 +40,7 @@ MOST_KINDS = 40
 """Small twins of a family that are checked when all its kinds are asked for."""
 
 
-def of(problem: Problem) -> Any:
+def module_of(problem: Problem) -> Any:
     """Return the module of the problem's family."""
     package = found()[0][problem.family].package
     own = package == OWN_PACKAGE
@@ -51,7 +51,7 @@ def of(problem: Problem) -> Any:
 
 def small(problem: P) -> P:
     """Return the problem's twin for the check: the same kind, small enough to judge whole."""
-    return cut_down(problem, of(problem).SMALL)
+    return cut_down(problem, module_of(problem).SMALL)
 
 
 def probe(problem: P, times: int = 1) -> P:
@@ -59,7 +59,7 @@ def probe(problem: P, times: int = 1) -> P:
 
     times: how much larger, in each of its sizes or in its items, though never beyond the problem.
     """
-    family = of(problem)
+    family = module_of(problem)
     if hasattr(family, "probe"):
         smaller: P = family.probe(problem, times)
         return smaller
@@ -68,14 +68,14 @@ def probe(problem: P, times: int = 1) -> P:
 
 def refuse(problem: Problem, precision: str, operation: str) -> None:
     """Raise Unsupported for what no framework is asked to do, by the family's hook."""
-    family = of(problem)
+    family = module_of(problem)
     if hasattr(family, "refuse"):
         family.refuse(problem, precision, operation)
 
 
 def notes(problem: Problem, drawn: Any, operation: str) -> Mapping[str, str]:
     """Return the notes on the operands `drawn` of an operation."""
-    family = of(problem)
+    family = module_of(problem)
     found: Mapping[str, str] = (
         family.notes(drawn, operation) if hasattr(family, "notes") else drawn.notes
     )
@@ -84,7 +84,7 @@ def notes(problem: Problem, drawn: Any, operation: str) -> Mapping[str, str]:
 
 def memory_needed(problem: Problem, operation: str, execution: str) -> float | None:
     """Return the bytes that a kernel takes by the family's count, None where it has no count."""
-    family = of(problem)
+    family = module_of(problem)
     if not hasattr(family, "memory_needed"):
         return None
     return float(family.memory_needed(problem, operation, execution))
@@ -101,7 +101,7 @@ def references(
 
     own: functions that read the kernel's own outputs and intermediate values, by name.
     """
-    family = of(problem)
+    family = module_of(problem)
     if own is not None and hasattr(family, "reference_from"):
         made = family.reference_from(problem, drawn, precision, operation, own)
     else:
@@ -117,7 +117,7 @@ def drawn_again(
     So a kernel that changes its operands is found out. The kernel's own references where the family
     has none: a model's holds the weights as they were at first.
     """
-    family = of(problem)
+    family = module_of(problem)
     if not hasattr(family, "reference"):
         return {name: output.reference for name, output in kernel.outputs.items()}
     drawn = family.inputs(problem, precision, seed)

@@ -28,7 +28,7 @@ FUSED_ORDER = {"vanilla": ("h",), "lstm": ("i", "f", "g", "o"), "gru": ("r", "z"
 
 
 @dataclass(frozen=True)
-class Kept:
+class StepValues:
     """Values of a step that its gradient needs: gates after their functions, and both states.
 
     `before` is the hidden state that it started from (of the LSTM the cell state), `cell` the
@@ -43,24 +43,24 @@ class Kept:
 
 def step(
     cell: str, relu: bool, x: Gates, p: Gates, hidden: Bounded, cell_state: Bounded
-) -> tuple[Bounded, Bounded, Kept]:
+) -> tuple[Bounded, Bounded, StepValues]:
     """Return (hidden state, cell state, what is kept); the cell state is the LSTM's alone."""
     if cell == "vanilla":
         state = _output(x["h"] + p["h"], relu)
-        return state, cell_state, Kept({"h": state}, hidden)
+        return state, cell_state, StepValues({"h": state}, hidden)
     if cell == "lstm":
         gates = {name: (x[name] + p[name]).sigmoid() for name in "oif"}
         gates["g"] = (x["g"] + p["g"]).tanh()
         after = gates["f"] * cell_state + gates["i"] * gates["g"]
-        return gates["o"] * after.tanh(), after, Kept(gates, cell_state, cell=after)
+        return gates["o"] * after.tanh(), after, StepValues(gates, cell_state, cell=after)
     gates = {name: (x[name] + p[name]).sigmoid() for name in "rz"}
     gates["n"] = _output(x["n"] + gates["r"] * p["n"], relu)
     state = gates["n"] + gates["z"] * (hidden - gates["n"])
-    return state, cell_state, Kept(gates, hidden, product=p["n"])
+    return state, cell_state, StepValues(gates, hidden, product=p["n"])
 
 
 def gradient(
-    cell: str, relu: bool, kept: Kept, dh: Bounded, dc: Bounded
+    cell: str, relu: bool, kept: StepValues, dh: Bounded, dc: Bounded
 ) -> tuple[Gates, Gates, Bounded | None, Bounded]:
     """Return the gradients of x, of p, of the hidden state by the way past p (or None), and of c.
 

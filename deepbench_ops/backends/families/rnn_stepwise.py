@@ -21,7 +21,7 @@ from deepbench_ops.backends.families.error_bounds import (
 )
 from deepbench_ops.backends.families.rnn_cells import (
     ORDER,
-    Kept,
+    StepValues,
     gradient,
     joined,
     single,
@@ -64,7 +64,7 @@ class StepwiseForward:
         states = stacked([hidden for hidden, _ in self.history()])
         return states.value, states.error
 
-    def history(self) -> list[tuple[Bounded, Kept]]:
+    def history(self) -> list[tuple[Bounded, StepValues]]:
         """Return each step's hidden state, and what it leaves for a backward pass."""
         drawn, kind = self.inputs, self.inputs.problem.cell
         weights = self.weights.astype(np.float64)
@@ -197,7 +197,7 @@ class ProductGradients:
             passed = passed if by is None else chosen(going, by, passed)
         return found.value, found.error
 
-    def _kept(self, where: tuple[Any, ...]) -> Kept:
+    def _kept(self, where: tuple[Any, ...]) -> StepValues:
         """Return the values that the forward pass kept, at (step,) or at (steps, sequences,
         units)."""
         drawn, kind = self.inputs, self.inputs.problem.cell
@@ -206,12 +206,12 @@ class ProductGradients:
             return exact(array[where], drawn.precision)
 
         if kind == "vanilla":
-            return Kept({"h": read(drawn.hidden[1:])}, read(drawn.hidden[:-1]))
+            return StepValues({"h": read(drawn.hidden[1:])}, read(drawn.hidden[:-1]))
         parts = np.split(drawn.gates, drawn.problem.gates, axis=-1)
         gates = {name: read(part) for name, part in zip(ORDER[kind], parts, strict=True)}
         if kind == "lstm":
-            return Kept(gates, read(drawn.cells[:-1]), cell=read(drawn.cells[1:]))
-        return Kept(gates, read(drawn.hidden[:-1]), product=read(drawn.output_products))
+            return StepValues(gates, read(drawn.cells[:-1]), cell=read(drawn.cells[1:]))
+        return StepValues(gates, read(drawn.hidden[:-1]), product=read(drawn.output_products))
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def function(
 
     keeping: whether a backward pass starts from what its forward pass has left.
     """
-    family = families.of(problem)
+    family = families.module_of(problem)
     given = arrays(backend, drawn, precision, operation)
     gradient = given.pop(GRADIENT, None)
     names = family.outputs(problem, operation)

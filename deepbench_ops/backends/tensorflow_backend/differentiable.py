@@ -28,7 +28,7 @@ def function(
     route: str,
 ) -> Function:
     """Return a pass of `compute`, which takes the operands by their names."""
-    family = families.of(problem)
+    family = families.module_of(problem)
     given = {
         name: backend.tensor(values, "int32" if values.dtype.kind in "iu" else precision)
         for name, values in drawn.of(operation).items()

@@ -31,7 +31,7 @@ def kernel(
 ) -> Kernel:
     """Return a pass of `function`, which takes the operands by their names."""
     true_precision(precision, backend.device)
-    family = families.of(problem)
+    family = families.module_of(problem)
     given = tensors(backend, drawn, precision, operation)
     gradient = given.pop(GRADIENT, None)
     if operation.endswith("backward"):

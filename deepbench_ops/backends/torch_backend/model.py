@@ -13,7 +13,7 @@ from deepbench_ops.backends.torch_backend.model_reference import (
     gradients,
 )
 from deepbench_ops.backends.torch_backend.network import as_tensors, known_form, refuse, weighted
-from deepbench_ops.backends.torch_backend.serving import Crew, Serving
+from deepbench_ops.backends.torch_backend.serving import BatchThreads, Serving
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.catalogue import RECIPE_NOTES
@@ -62,7 +62,7 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
     serving = Serving(backend, problem, precision, seed)
     crew = None
     if problem.threads > 1:
-        crew = Crew(problem.threads, serving.threads["intra_op"], serving.served)
+        crew = BatchThreads(problem.threads, serving.threads["intra_op"], serving.served)
 
     def reset() -> None:
         serving.forget()

@@ -27,7 +27,7 @@ Batches = Sequence[Sequence[Tensor]]
 CALIBRATING = 16
 """Items that are enough to show how large numbers become on the way."""
 
-ONE_PIECE = 2**31
+LARGEST_SINGLE_FILE = 2**31
 """Bytes of weights from which a file of ONNX cannot hold them itself."""
 
 PICTURES = 4
@@ -81,7 +81,7 @@ def of_file(network: Path, batches: Batches) -> Path:
 
     whole, ready, result = (network.with_stem(stem) for stem in ("whole", "ready", "int8"))
     model = onnx.load(network)
-    if sum(len(weights.raw_data) for weights in model.graph.initializer) >= ONE_PIECE:
+    if sum(len(weights.raw_data) for weights in model.graph.initializer) >= LARGEST_SINGLE_FILE:
         raise Unsupported("ONNX Runtime's quantisation takes networks of up to 2 GB")
     del model.graph.value_info[:]  # torch leaves shapes of before its own simplifications
     onnx.save(model, whole)
@@ -94,7 +94,7 @@ def of_file(network: Path, batches: Batches) -> Path:
             feeds = [
                 dict(zip(names, (each.numpy() for each in batch), strict=True)) for batch in batches
             ]
-            quantize_static(ready, result, Feeds(feeds), **weights)
+            quantize_static(ready, result, CalibrationFeeds(feeds), **weights)
         else:
             quantize_dynamic(ready, result, **weights)
     return result
@@ -110,7 +110,7 @@ def bits() -> str:
     return "8 bits" if vnni.adds_in_32_bits() else "7 of 8 bits, for want of VNNI"
 
 
-class Feeds:
+class CalibrationFeeds:
     """Reader of calibration data for ONNX Runtime: one batch after the other, and then None."""
 
     def __init__(self, feeds: Sequence[dict[str, Any]]) -> None:

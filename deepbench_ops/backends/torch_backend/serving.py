@@ -111,7 +111,7 @@ def _threads(backend: TorchDevice, each: int) -> dict[str, int]:
     return {"intra_op": each, "inter_op": between}
 
 
-class Crew:
+class BatchThreads:
     """Threads that run one batch each, all at once, with torch's threads shared out among them."""
 
     def __init__(self, count: int, each: int, one: Callable[[int], None]) -> None:

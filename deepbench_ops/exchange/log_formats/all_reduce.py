@@ -7,10 +7,10 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import (
     FLOAT_BYTES,
     Found,
-    Line,
+    OutputLine,
+    all_reduce_timing,
     is_row,
     number,
-    summed,
 )
 from deepbench_ops.exchange.workbook_timings import Unread
 
@@ -35,17 +35,17 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
         cells = line.split()
         if ranks is not None and is_row(cells):
             row = dict(zip(headers, cells, strict=True)) if len(headers) == len(cells) else {}
-            yield _row(Line(at), line.strip(), row, ranks)
+            yield _row(OutputLine(at), line.strip(), row, ranks)
 
 
-def _row(place: Line, line: str, row: Mapping[str, str], ranks: int) -> Found:
+def _row(place: OutputLine, line: str, row: Mapping[str, str], ranks: int) -> Found:
     if not ranks:
         return Unread(place, line, "stands below a number of ranks that is none")
     elements = number(row.get("# of floats", ""))
     time = row.get("Time (msec)", row.get("Avg Time (msec)"))
     if time is None or row.get("bytes transferred") != str(FLOAT_BYTES * elements):
         return Unread(place, line, "is no row of floats, their bytes and a time")
-    return summed(place, elements, ranks, time, "1e-3")
+    return all_reduce_timing(place, elements, ranks, time, "1e-3")
 
 
 def read_tests(lines: Sequence[str]) -> Iterator[Found]:
@@ -65,7 +65,7 @@ def read_tests(lines: Sequence[str]) -> Iterator[Found]:
                 )
             unit = "1e-3" if "bytes" in headers else "1e-6"
             named = {_TESTS_NAMES.get(name, name): text for name, text in row.items()}
-            yield _tests_row(Line(at), line.strip(), named, ranks, unit)
+            yield _tests_row(OutputLine(at), line.strip(), named, ranks, unit)
 
 
 def _ranks(lines: Sequence[str]) -> Iterator[str]:
@@ -76,7 +76,9 @@ def _ranks(lines: Sequence[str]) -> Iterator[str]:
             yield found[1]
 
 
-def _tests_row(place: Line, line: str, row: Mapping[str, str], ranks: int, unit: str) -> Found:
+def _tests_row(
+    place: OutputLine, line: str, row: Mapping[str, str], ranks: int, unit: str
+) -> Found:
     if "cputime" in row:
         return Unread(place, line, "has the time to issue the sum (-C 1), not that of the sum")
     if not {"size", "count", "type", "redop", "time", "busbw"} <= set(row):
@@ -88,4 +90,4 @@ def _tests_row(place: Line, line: str, row: Mapping[str, str], ranks: int, unit:
         return Unread(place, line, "is of another collective: no rank gets the sum of all bytes")
     if not elements:
         return Unread(place, line, "sums nothing")
-    return summed(place, elements, ranks, row["time"], unit)
+    return all_reduce_timing(place, elements, ranks, row["time"], unit)

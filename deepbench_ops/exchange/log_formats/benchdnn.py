@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
+from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_of, timing_of
 from deepbench_ops.exchange.workbook_timings import Unread
 
 SIGN = r"Output template: perf,"
@@ -39,7 +39,7 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
     template: list[str] = []
     for number, line in enumerate(lines, 1):
         if line.startswith("perf,") and not template:
-            yield Unread(Line(number), line, "stands above its template")
+            yield Unread(OutputLine(number), line, "stands above its template")
         elif line.startswith("Output template:"):
             template = line.removeprefix("Output template:").strip().split(",")
         elif line.startswith("perf,"):
@@ -51,10 +51,10 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
                 raise DeepbenchError(f"line {number}: the template needs %prb% and %0time%")
             cells[at : at + more + 1] = [",".join(cells[at : at + more + 1])]
             row = dict(zip(template, cells, strict=True))
-            yield _primitive(Line(number), row["%prb%"], row["%0time%"])
+            yield _primitive(OutputLine(number), row["%prb%"], row["%0time%"])
 
 
-def _primitive(place: Line, problem: str, milliseconds: str) -> Found:
+def _primitive(place: OutputLine, problem: str, milliseconds: str) -> Found:
     options = dict(re.findall(r"--([\w-]+)(?:=(\S+))?", problem))
     conv = "conv" in options
     if not conv and "matmul" not in options:
@@ -74,8 +74,8 @@ def _primitive(place: Line, problem: str, milliseconds: str) -> Found:
     precision = _precision(stated, operation)
     if precision is None:
         return Unread(place, problem, f"multiplies {stated}, which is none of our precisions")
-    run = made(place, "conv" if conv else "gemm", given)
-    return timed(place, run, operation, precision, milliseconds, "1e-3")
+    run = problem_of(place, "conv" if conv else "gemm", given)
+    return timing_of(place, run, operation, precision, milliseconds, "1e-3")
 
 
 def _is_plain(name: str, value: str) -> bool:

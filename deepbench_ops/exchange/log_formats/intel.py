@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
+from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_of, timing_of
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
@@ -46,12 +46,12 @@ RATE = 0.1
 def read_products(lines: Sequence[str]) -> Iterator[Found]:
     """A call for each product, with microseconds."""
     for number, line in enumerate(lines, 1):
-        place, found = Line(number), _PRODUCT.match(line)
+        place, found = OutputLine(number), _PRODUCT.match(line)
         if found and found[1] in _PRODUCTS:
             given = dict(zip(("m", "n", "k"), found.group(4, 5, 6), strict=True))
             turned = {"a_transposed": found[2], "b_transposed": found[3]}
-            run = made(place, "gemm", {**given, **turned})
-            yield timed(place, run, "forward", _PRODUCTS[found[1]], found[7], "1e-6")
+            run = problem_of(place, "gemm", {**given, **turned})
+            yield timing_of(place, run, "forward", _PRODUCTS[found[1]], found[7], "1e-6")
         elif found:
             yield Unread(place, line.strip(), "multiplies doubles, which is none of our precisions")
         elif re.match(r"\s*\w*GEMM\w*\(", line):
@@ -62,7 +62,7 @@ def read_products(lines: Sequence[str]) -> Iterator[Found]:
 class _Row:
     """A convolution: its sizes by our names, as far as they are printed; average time and rate."""
 
-    place: Line
+    place: OutputLine
     line: str
     mode: str
     given: Mapping[str, str]
@@ -80,7 +80,7 @@ def read_convolutions(lines: Sequence[str]) -> Iterator[Found]:
     precision: str | None = None
     for number, line in enumerate(lines, 1):
         stated = _STATED.search(line)
-        row = _convolution(Line(number), line.strip())
+        row = _convolution(OutputLine(number), line.strip())
         again = row is not None and row.mode == "FWD" and run and run[-1].mode != "FWD"
         if stated or again or line.strip() == "FWD Convolution":
             yield from _run(run)
@@ -90,11 +90,13 @@ def read_convolutions(lines: Sequence[str]) -> Iterator[Found]:
         elif row:
             run.append(replace(row, precision=precision))
         elif re.match(r"\s*W=\d+, H=|(?:FWD|BWD_[FD]),\d", line):
-            yield Unread(Line(number), line.strip(), "is no whole row of a convolution and a time")
+            yield Unread(
+                OutputLine(number), line.strip(), "is no whole row of a convolution and a time"
+            )
     yield from _run(run)
 
 
-def _convolution(place: Line, line: str) -> _Row | None:
+def _convolution(place: OutputLine, line: str) -> _Row | None:
     cells = line.split(",")
     if len(cells) == 17 and cells[0] in _MODES:
         given = dict(zip(_SEPARATED, cells[2:13], strict=True))
@@ -131,13 +133,13 @@ def _run(rows: Sequence[_Row]) -> Iterator[Found]:
             yield Unread(row.place, row.line, "leaves out padding and stride: no listed size fits")
         else:
             operation = _MODES[row.mode]
-            yield timed(row.place, problem, operation, precision, row.milliseconds, "1e-3")
+            yield timing_of(row.place, problem, operation, precision, row.milliseconds, "1e-3")
 
 
 def _listed_convolution(row: _Row) -> Problem | None:
     """Return the convolution of a row; where padding and stride are left out, the listed one."""
     if "pad_w" in row.given:
-        return made(row.place, "conv", row.given)
+        return problem_of(row.place, "conv", row.given)
     alike = [
         problem
         for problem in load("conv")
@@ -156,13 +158,13 @@ def read_sparse(lines: Sequence[str]) -> Iterator[Found]:
         if found is None:
             continue
         cells = [cell.strip() for cell in found[1].split("|")]
-        place, problem = Line(number), _listed_sparse(cells)
+        place, problem = OutputLine(number), _listed_sparse(cells)
         if len(cells) < 7:
             yield Unread(place, line.strip(), f"has {len(cells)} cells, not 7")
         elif problem is None:
             yield Unread(place, line.strip(), "prints no sparsity: no listed one fits the nonzeros")
         else:
-            yield timed(place, problem, "forward", "float32", cells[4], "1")
+            yield timing_of(place, problem, "forward", "float32", cells[4], "1")
 
 
 def _listed_sparse(cells: Sequence[str]) -> Problem | None:

@@ -7,7 +7,7 @@ which sample it was; the rate next to a time shows that the line is of a convolu
 import re
 from collections.abc import Iterator, Sequence
 
-from deepbench_ops.exchange.log_formats.lines import Found, Line, made, timed
+from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_of, timing_of
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
@@ -38,10 +38,10 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
         if command:
             sample = command[1]
         elif line.startswith("PERFDUMP"):
-            yield _layer(Line(number), line.strip(), sample)
+            yield _layer(OutputLine(number), line.strip(), sample)
 
 
-def _layer(place: Line, line: str, sample: str | None) -> Found:
+def _layer(place: OutputLine, line: str, sample: str | None) -> Found:
     cells = line.split(",")
     layout = cells[0].removeprefix("PERFDUMP").strip("-")
     if layout:
@@ -59,18 +59,18 @@ def _layer(place: Line, line: str, sample: str | None) -> Found:
     done = sizes.number(cells[at]) * sizes.number(cells[at + 1]) * 1e9
     if not abs(done - problem.flops) < RATE * problem.flops:
         return Unread(place, line, "has a time and a rate that are not of a convolution so large")
-    return timed(place, problem, _PASSES[cells[1]], _PRECISIONS[sample], cells[at], "1")
+    return timing_of(place, problem, _PASSES[cells[1]], _PRECISIONS[sample], cells[at], "1")
 
 
 def _is_whole(text: str) -> bool:
     return re.fullmatch(r"[0-9]+", text) is not None
 
 
-def _convolution(place: Line, cells: Sequence[str]) -> Problem:
+def _convolution(place: OutputLine, cells: Sequence[str]) -> Problem:
     given = dict(zip(_NAMES, cells, strict=False))
     stride = given.pop("stride")
     padding = cells[len(_NAMES) :]
-    return made(
+    return problem_of(
         place,
         "conv",
         {

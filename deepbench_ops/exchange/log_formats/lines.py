@@ -18,7 +18,7 @@ FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Line:
+class OutputLine:
     """A line of a program's output."""
 
     number: int
@@ -43,7 +43,7 @@ def number(text: str) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0
 
 
-def made(place: Line, family: str, given: Mapping[str, str | bool]) -> Problem:
+def problem_of(place: OutputLine, family: str, given: Mapping[str, str | bool]) -> Problem:
     """Return the problem of these sizes; DeepbenchError, naming the line, for one that is none."""
     try:
         kind = TYPES[family]
@@ -52,8 +52,8 @@ def made(place: Line, family: str, given: Mapping[str, str | bool]) -> Problem:
         raise DeepbenchError(f"{place}: {wrong}") from None
 
 
-def timed(
-    place: Line,
+def timing_of(
+    place: OutputLine,
     problem: Problem,
     operation: str,
     precision: str,
@@ -76,10 +76,10 @@ def timed(
     return Timing(place, problem, operation, precision, seconds, ranks)
 
 
-def summed(place: Line, elements: int, ranks: int, text: str, unit: str) -> Found:
+def all_reduce_timing(place: OutputLine, elements: int, ranks: int, text: str, unit: str) -> Found:
     """Return the timing of a sum of so many floats over ranks."""
-    problem = made(place, "all_reduce", {"elements": str(elements)})
-    return timed(place, problem, "sum", "float32", text, unit, ranks)
+    problem = problem_of(place, "all_reduce", {"elements": str(elements)})
+    return timing_of(place, problem, "sum", "float32", text, unit, ranks)
 
 
 def _size(kind: type[Problem], name: str, text: str | bool) -> Any:

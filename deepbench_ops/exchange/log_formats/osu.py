@@ -11,7 +11,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import FLOAT_BYTES, Found, Line, number, summed
+from deepbench_ops.exchange.log_formats.lines import (
+    FLOAT_BYTES,
+    Found,
+    OutputLine,
+    all_reduce_timing,
+    number,
+)
 from deepbench_ops.exchange.workbook_timings import Unread
 
 SIGN = r"OSU MPI\S* Allreduce"
@@ -25,7 +31,7 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
     starts = [at for at, line in enumerate(lines) if re.search(r"#\s*OSU ", line)]
     for start, end in pairwise([*starts, len(lines)]):
         test = lines[start:end]
-        rows = [(Line(at), line) for at, line in enumerate(test, start + 1) if _is_row(line)]
+        rows = [(OutputLine(at), line) for at, line in enumerate(test, start + 1) if _is_row(line)]
         if not re.search(SIGN, test[0]):
             yield from (Unread(place, line.strip(), "is of another test") for place, line in rows)
         elif rows:
@@ -44,7 +50,7 @@ def _is_row(line: str) -> bool:
     return "".join(line.split()[:1]).replace("_", "").isdigit()
 
 
-def _ranks(place: Line, above: Sequence[str], test: Sequence[str]) -> int:
+def _ranks(place: OutputLine, above: Sequence[str], test: Sequence[str]) -> int:
     """Return the number of ranks that the test prints, else that of the last command above it."""
     for line in test:
         stated = re.search(r"# Number of Ranks\s+(\S+)", line)
@@ -60,7 +66,7 @@ def _ranks(place: Line, above: Sequence[str], test: Sequence[str]) -> int:
     )
 
 
-def _units(place: Line, test: Sequence[str]) -> tuple[bool, str]:
+def _units(place: OutputLine, test: Sequence[str]) -> tuple[bool, str]:
     """Return whether the sizes are floats, not bytes, and the unit of the times."""
     head = "\n".join(line for line in test if "#" in line)
     if "Latency(ms)" in head:
@@ -79,10 +85,10 @@ def _units(place: Line, test: Sequence[str]) -> tuple[bool, str]:
     return listed and not doubled, "1e-6"
 
 
-def _sum(place: Line, cells: Sequence[str], floats: bool, unit: str, ranks: int) -> Found:
+def _sum(place: OutputLine, cells: Sequence[str], floats: bool, unit: str, ranks: int) -> Found:
     if len(cells) < 2:
         return Unread(place, cells[0], "has no time")
     elements, rest = divmod(number(cells[0]), 1 if floats else FLOAT_BYTES)
     if rest or not elements:
         return Unread(place, " ".join(cells), "is no sum of floats")
-    return summed(place, elements, ranks, cells[1], unit)
+    return all_reduce_timing(place, elements, ranks, cells[1], unit)

@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import Found, Line, is_row, made, timed
+from deepbench_ops.exchange.log_formats.lines import (
+    Found,
+    OutputLine,
+    is_row,
+    problem_of,
+    timing_of,
+)
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.tables import TYPES, size_names
@@ -55,9 +61,11 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
             continue
         cells = line.replace("Not Supported", "N/A").split()
         if headers and len(cells) == len(headers) and cells[0].strip("-"):
-            yield from _kernel(Line(number), dict(zip(headers, cells, strict=True)))
+            yield from _kernel(OutputLine(number), dict(zip(headers, cells, strict=True)))
         elif headers and is_row(cells) and cells[0] != "Totals":
-            yield Unread(Line(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}")
+            yield Unread(
+                OutputLine(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}"
+            )
 
 
 def read_separated(lines: Sequence[str]) -> Iterator[Found]:
@@ -69,12 +77,14 @@ def read_separated(lines: Sequence[str]) -> Iterator[Found]:
             headers = cells
         elif headers and len(cells) == len(headers):
             row = dict(zip(headers, cells, strict=True))
-            yield _product(Line(number), row["GEMMOP"], row)
+            yield _product(OutputLine(number), row["GEMMOP"], row)
         elif headers and len(cells) > 1:
-            yield Unread(Line(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}")
+            yield Unread(
+                OutputLine(number), line.strip(), f"has {len(cells)} cells, not {len(headers)}"
+            )
 
 
-def _kernel(place: Line, row: Mapping[str, str]) -> Iterator[Found]:
+def _kernel(place: OutputLine, row: Mapping[str, str]) -> Iterator[Found]:
     given = {_FIELDS.get(name, name): text for name, text in row.items() if name not in _TIMES}
     problem = _problem(place, given)
     # The program that prints GOPS is gemmlowp's, which multiplies nothing but 8-bit integers.
@@ -91,22 +101,22 @@ def _kernel(place: Line, row: Mapping[str, str]) -> Iterator[Found]:
             yield Unread(place, text, "says that there is none")
         else:
             unit = "1e-3" if "msec" in name else "1e-6"
-            yield timed(place, problem, operation, _PRECISIONS[stated], text, unit)
+            yield timing_of(place, problem, operation, _PRECISIONS[stated], text, unit)
 
 
-def _problem(place: Line, given: Mapping[str, str]) -> Problem:
+def _problem(place: OutputLine, given: Mapping[str, str]) -> Problem:
     """Return the problem that a row names; the family is the one whose sizes are all there."""
     published = [name for name, kind in TYPES.items() if kind.sheets is not None and not kind.ranks]
     for family in sorted(published, key=lambda name: -len(size_names(name))):
         names = size_names(family)
         if all(name in given for name in names):
-            return made(place, family, {name: given[name] for name in names})
+            return problem_of(place, family, {name: given[name] for name in names})
     raise DeepbenchError(f"{place}: its columns name no kernel of a known family")
 
 
-def _product(place: Line, name: str, row: Mapping[str, str]) -> Found:
+def _product(place: OutputLine, name: str, row: Mapping[str, str]) -> Found:
     if name not in _PRODUCTS:
         return Unread(place, name, f"is no product of {' or '.join(_PRODUCTS)}")
     turned = {"a_transposed": row["TA"], "b_transposed": row["TB"]}
-    problem = made(place, "gemm", {**{size: row[size.upper()] for size in "mnk"}, **turned})
-    return timed(place, problem, "forward", _PRODUCTS[name], row["USEC"], "1e-6")
+    problem = problem_of(place, "gemm", {**{size: row[size.upper()] for size in "mnk"}, **turned})
+    return timing_of(place, problem, "forward", _PRODUCTS[name], row["USEC"], "1e-6")
