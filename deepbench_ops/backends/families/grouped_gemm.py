@@ -86,6 +86,12 @@ def inputs(problem: GroupedGemm, precision: str, seed: int = 0) -> GroupedInputs
     return GroupedInputs(problem, precision, seed)
 
 
+def memory_needed(problem: GroupedGemm, operation: str, execution: str) -> float:
+    """Return the bytes of all matrices, rows with work or not, drawn in float32 and converted."""
+    p = problem
+    return 2 * 4 * (p.groups * p.n * p.k + p.m * (p.n + p.k))
+
+
 def reference(
     problem: GroupedGemm, drawn: GroupedInputs, precision: str, operation: str
 ) -> "RowsReference | WeightReference":

@@ -56,7 +56,11 @@ def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> 
         helper.make_node("ReduceMax", ["size", "axis"], ["largest"], keepdims=0),
         helper.make_node("Div", ["largest", "limit"], ["scale"]),
         helper.make_node(
-            "QuantizeLinear", ["x", "scale"], ["codes"], axis=0, output_dtype=TYPES[kind]
+            "QuantizeLinear",
+            ["x", "scale"],
+            ["codes"],
+            axis=0,
+            **made,
         ),
     ]
     limit = np.array(formats.LARGEST[kind], np.float32)

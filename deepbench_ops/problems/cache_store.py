@@ -1,0 +1,94 @@
+"""Storing keys and values of new tokens in a cache that is divided into blocks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.problem import MODERN_SETS, Problem
+
+INDEX_BYTES = 8
+"""Of the place of a token, a 64-bit integer."""
+
+
+@dataclass(frozen=True)
+class CacheStore(Problem):
+    """For each sequence the keys and values of `added` tokens, written behind `held` older ones.
+
+    Keys and values have `heads` heads of `head_size` numbers. The cache consists of blocks of
+    `block` tokens; the blocks of a sequence lie anywhere, and its tokens' places are given.
+    """
+
+    family: ClassVar[str] = "cache_store"
+    position: ClassVar[int] = 160
+    id_pattern: ClassVar[str] = (
+        r"cache_b(?P<batch>\d+)_h(?P<heads>\d+)_d(?P<head_size>\d+)_held(?P<held>\d+)"
+        r"_added(?P<added>\d+)_block(?P<block>\d+)"
+    )
+    listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
+    smallest: ClassVar[Mapping[str, int]] = {"held": 0}
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # One token each of many sequences, rows far apart; and a prompt, whole blocks.
+        "modern": (
+            "cache_b16_h8_d128_held10240_added1_block512",
+            "cache_b1_h8_d128_held0_added2048_block512",
+        ),
+    }
+
+    batch: int
+    heads: int
+    head_size: int
+    held: int
+    added: int
+    block: int
+
+    @property
+    def id(self) -> str:
+        """Like cache_b16_h8_d128_held10240_added1_block512."""
+        return (
+            f"cache_b{self.batch}_h{self.heads}_d{self.head_size}_held{self.held}"
+            f"_added{self.added}_block{self.block}"
+        )
+
+    @property
+    def title(self) -> str:
+        """Like "cache of keys and values, 8 heads of 128, 16 sequences of 10240, 1 token more"."""
+        more = "1 token more" if self.added == 1 else f"{self.added} tokens more"
+        sequences = "1 sequence" if self.batch == 1 else f"{self.batch} sequences"
+        return (
+            f"cache of keys and values, {self.heads} heads of {self.head_size}, {sequences} of"
+            f" {self.held}, {more}"
+        )
+
+    @property
+    def tokens(self) -> int:
+        """New tokens of all sequences."""
+        return self.batch * self.added
+
+    @property
+    def blocks_each(self) -> int:
+        """Blocks of one sequence."""
+        return -(-(self.held + self.added) // self.block)
+
+    @property
+    def flops(self) -> int:
+        """0: nothing is computed."""
+        return 0
+
+    @property
+    def items(self) -> int:
+        """The new tokens."""
+        return self.tokens
+
+    def traffic(self) -> tuple[int, int]:
+        """Keys and values of the new tokens, read and written."""
+        each = 2 * self.tokens * self.heads * self.head_size
+        return each, each
+
+    def bytes(self, name: str) -> float:
+        """Keys, values and places of the new tokens read, keys and values written."""
+        weight = precision(name)
+        read, written = self.traffic()
+        moved = read * weight.input_bytes + written * weight.output_bytes
+        return moved + INDEX_BYTES * self.tokens
