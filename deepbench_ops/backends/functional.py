@@ -24,6 +24,13 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import FIRST_CALL, Problem, computed
 
 Call = Callable[[], Any]
+"""A compiled call. It may have an attribute `implementation`, see `named`."""
+
+
+def named(call: Any, implementation: Callable[[], str]) -> Call:
+    """Return the call itself, with the function that returns which implementation it runs."""
+    call.implementation = implementation
+    return call  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -119,7 +126,8 @@ def _build(
     drawn = families.module_of(problem).inputs(problem, precision, seed)
     function = make(backend, problem, drawn, precision, computed(operation))
     first = operation == FIRST_CALL
-    newest = LatestOutput((lambda: function.compile()()) if first else function.compile())
+    compiled = (lambda: function.compile()()) if first else function.compile()
+    newest = LatestOutput(compiled)
     if not first:
         newest.run()  # a long call is its own warm-up, and must not be what compiles
     prepared = Prepared(
@@ -130,6 +138,7 @@ def _build(
         intermediate=function.intermediate,
         synchronise=lambda: backend.wait(newest.output),
         notes={"output": "a new one in every call", **function.notes},
+        implementation=getattr(compiled, "implementation", str),
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)
 

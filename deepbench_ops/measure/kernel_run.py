@@ -251,6 +251,7 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 def _record(
     prepared: Prepared, measurement: Measurement, choice: Choice, pinned: list[str]
 ) -> dict[str, object]:
+    named = implementation_of(prepared.kernel, min(measurement.seconds))
     return {
         "number": measurement.number,
         "seconds": [rounded(s) for s in measurement.seconds],
@@ -262,20 +263,15 @@ def _record(
         "noise": rounded(measurement.noise) if math.isfinite(measurement.noise) else None,
         "target_reached": measurement.target_reached,
         "notes": {
-            **prepared.kernel.notes,
+            **{name: text for name, text in prepared.kernel.notes.items() if text != named},
             **prepared.kernel.outcome(),
             "threads": "; ".join(pinned) or "not pinned",
             **({"calibration": choice.remark} if choice.remark else {}),
         },
-        **_implementation(prepared.kernel, min(measurement.seconds)),
+        **({"implementation": named} if named else {}),
         "readings": fingerprint.readings(),
         "fingerprint": conditions_of(prepared),
     }
-
-
-def _implementation(kernel: Kernel, call_seconds: float) -> dict[str, str]:
-    found = implementation_of(kernel, call_seconds)
-    return {"implementation": found} if found else {}
 
 
 def _latency(prepared: Prepared, client: YardstickClient | None) -> float | None:

@@ -13,6 +13,7 @@ import numpy as np
 from deepbench_ops.backends import functional
 from deepbench_ops.backends.base import Backend, Builder
 from deepbench_ops.backends.functional import Call
+from deepbench_ops.backends.jax_backend import xla_names
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.memory import available
 from deepbench_ops.errors import Unsupported
@@ -95,7 +96,10 @@ class JaxDevice(Backend):
                 output = jitted(*operands)
                 return jax.block_until_ready(output) if waiting else output
 
-            return call
+            def implementation() -> str:
+                return xla_names.of(jitted.lower(*operands).compile().as_text() or "")
+
+            return functional.named(call, implementation)
 
         return compile_it
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 
-from deepbench_ops.backends.functional import NO_TF32, Call
+from deepbench_ops.backends.functional import NO_TF32, Call, named
 from deepbench_ops.backends.onnx_models import graph
 from deepbench_ops.backends.onnx_models.graph import Model
 from deepbench_ops.backends.onnx_models.runtime import Runtime
@@ -28,15 +31,31 @@ class OnnxRuntimeBackend(Runtime):
         """Return a call on values that the runtime already holds."""
         session = self.session(model.serialised)
         feeds = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in model.feeds.items()}
-        return partial(session.run_with_ort_values, None, feeds)
+        call = partial(session.run_with_ort_values, None, feeds)
+        return named(call, partial(self.operators, model.serialised))
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return copies of the outputs."""
         return [value.numpy() for value in output]
 
-    def session(self, serialised: bytes) -> Any:
-        """Compile a model, all of the runtime's own optimisations allowed, as is its default."""
+    def operators(self, serialised: bytes) -> str:
+        """Return provider and operators of a model as the runtime has optimised it, such as
+        "CPUExecutionProvider: FusedConv". It compiles the model again."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "optimised.onnx")
+            provider = self.session(serialised, path).get_providers()[0]
+            nodes = onnx.load(path).graph.node
+        names = (f"{node.domain}.{node.op_type}".lstrip(".") for node in nodes)
+        return f"{provider}: {', '.join(dict.fromkeys(names))}"
+
+    def session(self, serialised: bytes, optimised: Path | None = None) -> Any:
+        """Compile a model, all of the runtime's own optimisations allowed, as is its default.
+
+        optimised: file for the model as it is executed.
+        """
         options = ort.SessionOptions()
+        if optimised is not None:
+            options.optimized_model_filepath = str(optimised)
         options.intra_op_num_threads = self.settle_threads()
         options.inter_op_num_threads = 1
         options.log_severity_level = 4  # failures are raised; a session says them as well

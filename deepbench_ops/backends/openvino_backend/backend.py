@@ -1,7 +1,7 @@
 """OpenVINO on the CPU: the ONNX models, read by its own frontend and compiled for latency."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ try:
 except ImportError:  # 2023.0
     from openvino.runtime import Core, Tensor, get_version
 
-from deepbench_ops.backends.functional import NO_TF32, Call
+from deepbench_ops.backends.functional import NO_TF32, Call, named
 from deepbench_ops.backends.onnx_models import graph
 from deepbench_ops.backends.onnx_models.graph import Model
 from deepbench_ops.backends.onnx_models.runtime import Runtime
@@ -40,7 +40,7 @@ class OpenVinoBackend(Runtime):
             wait()
             return request
 
-        return call
+        return named(call, partial(_primitives, request))
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return copies of the request's outputs."""
@@ -78,3 +78,18 @@ class OpenVinoBackend(Runtime):
             "numpy": np.__version__,
             "request_threads": str(self.threads()),
         }
+
+
+def _primitives(request: Any) -> str:
+    """Return operations and primitives of a compiled model, as "MatMul brgemm_avx512_f32"."""
+    found = []
+    for operation in request.get_compiled_model().get_runtime_model().get_ordered_ops():
+        facts = {name: _text(value) for name, value in operation.get_rt_info().items()}
+        primitive = facts.get("primitiveType", "")
+        if primitive and not primitive.startswith("unknown"):
+            found.append(f"{facts.get('layerType', '')} {primitive}".strip())
+    return ", ".join(dict.fromkeys(found))
+
+
+def _text(value: Any) -> str:
+    return str(value.astype(str)) if hasattr(value, "astype") else str(value)

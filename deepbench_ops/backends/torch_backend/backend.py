@@ -1,8 +1,11 @@
 """torch on the CPU or an NVIDIA GPU: one module per family of kernels."""
 
+from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.torch_backend import library_log
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.problems.problem import Problem
 
@@ -18,4 +21,6 @@ class TorchBackend(TorchDevice):
         """Prepare a kernel; tf32 only where the GPU has it."""
         if precision == "tf32":
             self.demand_tf32()
-        return super().build(problem, precision, operation, seed)
+        kernel = super().build(problem, precision, operation, seed)
+        named = partial(library_log.implementation, kernel, self.device, problem.family)
+        return replace(kernel, implementation=named)

@@ -51,7 +51,7 @@ def of_cpu(run: Run, known: str) -> str:
     if known.startswith("not oneDNN"):
         return known
     try:
-        with _diverted_stdout() as text, torch.backends.mkldnn.verbose(1):
+        with diverted_stdout() as text, torch.backends.mkldnn.verbose(1):
             run()
     except Exception as error:
         return f"unknown: {type(error).__name__}: {error}"[:160]
@@ -85,7 +85,7 @@ def _orders(line: str) -> list[str]:
 
 
 @contextmanager
-def _diverted_stdout() -> Iterator[list[str]]:
+def diverted_stdout() -> Iterator[list[str]]:
     """Divert what is written to file descriptor 1, by C as well; its text is there afterwards."""
     flush = ctypes.CDLL(None).fflush
     text: list[str] = []

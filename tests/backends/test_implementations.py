@@ -1,0 +1,74 @@
+"""Backends name the library code that computes a kernel."""
+
+import pytest
+from frameworks import loaded
+
+from deepbench_ops.problems.ids import problem_of
+
+PRODUCT = "m35_n700_k2048_NN"
+
+LOG = """MKL_VERBOSE oneMKL 2024.0 Update 2 Product build 20240605 for Intel(R) 64 architecture
+MKL_VERBOSE SGEMM(N,N,512,512,512,0x7ffe,0x7fd7,512,0x55,512,0x7f,0x7f,512) 21.75ms TID:0  NThr:2
+MKL_VERBOSE SGEMM(N,N,512,512,512,0x7ffe,0x7fd7,512,0x55,512,0x7f,0x7f,512) 21.75ms TID:0  NThr:2
+onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2
+onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind
+onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src:f32::blocked:abdec::f0,19.114
+onednn_verbose,v1,primitive,exec,cpu,matmul,brg_matmul:avx512_core_bf16,undef,src:bf16,9.66187
+onednn_verbose,v1,primitive,exec,cpu,gemm_api,,undef,src_s8::blocked:ab:f0,49.1208
+dnnl_verbose,exec,cpu,convolution,jit:avx2,forward_training,src_f32::blocked:aBcd8b:f0,0.1
+"""
+"""Lines of torch 2.13.0's log, shortened, and one in the form of oneDNN 2."""
+
+
+def test_libraries_of_torch_are_read_from_logs() -> None:
+    """Each call once, in order, without reorders and headers; torch's own code prints nothing."""
+    log = pytest.importorskip("deepbench_ops.backends.torch_backend.library_log")
+    assert (
+        "mkl SGEMM, onednn matmul brg_matmul:avx512_core_bf16, onednn gemm_api,"
+        " onednn convolution jit:avx2"
+    ) == log.summary(LOG)
+    assert "torch" == log.summary("")
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ('custom-call(%a, %b), custom_call_target="__onednn$matmul"', "xla __onednn$matmul"),
+        ("ROOT %d = f32[4,4]{1,0} dot(%a, %b), lhs_contracting_dims={1}", "xla dot"),
+        ("%c = f32[1,2,3,4]{3,2,1,0} convolution(%a, %b), window={size=3x3}", "xla convolution"),
+        (
+            "ROOT %d = f32[4,4]{1,0} dot(%a, %b)\n%f = f32[4,4]{1,0} fusion(%a, %b), kind=kCustom,"
+            ' backend_config={"fusion_config":{"kind":"__ynn_fusion"}}',
+            "xla __ynn_fusion",
+        ),
+        ("ROOT %s = f32[4]{0} add(%a, %b)", ""),
+    ],
+)
+def test_targets_of_xla_are_read_from_programs(program: str, expected: str) -> None:
+    """Custom calls and fusions of libraries, else XLA's own products."""
+    names = pytest.importorskip("deepbench_ops.backends.jax_backend.xla_names")
+    assert expected == names.of(program)
+
+
+@pytest.mark.parametrize(
+    ("framework", "words"),
+    [
+        ("numpy", ""),
+        ("torch", ""),
+        ("jax", "xla "),
+        ("onnxruntime", "CPUExecutionProvider: Gemm"),
+        ("openvino", "MatMul "),
+    ],
+)
+def test_a_real_product_names_its_code(framework: str, words: str, capfd) -> None:
+    """The name is the same when asked again, the output stays right, and nothing is printed."""
+
+    backend = loaded(framework)
+    kernel = backend.build(problem_of("gemm", PRODUCT), "float32")
+    kernel.reset()
+    kernel.run()
+    found = kernel.implementation()
+    assert found.startswith(words)
+    assert found
+    assert found == kernel.implementation()
+    assert ("", "") == capfd.readouterr()
