@@ -10,7 +10,7 @@ SELECTION ?= headline
 FAMILY ?= gemm
 PRECISION ?= float32
 
-# The tests start hundreds of processes, none of which should compile all modules again.
+# The tests start hundreds of processes, which should not each compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: dashboard models test test-slow lint docs format noise clean help

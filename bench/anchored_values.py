@@ -7,7 +7,7 @@ spread between rounds of one release, as the standard deviation of the logarithm
 median over kernels and releases:
 
 - plain: the median of the raw seconds of a round;
-- calibrated: divided by the yardstick beside them;
+- calibrated: divided by the yardstick next to them;
 - anchored: calibrated, divided by the anchor's of the same round;
 - plain anchored: plain, divided by the anchor's.
 
@@ -60,10 +60,12 @@ def spreads(rounds: Rounds, names: list[str], anchor: str) -> dict[str, dict[str
         if name == anchor:
             continue
         for kernel, taken in rounds[name].items():
-            beside = rounds[anchor].get(kernel, [])
-            if len(taken) < ROUNDS or len(beside) != len(taken):
+            anchored = rounds[anchor].get(kernel, [])
+            if len(taken) < ROUNDS or len(anchored) != len(taken):
                 continue
-            own, its = ([[math.log(x) for x in pair] for pair in each] for each in (taken, beside))
+            own, its = (
+                [[math.log(x) for x in pair] for pair in each] for each in (taken, anchored)
+            )
             into = found[kernel[0].split(".")[0]]
             into["plain"].append(spread([a[0] for a in own]))
             into["calibrated"].append(spread([a[1] for a in own]))

@@ -30,7 +30,7 @@ from deepbench_ops.analysis.changes import detect_changes
 
 POINTS = 80
 TOLERANCE = 2
-"""A change counts as found so many points beside its place, if its direction is right."""
+"""A change counts as found so many points from its place, if its direction is right."""
 
 QUIET = ("same", "ambiguous")
 """Verdicts that raise no alarm."""
@@ -126,13 +126,13 @@ def asv_steps(seconds: np.ndarray) -> Found:
 
 
 def previous_run(seconds: np.ndarray) -> Found:
-    """More than 7 % beside the run before (TorchBench's threshold)."""
+    """More than 7 % from the run before (TorchBench's threshold)."""
     ratios = seconds[1:] / seconds[:-1]
     return [(int(i) + 1, ratios[i] > 1) for i in np.flatnonzero(np.abs(ratios - 1) > 0.07)]
 
 
 def z_score(seconds: np.ndarray) -> Found:
-    """More than three deviations of the last twenty runs beside their mean."""
+    """More than three deviations of the last twenty runs from their mean."""
     windows = np.lib.stride_tricks.sliding_window_view(seconds, 20)[:-1]
     z = (seconds[20:] - windows.mean(axis=1)) / windows.std(axis=1, ddof=1)
     return [(int(i) + 20, z[i] > 0) for i in np.flatnonzero(np.abs(z) > 3)]
@@ -181,15 +181,15 @@ def row(counts: Counts, seed: int, noise: str, step: Step) -> dict[str, str]:
     cells = {"noise": noise, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
     for name, count in counts.items():
         random = np.random.default_rng(seed)
-        hits = told = alarmed = 0
+        hits = reported = alarmed = 0
         for _ in range(count):
             seconds, upward = series(random, NOISES[noise], step)
             found = DETECTORS[name](seconds)
             hits += right(found, step, upward)
-            told += len(found)
+            reported += len(found)
             alarmed += bool(found)
         if step.after:
-            precise = f"{100 * hits / told:.0f}" if told else "-"
+            precise = f"{100 * hits / reported:.0f}" if reported else "-"
             cells[name] = f"{100 * hits / count:.1f} / {precise}"
         else:
             cells[name] = f"{100 * alarmed / count:.1f}"

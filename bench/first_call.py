@@ -7,7 +7,7 @@
 A first call makes threads, pages of new results and code; the first training step of a network
 also makes gradients, what the optimiser remembers and the library's primitives. Each kernel of a
 selection runs several times in a process of its own, and that several times; the first call is
-told as a multiple of the median of the others, of the middle and of the worst process. Kernels run
+given as a multiple of the median of the others, of the middle and of the worst process. Kernels run
 as they are prepared: where preparing runs a call already, none is the first. Shorter ones than
 `--least` are left out.
 """

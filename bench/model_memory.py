@@ -1,4 +1,4 @@
-"""Memory that whole models really take, beside what is asked for before one is built.
+"""Memory that whole models really take, next to the estimate before one is built.
 
     python bench/model_memory.py [--pass forward] [MODEL_bBATCH ...]
 

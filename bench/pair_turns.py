@@ -3,7 +3,7 @@
 Every round is a fresh pair of processes, which measure each product in all ways one after the
 other, in the opposite order every second round: in long slices, in short ones with each call to
 its end, and in short ones with long calls in turns, as it is done. Printed are the spread between
-rounds, as standard deviation of the logarithm in percent, the time of a call beside that of calls
+rounds, as standard deviation of the logarithm in percent, the time of a call next to that of calls
 timed to their end, and the seconds that a round of the product took.
 
 Nothing else should run meanwhile. Usage:

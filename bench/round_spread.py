@@ -4,7 +4,7 @@ A round is a fresh process (for pairs: a fresh pair). For ten GEMM problems this
 spread between rounds, as standard deviation of the logarithm in percent, of
 
 - plain: the median of the raw seconds of all slices;
-- calibrated: the median of the slices divided by the yardstick beside them, those taken while
+- calibrated: the median of the slices divided by the yardstick next to them, those taken while
   the yardstick found the machine disturbed being left out;
 - paired: the median ratio of a release against itself in alternating slices.
 

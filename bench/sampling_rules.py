@@ -7,7 +7,7 @@ The yardsticks' nominal readings are those of the machine's profile.
 
     python bench/sampling_rules.py --machine xeon-avx512-2core [--processes 12]
 
-It runs where the framework is installed. What is asked of it is decided by the policies below.
+It runs where the framework is installed. The policies below decide how it is sampled.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What measuring costs: the suite beside one process with `torch.utils.benchmark`.
+"""The cost of measuring: the suite next to one process with `torch.utils.benchmark`.
 
 The 78 training products with the fewest FLOPs, in float32, on torch: once by `asv run` with its two
 processes per problem, checks, yardsticks and records, and once in a single process that calls

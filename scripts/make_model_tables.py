@@ -91,8 +91,8 @@ OWN_TRAINING = {
     "mmoe": (51200, 1024),
     "wide_deep": (1200,),
 }
-"""Batches beside the tables', for machines that these are too large for, and for the networks
-that a table shows in inference alone."""
+"""Batches besides those of the tables, for machines that these are too large for, and for the
+networks that a table shows in inference alone."""
 
 LIVE_BATCHES = (4, 8)
 """Batches between which the memory of inference is taken to grow by as much for each item."""

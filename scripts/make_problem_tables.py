@@ -8,8 +8,8 @@ openpyxl; this script is how anybody with the files can check the tables or make
 FACTS is a folder with problem_lists/*.csv and workbooks/*.xlsx. The lists give the problems;
 the kernel-list workbooks name the application that each comes from (the `Source` column), a
 later workbook overruling an earlier one, and a kernel list every result workbook. Problems
-whose application nobody states are counted at the end. What a result workbook times, with FLOPS
-that fit, and no list has, is added in no set, with a note that names the workbooks.
+whose application is not stated are counted at the end. A problem that a result workbook times,
+with FLOPS that fit, and no list has, is added in no set, with a note that names the workbooks.
 """
 
 import argparse
@@ -96,7 +96,7 @@ SLIPS = (
 
 @dataclass
 class Statement:
-    """What one workbook says about one problem: its applications, and for which platforms."""
+    """Statement of one workbook about one problem: its applications, and for which platforms."""
 
     workbook: str
     applications: list[str] = field(default_factory=list)
@@ -266,7 +266,7 @@ def kind_of_set(name: str) -> str:
 
 
 def read_workbooks(folder: Path) -> dict[tuple[str, str, str], Statement]:
-    """What the workbooks say of each (family, problem id, kind).
+    """Return the statements of the workbooks by (family, problem id, kind).
 
     A later workbook overrules an earlier one, and a kernel list every result workbook.
     """
@@ -278,7 +278,7 @@ def read_workbooks(folder: Path) -> dict[tuple[str, str, str], Statement]:
 
 
 def read_workbook(path: Path) -> dict[tuple[str, str, str], Statement]:
-    """What one workbook says of each (family, problem id, kind)."""
+    """Return the statements of one workbook by (family, problem id, kind)."""
     published, kind, name = path.stem.split("__")[:3]
     kind = "inference" if "inference" in kind + name else "train"
     statements: dict[tuple[str, str, str], Statement] = {}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetch the page libraries again, so that nobody has to trust the copies in the repository.
+"""Fetch the page libraries again, so that no one has to trust the copies in the repository.
 
 The names, versions and sha256 sums are in deepbench_ops/pages/assets/manifest.json; npm fetches
 the packages from whatever registry it is set up with. A file whose sum differs stops the script

@@ -107,8 +107,8 @@ def add(
         deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
 
     The companions are the packages that were out on the release's day, unless --pins names others.
-    What pip cannot install together is refused, and nothing is written. The row is in the project
-    folder's release table, which `repo` in asv.conf.json names.
+    A row whose packages pip cannot install together is refused, and nothing is written. The row is
+    in the project folder's release table, which `repo` in asv.conf.json names.
     """
     from deepbench_ops.releases import new_row, results_table, table
 

@@ -170,7 +170,7 @@ _ALL = (
         whole=batches.images(224, 1000, blocks=(6, 12, 24, 16)),
         small=batches.images(_SMALL_IMAGE, _SMALL_CLASSES, blocks=(2, 3), growth=8),
         note="DenseNet-121: neither the paper nor Keras has a DenseNet of 101 layers (121, 169, 201"
-        " and 264 exist), 121 is the smallest and the nearest, and its throughput beside that of"
+        " and 264 exist), 121 is the smallest and the nearest, and its throughput next to that of"
         " ResNet-101 in the table fits its FLOPs",
     ),
     Network(
@@ -274,7 +274,7 @@ _ALL = (
         loss="first",
         recipe="descent",
         item="samples",
-        note="A query beside five documents, as the paper trains it; 30000 letter trigrams, 50 a"
+        note="A query with five documents, as the paper trains it; 30000 letter trigrams, 50 a"
         " text, which is our own figure",
     ),
     Network(

@@ -1,7 +1,7 @@
 """Two-way tables: what each column adds to the values, when rows disturb all columns alike.
 
-A row is a sweep over releases, a column is a release, a value the logarithm of its seconds. What
-the machine does to a whole sweep is the row's; medians in both directions, taken in turns until
+A row is a sweep over releases, a column is a release, a value the logarithm of its seconds. A
+disturbance of a whole sweep belongs to its row; medians in both directions, taken in turns until
 they no longer change, leave single disturbed values without weight (median polish: J. W. Tukey,
 Exploratory Data Analysis, 1977).
 

@@ -6,7 +6,7 @@ from modern_tables import Entry, Fact
 KINDS = ("softmax",)
 
 WITH_BACKWARD = ("softmax_4096x256", "softmax_4096x4096")
-"""Lines whose backward pass is timed as well, of which the list has none."""
+"""Lines whose backward pass is timed as well: the list has no backward passes."""
 
 ADDED = "backward added by this project"
 

@@ -2,17 +2,13 @@
 to read."""
 
 import ast
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent.parent / "deepbench_ops"
+import plain_words
 
-AVOIDED = re.compile(r"\b(told|beside|nobody|anew|whoever|of which)\b", re.IGNORECASE)
-"""Words that are hard to read for those whose English is plain."""
-
-RIDDLE = re.compile(r"(^|\. )What [^?]*$", re.DOTALL)
-"""A sentence that begins with "What" and is no question."""
+ROOT = Path(__file__).parent.parent.parent
+PACKAGE = ROOT / "deepbench_ops"
 
 HOOKS = ("kernel_", "setup", "teardown")
 
@@ -22,6 +18,11 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def modules() -> list[Path]:
     """Return the files of the package."""
     return sorted(PACKAGE.rglob("*.py"))
+
+
+def scripts() -> list[Path]:
+    """Return the files of `scripts/` and `bench/`."""
+    return sorted(path for name in ("scripts", "bench") for path in (ROOT / name).rglob("*.py"))
 
 
 def folder_of(module: Path) -> str:
@@ -54,14 +55,27 @@ def _plain(definition: ast.ClassDef) -> bool:
 
 def unclear(module: Path) -> list[str]:
     """Return "line words" of each docstring with a word to avoid, those of constants included."""
-    found = []
-    for line, text in _texts(ast.parse(module.read_text())):
-        words = [match[0] for match in AVOIDED.finditer(text)]
-        if RIDDLE.search(text):
-            words.append("What")
-        if words:
-            found.append(f"{line} {', '.join(words)}")
-    return found
+    return _unclear(_texts(ast.parse(module.read_text())))
+
+
+def unclear_messages(module: Path) -> list[str]:
+    """Return "line words" of each other text with a word to avoid; a single word is a key."""
+    tree = ast.parse(module.read_text())
+    known = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return _unclear(
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in known
+        and " " in node.value
+        and not any(note in node.value for note in plain_words.RECORDED)
+    )
+
+
+def _unclear(texts: Iterable[tuple[int, str]]) -> list[str]:
+    found = ((line, plain_words.unclear(text)) for line, text in texts)
+    return [f"{line} {', '.join(words)}" for line, words in found if words]
 
 
 def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:

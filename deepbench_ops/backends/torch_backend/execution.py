@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from deepbench_ops.backends.memory import available
 from deepbench_ops.backends.torch_backend import known_warnings, quantised
-from deepbench_ops.backends.torch_backend.optional_packages import BESIDE, needed
+from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, needed
 from deepbench_ops.backends.torch_backend.quantised import Batches
 from deepbench_ops.errors import Unsupported
 
@@ -114,7 +114,7 @@ def _exported(
     weights = next(module.parameters())
     if weights.device.type != "cpu" or weights.dtype is torch.bfloat16:
         raise Unsupported("exported networks run on the cpu alone, in float32, float16 or int8")
-    needed(*BESIDE["onnxruntime"])
+    needed(*NEEDED["onnxruntime"])
     if "dynamo" not in inspect.signature(torch.onnx.export).parameters:
         raise Unsupported("this torch cannot export a network by tracing it (dynamo)")
     import onnxruntime

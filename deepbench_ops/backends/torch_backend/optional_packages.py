@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from deepbench_ops.errors import Unsupported
 
-BESIDE = {"compiled": ("torchao",), "onnxruntime": ("onnxruntime", "onnx", "onnxscript")}
+NEEDED = {"compiled": ("torchao",), "onnxruntime": ("onnxruntime", "onnx", "onnxscript")}
 """By what runs a network, the packages that may take part; torchao does in int8 alone."""
 
 
@@ -24,7 +24,7 @@ def needed(*names: str) -> None:
 def versions(execution: str) -> dict[str, str]:
     """Return those of the packages that may take part, where they are installed."""
     found = {}
-    for name in BESIDE.get(execution, ()):
+    for name in NEEDED.get(execution, ()):
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from deepbench_ops.backends.torch_backend import vnni
-from deepbench_ops.backends.torch_backend.optional_packages import BESIDE, needed
+from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, needed
 from deepbench_ops.errors import Unsupported
 
 Batches = Sequence[Sequence[Tensor]]
@@ -42,7 +42,7 @@ def for_compiling(module: nn.Module, batches: Batches) -> nn.Module:
     if batches[0][0].device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
         raise Unsupported("compiled networks have int8 kernels on x86 processors alone")
     logging.getLogger("torchao").setLevel(logging.CRITICAL)  # of kernels for other processors
-    needed(*BESIDE["compiled"])
+    needed(*NEEDED["compiled"])
     try:
         from torchao.quantization.pt2e import quantize_pt2e
         from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
