@@ -14,6 +14,7 @@ from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Change, Contender, Group
+    from deepbench_ops.analysis.implementations import Switch
 
 GROUP_COLUMNS = (
     tables.Column("family"),
@@ -69,7 +70,7 @@ def compare(
     interval takes the kernels as a sample of all that a family could have. CSV has the families
     only.
     """
-    from deepbench_ops.analysis import comparison
+    from deepbench_ops.analysis import comparison, implementations
     from deepbench_ops.analysis.unsteady_list import remarks
 
     specs = contenders if len(contenders) > 1 else ("", *contenders)
@@ -81,13 +82,20 @@ def compare(
         raise DeepbenchError(f"{first.name} has no kernel in common with {names}")
     for other in others:
         left = remarks([*first.left, *other.left])
-        say([*comparison.remarks(first, other), *left], form)
+        switched = implementations.remarks(_switches(comparison.changes(first, other)))
+        say([*comparison.remarks(first, other), *left, *switched], form)
     show(
         form,
         lambda: "\n\n".join(_text(first, *p, widest, form == "markdown") for p in pairs),
         lambda: [_json(first, *pair, widest) for pair in pairs],
         lambda: [_csv_line(first, other, g) for other, groups, _ in pairs for g in groups],
     )
+
+
+def _switches(changes: Sequence["Change"]) -> "list[Switch]":
+    from deepbench_ops.analysis import implementations
+
+    return implementations.switches((change.first, change.other) for change in changes)
 
 
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
@@ -98,7 +106,8 @@ def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     named, at, release = spec.partition("@")
     machine = machine_with_results(results, named or None)
     releases = {release.hash: release for release in results_table.load(results)}
-    found = points.load(results, machine, releases)
+    loaded = points.load(results, machine, releases, rounds=True)  # with notes
+    found = [point._replace(rounds=()) for point in loaded]  # times of asv's results are compared
     return comparison.contender(
         f"{machine}{at}{release}", found, profile.read(results, machine), device
     )
@@ -175,6 +184,7 @@ def _json(
             {column.title: cell for column, cell in zip(CHANGE_COLUMNS, _change(c), strict=True)}
             for c in listed
         ],
+        "implementations": [switch.as_json() for switch in _switches(changes)],
     }
 
 

@@ -27,6 +27,7 @@ from deepbench_ops.errors import DeepbenchError
 if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
     from deepbench_ops.analysis.confirm import Confirmed
+    from deepbench_ops.analysis.implementations import Switch
     from deepbench_ops.analysis.lines import Line
     from deepbench_ops.releases.table import Release
 
@@ -97,12 +98,14 @@ def verdict(
     Results of a line (one kernel over the releases of a framework) are searched for changes that
     are larger than its noise. Changes between the same two releases are put together into causes:
     most kernels of a framework, several of a family at a precision, or one kernel. Below a cause
-    stands what else was new with the release, such as BLAS or oneDNN. Published figures are left
-    out, since there is one time of each kernel.
+    stands what else was new with the release, such as BLAS or oneDNN; kernels that another library
+    code computes than before are listed whether or not their time changed. Published figures are
+    left out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 2
     if that is open: no line has enough releases, or the change is not confirmed.
     """
+    from deepbench_ops.analysis import implementations
     from deepbench_ops.analysis.causes import causes
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
@@ -116,7 +119,12 @@ def verdict(
     lines = _lines(results, _machines(results, machine, all_machines, order), order)
     _demand_releases(lines, since, earliest, only)
     every = [point for line in lines for point in line.points]
-    say([*notes(every), *remarks(every)], form)
+    switched = [
+        switch
+        for switch in implementations.switches(implementations.of_lines(lines))
+        if switch.after.date > earliest and only in (None, switch.after)
+    ]
+    say([*notes(every), *remarks(every), *implementations.remarks(switched)], form)
     found = [
         cause
         for cause in causes(lines, each)
@@ -131,7 +139,7 @@ def verdict(
     if form == "junit":
         click.echo(_junit(lines, found))
     elif form == "json":
-        click.echo(_json(lines, found, confirmed, news, suspects))
+        click.echo(_json(lines, found, confirmed, news, suspects, switched))
     elif judged:
         click.echo(_text(lines, found, confirmed, news, form == "markdown"))
         if confirmed is not None:
@@ -317,6 +325,7 @@ def _json(
     confirmed: "Confirmed | None",
     news: News,
     suspects: "Sequence[Cause]",
+    switched: "Sequence[Switch]",
 ) -> str:
     gone = [cause for cause in suspects if cause not in found]
     dropped = {} if confirmed is None else {"did_not_repeat": _each_as_json(gone, confirmed, news)}
@@ -325,6 +334,7 @@ def _json(
             "lines": len(lines),
             "judged": sum(line.judgeable for line in lines),
             "changes": _each_as_json(found, confirmed, news),
+            "implementations": [switch.as_json() for switch in switched],
             **dropped,
         }
     )
