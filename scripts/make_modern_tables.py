@@ -80,9 +80,9 @@ def merged(entries: Iterable[Entry]) -> Iterator[dict[str, str]]:
         problem = same[0].problem
         core = any(entry.modern for entry in same)
         counts = dict.fromkeys(MODERN_SETS, 0) | {MODERN_SETS[not core]: len(same)}
-        named = [operation for entry in same for operation in entry.timed]
+        named = {name for entry in same for name in entry.timed or problem.operations}
         timed = [name for name in problem.operations if name in named]
-        everything = not timed or len(timed) == len(problem.operations)
+        everything = len(timed) == len(problem.operations)
         yield {
             "id": problem_id,
             **{name: str(size).lower() for name, size in problem.sizes().items()},

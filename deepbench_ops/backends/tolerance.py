@@ -42,6 +42,11 @@ CONFIDENCE = 8.0
 """How many times its natural growth the accumulated rounding error is allowed to reach."""
 
 
+def accumulated(precision: str, terms: float) -> float:
+    """Return the error of a sum of so many products, as a part of its wander."""
+    return float(CONFIDENCE * np.sqrt(terms + 2) * ADDER[precision])
+
+
 def allowed(precision: str, terms: float, wander: np.ndarray, stored: np.ndarray) -> np.ndarray:
     """Return the error allowed at each entry, zeros for int8.
 
@@ -50,5 +55,5 @@ def allowed(precision: str, terms: float, wander: np.ndarray, stored: np.ndarray
     """
     if precision == "int8":
         return np.zeros(wander.shape, dtype=np.int64)
-    accumulating = CONFIDENCE * np.sqrt(terms + 2) * ADDER[precision] * wander
+    accumulating = accumulated(precision, terms) * wander
     return np.asarray(accumulating + UNIT_ROUNDOFF[precision] * stored + SMALLEST[precision])

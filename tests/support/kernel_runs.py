@@ -7,11 +7,16 @@ from deepbench_ops.errors import Unsupported
 
 
 def built(name, problem, precision, operation, device="cpu", seed=0):
-    """Return the kernel; None where the framework lacks it."""
+    """Return the kernel; None where the framework lacks it, or says so when it is run."""
+    backend = loaded(name, device)
     try:
-        return loaded(name, device).build(problem, precision, operation, seed)
+        return backend.build(problem, precision, operation, seed)
     except Unsupported:
         return None
+    except Exception as error:
+        if backend.lacks(error):
+            return None
+        raise
 
 
 def ran(kernel):

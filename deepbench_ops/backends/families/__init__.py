@@ -20,7 +20,8 @@ are optional, and nothing outside a family's own files asks for a family by its 
   full size that take too long to compute as a whole. ``own`` maps names to functions that read
   the kernel's own outputs and intermediate values (`Prepared.intermediate`), so that an entry can
   be computed from the values one step before;
-- ``probe(problem, times)``: the twin for an estimate, where ``PROBE`` cannot describe it;
+- ``small(problem)`` and ``probe(problem, times)``: the twins for the check and for an estimate,
+  where ``SMALL`` and ``PROBE`` cannot describe them;
 - ``memory_needed(problem, operation, execution)``: bytes, where they do not follow from operands.
 """
 
@@ -51,7 +52,11 @@ def module_of(problem: Problem) -> Any:
 
 def small(problem: P) -> P:
     """Return the problem's twin for the check: the same kind, small enough to judge whole."""
-    return cut_down(problem, module_of(problem).SMALL)
+    family = module_of(problem)
+    if hasattr(family, "small"):
+        smaller: P = family.small(problem)
+        return smaller
+    return cut_down(problem, family.SMALL)
 
 
 def probe(problem: P, times: int = 1) -> P:

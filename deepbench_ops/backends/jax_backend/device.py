@@ -113,7 +113,9 @@ class JaxDevice(Backend):
 
     def lacks(self, error: Exception) -> bool:
         """Return whether jax or XLA says that it has no such operation."""
-        return isinstance(error, NotImplementedError) or "UNIMPLEMENTED" in str(error)
+        said = str(error)
+        worded = "UNIMPLEMENTED" in said or "is not supported by dot_general" in said
+        return worded or isinstance(error, NotImplementedError)
 
     def memory_available(self) -> float:
         """Return what the device's allocator, or else the system, says is free."""

@@ -17,6 +17,14 @@ from deepbench_ops.backends.onnx_models.runtime import Runtime
 
 PROVIDER = "CPUExecutionProvider"
 
+LACKING_WORDS = (
+    "NOT_IMPLEMENTED",
+    "is invalid",
+    "INVALID_GRAPH",
+    "is under development",
+    "Unsupported model IR version",
+)
+
 
 class OnnxRuntimeBackend(Runtime):
     """A session for each kernel, on the CPU provider."""
@@ -62,9 +70,10 @@ class OnnxRuntimeBackend(Runtime):
         return ort.InferenceSession(serialised, options, providers=[PROVIDER])
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether the runtime says that it has no such operator for a type."""
+        """Return whether the runtime says that it has no such operator for a type, or does not know
+        the model's version."""
         text = str(error)
-        return any(words in text for words in ("NOT_IMPLEMENTED", "is invalid", "INVALID_GRAPH"))
+        return any(words in text for words in LACKING_WORDS)
 
     def versions(self) -> dict[str, str]:
         """Return onnxruntime, its build, onnx, numpy and the threads of a session."""

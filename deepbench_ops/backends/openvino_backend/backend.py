@@ -69,6 +69,10 @@ class OpenVinoBackend(Runtime):
             request.set_tensor(name, Tensor(values, shared_memory=True))
         return request
 
+    def lacks(self, error: Exception) -> bool:
+        """Return whether the frontend says that it does not know an operator."""
+        return "not support the following ONNX operations" in str(error)
+
     def versions(self) -> dict[str, str]:
         """Return openvino, onnx, numpy and the threads of a request."""
         return {

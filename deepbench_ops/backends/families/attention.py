@@ -1,0 +1,139 @@
+"""Attention: operands by head, masks, and the judges of o and of the gradients.
+
+The mathematics, with the errors allowed, is in `attention_rows.py`.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.families.attention_judges import KeyGradient, Output, QueryGradient
+from deepbench_ops.backends.kernel import Reference
+from deepbench_ops.problems.attention import Attention
+from deepbench_ops.random_operands import floats
+
+MOST = {"b": 2, "d": 64, "dv": 48}
+"""Sizes of a small twin at most; the others are in `small`."""
+
+MOST_KV, MOST_GROUP, MOST_QUERIES, MOST_KEYS = 2, 3, 37, 53
+
+PROBE_TOKENS, PROBE_HEADS = 256, 8
+
+Q, K, V, GRADIENT = range(4)
+"""Streams of random bits."""
+
+HALF_WIDTH = 3**0.5
+"""q, k and v are uniform in [-HALF_WIDTH, HALF_WIDTH): scores q·k / sqrt(d) have unit variance."""
+
+OF_Q, OF_K, OF_V = "", "gradient of the keys", "gradient of the values"
+"""Names of the outputs of `backward`."""
+
+
+@dataclass(frozen=True)
+class AttentionInputs:
+    """Operands, drawn when they are first asked for, with the axes (batch, head, token, number).
+
+    Precisions that numpy lacks are float32 arrays holding values of that precision.
+    """
+
+    problem: Any
+    precision: str
+    seed: int
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """b x hq x sq x d."""
+        return self._drawn(self.problem.hq, self.problem.sq, self.problem.d, HALF_WIDTH, Q)
+
+    @cached_property
+    def k(self) -> np.ndarray:
+        """b x hkv x skv x d."""
+        return self._drawn(self.problem.hkv, self.problem.skv, self.problem.d, HALF_WIDTH, K)
+
+    @cached_property
+    def v(self) -> np.ndarray:
+        """b x hkv x skv x dv; of latent attention the first numbers of the keys."""
+        if getattr(self.problem, "latent", False):
+            return self.k[..., : self.problem.dv]
+        return self._drawn(self.problem.hkv, self.problem.skv, self.problem.dv, HALF_WIDTH, V)
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The gradient of o: b x hq x sq x dv."""
+        return self._drawn(self.problem.hq, self.problem.sq, self.problem.dv, 1.0, GRADIENT)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """How they are drawn, and which keys a query sees."""
+        seen = "all keys"
+        if self.problem.causal:
+            seen = "all keys by the last query, one fewer by each before it"
+        return {
+            "inputs": f"q, k, v uniform in +-sqrt(3), gradient of o in +-1; raw bits of SFC64,"
+            f" seed {self.seed}",
+            "mask": seen,
+            "padding": "none",
+        }
+
+    def _drawn(self, heads: int, tokens: int, size: int, half_width: float, stream: int) -> Any:
+        shape = (self.problem.b, heads, tokens, size)
+        return floats(shape, self.precision, half_width, self.seed, stream)
+
+
+def small(problem: Attention) -> Attention:
+    """Return the twin for the check: as many query heads for each head of keys, but three at most.
+
+    Problems of one query, or of as many queries as keys, stay so.
+    """
+    kv = min(problem.hkv, MOST_KV)
+    group = min(problem.hq // problem.hkv, MOST_GROUP)
+    keys = min(problem.skv, MOST_KEYS)
+    queries = keys if problem.sq == problem.skv else min(problem.sq, MOST_QUERIES)
+    sizes = {name: min(getattr(problem, name), most) for name, most in MOST.items()}
+    if problem.dv == problem.d:
+        sizes["dv"] = sizes["d"]
+    return replace(problem, hq=kv * group, hkv=kv, sq=queries, skv=keys, **sizes)
+
+
+def probe(problem: Attention, times: int = 1) -> Attention:
+    """Return the twin for an estimate: few heads and tokens of the real sizes of a head."""
+    kv = min(problem.hkv, max(1, PROBE_HEADS * problem.hkv // problem.hq))
+    tokens = PROBE_TOKENS * times
+    queries, keys = min(problem.sq, tokens), min(problem.skv, tokens)
+    group = problem.hq // problem.hkv
+    return replace(problem, b=1, hq=kv * group, hkv=kv, sq=queries, skv=keys)
+
+
+def inputs(problem: Attention, precision: str, seed: int = 0) -> AttentionInputs:
+    """Return the operands of `problem` in `precision`."""
+    return AttentionInputs(problem, precision, seed)
+
+
+def mask(queries: int, keys: int) -> np.ndarray:
+    """Return which keys each query sees under a causal mask: queries x keys, truth values."""
+    return np.tri(queries, keys, keys - queries, dtype=bool)
+
+
+def reference(
+    problem: Attention, drawn: AttentionInputs, precision: str, operation: str
+) -> dict[str, Reference]:
+    """Return the judges of o, or of the three gradients."""
+    if operation != "backward":
+        return {"": Output(drawn, precision)}
+    return {
+        OF_Q: QueryGradient(drawn, precision),
+        OF_K: KeyGradient(drawn, precision, of_values=False),
+        OF_V: KeyGradient(drawn, precision, of_values=True),
+    }
+
+
+def memory_needed(problem: Attention, operation: str, execution: str) -> float:
+    """Return the bytes of operands and outputs, and of all scores where they may be stored.
+
+    A backward pass, and attention as a product, a softmax and a product, store scores of float32.
+    """
+    scores = 4.0 * problem.b * problem.hq * problem.sq * problem.skv
+    stored = operation in ("backward", "math_forward")
+    return 2 * problem.bytes_of("float32", operation) + (3 * scores if stored else 0)

@@ -1,0 +1,5 @@
+"""Attention of a decoding step in TensorFlow: that of `attention`."""
+
+from deepbench_ops.backends.tensorflow_backend.attention import function
+
+__all__ = ["function"]

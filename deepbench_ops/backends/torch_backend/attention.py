@@ -1,0 +1,119 @@
+"""Attention in torch: scaled_dot_product_attention, and its gradients by autograd.
+
+torch chooses an implementation by itself, or among those that are enabled; the record names the one
+that ran.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.families import attention
+from deepbench_ops.backends.families.attention import OF_K, OF_V, AttentionInputs
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.latest_output import LatestOutput
+from deepbench_ops.backends.torch_backend import attention_choice
+from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.attention import FORCED, Attention
+from deepbench_ops.problems.problem import computed
+
+ROUTE = "torch.nn.functional.scaled_dot_product_attention"
+
+
+def build(
+    backend: TorchDevice, problem: Attention, precision: str, operation: str, seed: int
+) -> Kernel:
+    """Prepare attention, by one implementation if the operation names one, or its gradients."""
+    done = computed(operation)
+    drawn = attention.inputs(problem, precision, seed)
+    forced = FORCED.get(done, "")
+
+    def settle() -> None:
+        true_precision(precision, backend.device)
+        attention_choice.enable(forced)
+
+    settle()
+    call = forward(backend, drawn, precision, differentiable=done == "backward")
+    chosen = attention_choice.of(*call.args, **call.keywords)
+    if forced and chosen not in (forced, attention_choice.UNKNOWN):
+        raise Unsupported(f"torch has no {forced} attention for these operands on {backend.device}")
+    route = ROUTE
+    run: Callable[[], Any] = call
+    if done == "backward":
+        run, route = _backward(backend, drawn, precision, call)
+    newest = LatestOutput(run)
+
+    def reset() -> None:
+        settle()
+        newest.reset()
+
+    several = done == "backward"
+    prepared = Prepared(
+        run=newest.run,
+        reset=reset,
+        output=(lambda: newest.output[0]) if several else (lambda: newest.output),
+        further={OF_K: lambda: newest.output[1], OF_V: lambda: newest.output[2]} if several else {},
+        notes={
+            "route": route,
+            "implementation": chosen,
+            "layout": "(batch, head, token, number)",
+            "output": "a new one in every call",
+        },
+    )
+    return assemble(backend, problem, precision, operation, drawn, prepared)
+
+
+def forward(
+    backend: TorchDevice, drawn: AttentionInputs, precision: str, differentiable: bool = False
+) -> "partial[torch.Tensor]":
+    """Return the call of attention with its operands bound, outside of autograd unless wanted."""
+    problem, dtype = drawn.problem, DTYPES[precision]
+    q = backend.tensor(drawn.q, dtype)
+    k = backend.tensor(drawn.k, dtype)
+    latent = getattr(problem, "latent", False)
+    v = k[..., : problem.dv] if latent else backend.tensor(drawn.v, dtype)
+    more: dict[str, Any] = {}
+    if problem.causal and problem.sq == problem.skv:
+        more["is_causal"] = True
+    elif problem.causal:
+        more["attn_mask"] = _last_sees_all(problem, backend.device)
+    if problem.hq != problem.hkv:
+        if not attention_choice.has_groups():
+            raise Unsupported("torch has grouped queries (enable_gqa) from 2.5 on")
+        more["enable_gqa"] = True
+    for each in (q, k, v):
+        each.requires_grad_(differentiable)
+    return partial(functional.scaled_dot_product_attention, q, k, v, **more)
+
+
+def _last_sees_all(problem: Attention, device: str) -> torch.Tensor:
+    """Return the causal mask of fewer queries than keys.
+
+    On a GPU it is torch's description of one, which flash attention takes; on the cpu it is the
+    mask itself, which torch would make of that in every call.
+    """
+    if device != "cpu":
+        from torch.nn.attention.bias import causal_lower_right
+
+        described: torch.Tensor = causal_lower_right(problem.sq, problem.skv)
+        return described
+    return torch.from_numpy(attention.mask(problem.sq, problem.skv))
+
+
+def _backward(
+    backend: TorchDevice,
+    drawn: AttentionInputs,
+    precision: str,
+    call: "partial[torch.Tensor]",
+) -> tuple[Callable[[], Any], str]:
+    """Return the gradients of q, k and v from one forward pass, which is not in the time."""
+    gradient = backend.tensor(drawn.gradient, DTYPES[precision])
+    output = call()
+    run = partial(torch.autograd.grad, output, call.args, gradient, retain_graph=True)
+    return run, f"torch.autograd.grad of {ROUTE}"

@@ -1,0 +1,88 @@
+"""Attention of the next token, or of a few, to all tokens before it: a decoding step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.attention import in_words
+from deepbench_ops.problems.problem import MODERN_SETS, Problem
+
+
+@dataclass(frozen=True)
+class AttentionDecode(Problem):
+    """o = softmax(q·kᵀ / sqrt(d)) · v of sq queries and a cache of skv keys and values.
+
+    Sizes as in `Attention`. Every query sees all keys, as in the sources, also where there are
+    several. With `latent` a value is the first dv numbers of its key, and the cache holds keys
+    alone: latent attention in the form in which queries and outputs are projected, not keys.
+    """
+
+    family: ClassVar[str] = "attention_decode"
+    position: ClassVar[int] = 62
+    id_pattern: ClassVar[str] = (
+        r"attention_decode_b(?P<b>\d+)_h(?P<hq>\d+)_kv(?P<hkv>\d+)_q(?P<sq>\d+)_s(?P<skv>\d+)"
+        r"_d(?P<d>\d+)_v(?P<dv>\d+)(?P<latent>_latent)?"
+    )
+    listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # A step of a language model of 70 billion parameters; a rank of eight with a long cache.
+        "modern": (
+            "attention_decode_b16_h64_kv8_q1_s1024_d128_v128",
+            "attention_decode_b16_h5_kv1_q1_s8190_d128_v128",
+        ),
+    }
+
+    b: int
+    hq: int
+    hkv: int
+    sq: int
+    skv: int
+    d: int
+    dv: int
+    latent: bool = False
+
+    def impossible(self) -> str:
+        """Heads that do not divide; a cache shorter than the queries; values longer than keys."""
+        if self.hq % self.hkv:
+            return f"{self.hq} query heads are no multiple of {self.hkv} heads of keys and values"
+        if self.skv < self.sq:
+            return f"a cache of {self.skv} tokens is shorter than the {self.sq} queries in it"
+        if self.latent and self.dv > self.d:
+            return f"values of {self.dv} numbers are no part of keys of {self.d}"
+        return ""
+
+    @property
+    def id(self) -> str:
+        """Like attention_decode_b16_h64_kv8_q1_s1024_d128_v128."""
+        return (
+            f"attention_decode_b{self.b}_h{self.hq}_kv{self.hkv}_q{self.sq}_s{self.skv}"
+            f"_d{self.d}_v{self.dv}{'_latent' if self.latent else ''}"
+        )
+
+    @property
+    def title(self) -> str:
+        """Like "attention 64 heads of 128, 8 KV heads, 1 x 1024, batch 16, from a cache"."""
+        return f"{in_words(self)}, from a {'latent ' if self.latent else ''}cache"
+
+    @property
+    def causal(self) -> bool:
+        """No: every query sees all keys."""
+        return False
+
+    @property
+    def flops(self) -> int:
+        """2·b·hq·sq·skv·(d + dv), as in `Attention`."""
+        return 2 * self.b * self.hq * self.sq * self.skv * (self.d + self.dv)
+
+    @property
+    def items(self) -> int:
+        """b·sq, the tokens of the step."""
+        return self.b * self.sq
+
+    def traffic(self) -> tuple[int, int]:
+        """q and the cache read once, o written once. A latent cache holds no values of its own."""
+        tokens = self.b * self.hkv * self.skv
+        cache = tokens * (self.d if self.latent else self.d + self.dv)
+        queries = self.b * self.hq * self.sq
+        return queries * self.d + cache, queries * self.dv

@@ -1,0 +1,38 @@
+"""Attention of a decoding step, from benchmarks of attention kernels."""
+
+from deepbench_ops.problems.attention_decode import AttentionDecode
+from modern_tables import OWN, Entry, Fact, LeftOut
+
+KINDS = ("attention_decode",)
+
+APPLICATIONS = {
+    "llama3.1_70b": "Llama 3.1 70B",
+    "llama4_tp8": "Llama 4, a rank of eight",
+    "gqa80_": "a language model of 80 query heads",
+    "gla128_": "FlashAttention's benchmark of latent attention",
+    "mla128_": "FlashAttention's benchmark of latent attention",
+    "flashmla_": "DeepSeek-V3",
+}
+"""Application by the beginning of a line's name."""
+
+
+def entries(fact: Fact) -> list[Entry]:
+    """Return the problem of a line. Values shorter than the keys are part of these there."""
+    if "topk" in fact.dims:
+        raise LeftOut("attention to chosen keys alone: no framework here has it")
+    sizes = [fact.size(name) for name in ("b", "hq", "hkv", "sq", "skv", "d", "dv")]
+    problem = AttentionDecode(*sizes, latent=fact.size("dv") < fact.size("d"))
+    words = next(words for start, words in APPLICATIONS.items() if fact.name.startswith(start))
+    return [Entry(problem, fact.core, words, fact.source, (fact.note, *fact.type_notes))]
+
+
+OURS = (
+    Entry(
+        AttentionDecode(2, 128, 1, 1, 2048, 576, 512, latent=True),
+        True,
+        "DeepSeek-V3",
+        "deepseek-ai/FlashMLA tests/test_flash_mla_dense_decoding.py",
+        (f"{OWN}: heads as published, batch and cache smaller",),
+    ),
+)
+"""Latent attention: all published sizes are beyond two processor cores."""
