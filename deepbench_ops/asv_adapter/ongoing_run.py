@@ -39,13 +39,20 @@ MEASURING_CODE = ("problems", "models", "backends", "measure", "distributed", "s
 MEASURING_MODULES = ("conditions.py", "random_operands.py")
 
 
+LEFT_OUT = BenchmarkResult(
+    result=math.nan, samples=None, number=None, errcode=0, stderr="", profile=None
+)
+"""asv's form of a skipped point, which takes the place of no stored value."""
+
+
 class OngoingRun:
     """The run that is going on; one at a time in an asv process.
 
     spool: folder of the records that the measuring processes write.
     saving: whether asv saves its results. appending: whether the user asked asv to join samples to
     the stored ones. command: digest of what the user asked asv to run, "" where its saved points
-    are not kept for a resumed run. last_round: whether no other round of the present release
+    are not kept for a resumed run. joined: by release's hash the points that were measured in an
+    ensemble before, and are left out. last_round: whether no other round of the present release
     follows.
     """
 
@@ -55,7 +62,9 @@ class OngoingRun:
         self.appending = False
         self.command = ""
         self.last_round = True
+        self.joined: dict[str, set[ResultKey]] = {}
         self._records: list[Record] = []
+        self._left_out: set[ResultKey] = set()
         self._journal: RunJournal | None = None
         self._journals: dict[tuple[str, str], RunJournal] = {}
         self._progress: RunProgress | None = None
@@ -104,6 +113,8 @@ class OngoingRun:
             point = _point(benchmark, index)
             if self._progress is None:
                 return run_point(benchmark, spawner, index, **kwargs)
+            if point in self._left_out:
+                return LEFT_OUT
             earlier = self._journal.take(point) if self._journal else None
             if earlier is not None:
                 self._progress.skip(point, _spent(earlier.records))
@@ -122,10 +133,11 @@ class OngoingRun:
         if options.get("quick"):
             extra["rounds"] = 1
         left: Counter[ResultKey] = Counter()
+        self._left_out = self.joined.get(env.installed_commit_hash, set())
         for name, benchmark in benchmarks.items():
             times = rounds(benchmark, options.get("run_rounds"), extra)
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
-                left[point] += times
+                left[point] += 0 if point in self._left_out else times
         self._progress, self._journal, self._records = RunProgress(left), None, []
         self._results = options.get("results")
         if shared_cache.FOLDER_VARIABLE in os.environ:

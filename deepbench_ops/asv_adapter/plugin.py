@@ -8,7 +8,7 @@ import atexit
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from asv.console import log
 from deepbench_ops import lifetime
 from deepbench_ops.asv_adapter import (
     environment,
+    history_join,
     ongoing_run,
     patches,
     repo,
@@ -27,6 +28,7 @@ from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import frameworks, shared_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
+from deepbench_ops.measure.pairs import Task
 from deepbench_ops.problems import families
 from deepbench_ops.releases import results_table, table
 from deepbench_ops.releases.table import Release
@@ -51,6 +53,7 @@ def setup() -> None:
 def install() -> None:
     """Replace what the table of patches names, and hand over what lies in later folders."""
     run_command.use(report_unsteady)
+    history_join.use(join_history)
     publish_command.use(own_pages)
     patches.install()
 
@@ -60,6 +63,13 @@ def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.
     from deepbench_ops.pages.site_publication import Publication
 
     return Publication(conf, releases)
+
+
+def join_history(joining: history_join.Joining) -> Mapping[str, set[Task]]:
+    """Measure what joins a history; see `analysis.joined_run`."""
+    from deepbench_ops.analysis import joined_run
+
+    return joined_run.measure(joining, log.info)
 
 
 def report_unsteady(results: Path) -> None:

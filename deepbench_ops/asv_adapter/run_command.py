@@ -21,7 +21,14 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import asv_commands, machine_entry, ongoing_run, repo, run_forecast
+from deepbench_ops.asv_adapter import (
+    asv_commands,
+    history_join,
+    machine_entry,
+    ongoing_run,
+    repo,
+    run_forecast,
+)
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
@@ -67,8 +74,11 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
         question = run_forecast.Question(_framework(conf), kwargs)
-        with alone(ongoing.spool), run_forecast.asking(question):
-            status = run(cls, conf, range_spec=range_spec, **kwargs)
+        with alone(ongoing.spool):
+            if releases:
+                ongoing.joined = history_join.joined(conf, range_spec, kwargs)
+            with run_forecast.asking(question):
+                status = run(cls, conf, range_spec=range_spec, **kwargs)
             if ongoing.saving:
                 ongoing.end()
         for after_run in _after_run if releases else ():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deepbench_ops.analysis.open_history import OpenHistory, demand_warm, open_history
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.history_filing import OpenHistory, demand_warm, open_history
 from deepbench_ops.commands.options import (
     measure_alone,
     printed_as,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 import uuid
 from pathlib import Path
@@ -11,10 +12,17 @@ from command import deepbench
 from processes import MARK, living
 
 from deepbench_ops import project
-from deepbench_ops.analysis import points
-from deepbench_ops.asv_adapter import ensemble_filing, ensemble_place, result_files, results_fields
+from deepbench_ops.analysis import joined_run, open_history, points
+from deepbench_ops.asv_adapter import (
+    ensemble_filing,
+    ensemble_place,
+    machine_entry,
+    result_files,
+    results_fields,
+)
 from deepbench_ops.asv_adapter.ensemble_place import Place
-from deepbench_ops.commands import history_filing
+from deepbench_ops.asv_adapter.history_join import Joining
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble, ensemble_record, turns
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
@@ -73,7 +81,7 @@ def place(monkeypatch, tmp_path):
         lambda release, folder, say: launch_of(release.name, TIMES[release.name]),
     )
     member = launch_of("yardstick", 2e-3)
-    monkeypatch.setattr(history_filing, "member", lambda: member)
+    monkeypatch.setattr(open_history, "member", lambda: member)
     return found
 
 
@@ -271,13 +279,65 @@ def test_fewer_than_three_rounds_are_no_result(place):
 
 def test_the_yardstick_may_be_missing(place, monkeypatch):
     """Then values are raw seconds, and the records say so."""
-    monkeypatch.setattr(history_filing, "member", lambda: Launch("/bin/false"))
+    monkeypatch.setattr(open_history, "member", lambda: Launch("/bin/false"))
     status, _, err = history()
     assert 0 == status
     assert pytest.approx(1.5e-3, rel=0.01) == filed(place)["numpy-2.2.6"].seconds
     path = result_files.paths(place.folder)[0]
     assert not measurements.load(measurements.file_of(path))[1][0]["ensemble"]["calibrated"]
     assert "left out: yardstick" in err
+
+
+@pytest.fixture
+def at_place(place, monkeypatch):
+    """The place as the project that an asv run is in."""
+    listed = Path(results_table.table.__file__).with_name("releases.csv")
+    shutil.copy(listed, place.results / "releases.csv")
+    monkeypatch.setattr(project, "results", lambda: place.results)
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
+    return place
+
+
+def joining(*names: str) -> Joining:
+    """Return what an asv run of releases brings along."""
+    known = {release.name: release for release in results_table.table.load()}
+    return Joining("numpy", [known[name] for name in names], [TASK])
+
+
+def test_a_new_release_joins_the_history(at_place):
+    """asv run measures it in a block with the anchor and the release before, and leaves it out."""
+    history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
+    before, said = len(rounds_of(at_place)), []
+    done = joined_run.measure(joining("numpy-2.3.0"), said.append)
+    assert {"numpy-2.3.0": {TASK}} == done
+    new = rounds_of(at_place)[before:]
+    assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
+    assert pytest.approx(0.6e-3, rel=0.01) == filed(at_place)["numpy-2.3.0"].seconds
+    assert ["numpy-2.3.0: 1 kernels are in the history"] == said
+
+
+def test_a_release_that_the_history_has_is_not_measured_again(at_place):
+    """Its points stay those of the ensemble, and are left out of the run."""
+    history(rounds=8)
+    before = len(rounds_of(at_place))
+    done = joined_run.measure(joining("numpy-2.2.5"), lambda line: None)
+    assert ({"numpy-2.2.5": {TASK}}, before) == (done, len(rounds_of(at_place)))
+
+
+def test_a_release_that_cannot_be_installed_is_left_to_asv(at_place, monkeypatch):
+    """One line says why, and nothing is measured."""
+    history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
+    launch = worker_launch.launch
+
+    def failing(release, folder, say):
+        if release.name == "numpy-2.3.0":
+            raise DeepbenchError("no such wheel")
+        return launch(release, folder, say)
+
+    monkeypatch.setattr(worker_launch, "launch", failing)
+    said = []
+    assert {} == joined_run.measure(joining("numpy-2.3.0"), said.append)
+    assert ["no such wheel"] == said
 
 
 def test_cold_caches_are_refused(place, monkeypatch):

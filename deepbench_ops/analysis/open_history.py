@@ -1,4 +1,4 @@
-"""Where a history's rounds are kept and filed, for the commands that measure ensembles."""
+"""Where the rounds of a history are kept and filed, for all that measure ensembles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deepbench_ops.analysis.filed_history import UNSUPPORTED
+from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError, Interrupted
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.live_worker import Launch
+    from deepbench_ops.measure.pairs import Task
     from deepbench_ops.releases.table import Release
 
 
@@ -51,6 +54,13 @@ class OpenHistory:
             self.file()
             raise
         self.file()
+
+    def settles(self, task: Task, name: str) -> bool:
+        """Whether a kernel's rounds give a release a result, or the reason why it has none."""
+        rounds = self.store.of(task)
+        measured = sum(name in each.names for each in rounds)
+        lacks = any(each.reasons.get(name, "").startswith(UNSUPPORTED) for each in rounds)
+        return measured >= FEWEST_ROUNDS or lacks
 
     def remarks(self) -> list[str]:
         """Return lines about what was filed."""

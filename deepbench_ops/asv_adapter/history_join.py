@@ -1,0 +1,127 @@
+"""Points of an `asv run` that join a history: they are measured in an ensemble, not on their own.
+
+A framework whose releases were measured together on this machine (`deepbench history`) goes on in
+the same way: kernels that its history has are measured in a block of the anchor, the release before
+and the new one, and the run leaves them out. `ALONE` is the way back.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asv.config import Config
+from asv.console import log
+from asv.repo import get_repo
+
+from deepbench_ops import project
+from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.pairs import Task
+from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.storage.result_key import ResultKey
+
+ALONE = "DEEPBENCH_ALONE"
+"""Variable that is 1 where `asv run` measures every release on its own."""
+
+OWN_WAYS = ("dry_run", "quick", "profile", "append_samples", "set_commit_hash", "env_spec")
+"""Options of `asv run` that ask for something else than new times of a release."""
+
+
+@dataclass(frozen=True)
+class Joining:
+    """What is measured in ensembles: kernels of one framework on some of the run's releases."""
+
+    framework: str
+    releases: Sequence[Release]
+    tasks: Sequence[Task]
+
+
+Measure = Callable[[Joining], Mapping[str, set[Task]]]
+"""Measures and files; returns by release's name the kernels that the run is to leave out."""
+
+_measure: list[Measure] = []
+
+
+def use(measure: Measure) -> None:
+    """Let `measure` measure what joins a history."""
+    _measure[:] = [measure]
+
+
+def joined(conf: Config, range_spec: Any, options: Mapping[str, Any]) -> dict[str, set[ResultKey]]:
+    """Measure what joins histories, and return by release's hash the points to leave out.
+
+    Raises DeepbenchError for a damaged file of rounds.
+    """
+    if not _measure or os.environ.get(ALONE) == "1" or not _is_plain(conf, options):
+        return {}
+    found: dict[str, set[ResultKey]] = defaultdict(set)
+    folder = Path(conf.results_dir) / machine_entry.default_name()
+    repo = get_repo(conf)
+    by_framework: dict[str, list[Release]] = defaultdict(list)
+    for commit in _hashes(conf, range_spec):
+        release = repo.release(commit)
+        if release.measurable:
+            by_framework[release.framework].append(release)
+    for framework, releases in by_framework.items():
+        content = ensemble_rounds.load(ensemble_rounds.path_of(folder, framework))
+        kernels = dict.fromkeys(Task(*ensemble_rounds.kernel_of(each)) for each in content.entries)
+        asked = {task: keys for task in kernels if (keys := _asked(task, options.get("bench")))}
+        if not asked:
+            continue
+        log.info(
+            f"{framework} has a history on this machine: {len(asked)} of its kernels are measured"
+            f" together with earlier releases, the others on their own ({ALONE}=1 measures all on"
+            " their own)"
+        )
+        log.flush()
+        done = _measure[0](Joining(framework, releases, list(asked)))
+        for release in releases:
+            for task in done.get(release.name, ()):
+                found[release.hash] |= asked[task]
+    return dict(found)
+
+
+def _is_plain(conf: Config, options: Mapping[str, Any]) -> bool:
+    """Whether a run asks for new times of releases, in the project's results of this machine."""
+    machine = options.get("machine")
+    try:
+        own = project.results().resolve()
+    except DeepbenchError:
+        return False
+    return (
+        not any(options.get(name) for name in OWN_WAYS)
+        and machine in (None, machine_entry.default_name())
+        and Path(conf.results_dir).resolve() == own
+    )
+
+
+def _hashes(conf: Config, range_spec: Any) -> list[str]:
+    """Return the releases that a run is about, none for ranges that only asv itself resolves."""
+    repo = get_repo(conf)
+    if isinstance(range_spec, list):
+        return range_spec
+    if range_spec == "ALL":
+        return list(repo.get_new_branch_commits(conf.branches, []))
+    special = range_spec in ("NEW", "EXISTING", "HEAD", "TAGS")
+    if special or not isinstance(range_spec, str) or range_spec.startswith("HASHFILE:"):
+        return []
+    return list(repo.get_hashes_from_range(range_spec))
+
+
+def _asked(task: Task, patterns: Iterable[str] | None) -> set[ResultKey]:
+    """Return the points of a kernel that patterns of `asv run --bench` pick, in every set."""
+    wanted = [re.compile(each) for each in patterns or ()]
+    parameters = (task.problem, task.precision)
+    text = ", ".join(map(repr, parameters))
+    names = (f"{task.family}.{kind}.kernel_{task.operation}" for kind in CLASSES.values())
+    return {
+        (name, parameters)
+        for name in names
+        if not wanted or any(each.search(f"{name}({text})") for each in wanted)
+    }
