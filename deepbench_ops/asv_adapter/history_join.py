@@ -35,7 +35,7 @@ OWN_WAYS = ("dry_run", "quick", "profile", "append_samples", "set_commit_hash", 
 
 @dataclass(frozen=True)
 class Joining:
-    """What is measured in ensembles: kernels of one framework on some of the run's releases."""
+    """Kernels of one framework that are measured in ensembles, on some of the releases of a run."""
 
     framework: str
     releases: Sequence[Release]
