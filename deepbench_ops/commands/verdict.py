@@ -325,7 +325,7 @@ def _json(
     confirmed: "Confirmed | None",
     news: News,
     suspects: "Sequence[Cause]",
-    switched: "Sequence[Switch]",
+    switched: "Sequence[Switch]" = (),
 ) -> str:
     gone = [cause for cause in suspects if cause not in found]
     dropped = {} if confirmed is None else {"did_not_repeat": _each_as_json(gone, confirmed, news)}
