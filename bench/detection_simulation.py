@@ -26,7 +26,7 @@ import numpy as np
 from asv import step_detect
 from tabulate import tabulate
 
-from deepbench_ops.analysis.changes import detect_changes
+from deepbench_ops.analysis.change_detection import detect_changes
 
 POINTS = 80
 TOLERANCE = 2

@@ -5,7 +5,7 @@
 FACTS is a folder with the four tables as CSV files. Written are deepbench_ops/problems/networks.csv
 (each network's sizes, counted on the network itself, so torch is needed), problems/model.csv (every
 batch and number of threads of the tables, and smaller ones that fit a small machine),
-models/twins.csv (what a training step of small twins comes to, by torch in float64) and
+models/twin_steps.csv (what a training step of small twins comes to, by torch in float64) and
 analysis/published_figures.csv (the tables' figures, each next to the problem it is of). Those of
 one device and a known step join results/ as points of their machine.
 """
@@ -26,7 +26,7 @@ from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.exchange import filing
 from deepbench_ops.exchange.model_publications import publications
-from deepbench_ops.models import twins
+from deepbench_ops.models import twin_steps
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
 from deepbench_ops.problems.model import Model
@@ -116,7 +116,7 @@ def main() -> None:
     ]
     _write(PACKAGE / "problems/networks.csv", [_sizes(network) for network in NETWORKS.values()])
     _write(PACKAGE / "problems/model.csv", _problems(figures))
-    _write(PACKAGE / "models/twins.csv", [line for name in COMPARED for line in _twin(name)])
+    _write(PACKAGE / "models/twin_steps.csv", [line for name in COMPARED for line in _twin(name)])
     _write(FIGURES, figures)
     dated = publications(each for table in TABLES for each in load(table))
     changed, added = filing.file(PACKAGE.parent / "results", dated, partial(append, TABLE))
@@ -208,7 +208,7 @@ def _live(network: Network, module: nn.Module) -> int:
 
 def _twin(name: str) -> Iterable[dict[str, object]]:
     """Yield what a training step of the twin comes to in float64, and what float32 may be off."""
-    twin = Model(name=name, batch=twins.BATCH, whole=False)
+    twin = Model(name=name, batch=twin_steps.BATCH, whole=False)
     judge = TorchBackend().build(twin, "float32", "training_step").reference
     for place, (expected, allowed) in enumerate(zip(*judge.everywhere(), strict=True)):
         yield {

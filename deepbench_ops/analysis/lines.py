@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
-from deepbench_ops.analysis.changes import Change, detect_changes
+from deepbench_ops.analysis.change_detection import Change, detect_changes
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.settings_agreement import groups_that_agree

@@ -8,7 +8,7 @@ from deepbench_ops.backends.families.model import memory_needed
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.measure.kernel_run import CALL_LIMIT_SECONDS
-from deepbench_ops.models import twins
+from deepbench_ops.models import twin_steps
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
 
@@ -68,7 +68,7 @@ def missing_reasons(wanted: Wanted, run: NearestRun | None, here: Resources) -> 
         return [*found, "its table states no batch"]
     if run is not None and not _unlike(wanted, run):
         return found
-    written = wanted.framework != "mindspore" or wanted.network in twins.names()
+    written = wanted.framework != "mindspore" or wanted.network in twin_steps.names()
     if not written:
         found.append(f"{wanted.network} is not written in MindSpore, torch runs it here")
     precision = _precision(wanted)

@@ -21,7 +21,7 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import (
-    estimate,
+    call_estimate,
     fingerprint,
     nominal_readings,
     record,
@@ -140,7 +140,7 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
     check.verify(backend, problem, precision, operation)
     demand_memory(backend, problem, precision, operation)
     limit = call_limit()
-    expected = estimate.seconds(backend, problem, precision, computed(operation), limit)
+    expected = call_estimate.seconds(backend, problem, precision, computed(operation), limit)
     if expected > limit:
         raise Unsupported(
             f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "

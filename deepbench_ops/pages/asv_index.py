@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.pages import vendored
+from deepbench_ops.pages import vendored_libraries
 from deepbench_ops.pages.page_frame import BENCHMARKS, START
 from deepbench_ops.pages.rendering import render
 from deepbench_ops.storage import atomic
@@ -40,7 +40,7 @@ def localised(page: str) -> str:
             f"asv's index.html has {found} scripts for libraries that fail to load, not one: "
             "deepbench_ops/pages does not know this asv's page"
         )
-    missing = vendored.copies()
+    missing = vendored_libraries.copies()
 
     def local(match: re.Match[str]) -> str:
         tag = match.group(0)
@@ -108,7 +108,7 @@ def write(html_dir: Path, project: str, releases: bool) -> None:
     index = html_dir / START
     page = extended(localised(index.read_text("utf-8")), project, releases)
     (html_dir / "error.html").unlink(missing_ok=True)  # asv's page for libraries that fail to load
-    vendored.copy_libraries(html_dir)
+    vendored_libraries.copy_libraries(html_dir)
     for name in ("data.js", "deepbench.js", "asv_list.js", "deepbench.css"):
-        shutil.copyfile(vendored.ASSETS / name, html_dir / name)
+        shutil.copyfile(vendored_libraries.ASSETS / name, html_dir / name)
     atomic.write_text(html_dir / (BENCHMARKS if releases else START), page)

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from deepbench_ops.pages.page_frame import render_page
-from deepbench_ops.pages.vendored import ASSETS, path_of
+from deepbench_ops.pages.vendored_libraries import ASSETS, path_of
 from deepbench_ops.storage import atomic
 
 SCRIPTS = ASSETS / "site"

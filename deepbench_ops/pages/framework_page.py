@@ -11,9 +11,9 @@ from typing import Any
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.pages import contest_data
-from deepbench_ops.pages.contest_data import section
+from deepbench_ops.pages import framework_comparison_data
 from deepbench_ops.pages.data_files import machine_key
+from deepbench_ops.pages.framework_comparison_data import section
 from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.storage import atomic
@@ -26,7 +26,7 @@ def write(html_dir: Path, project: str, lines: Iterable[Line]) -> None:
     machines."""
     points = [point for line in lines for point in line.points]
     by_machine = contests_by_machine(points)
-    contest_data.write(html_dir, by_machine)
+    framework_comparison_data.write(html_dir, by_machine)
     atomic.write_text(html_dir / PAGE, page(project, by_machine))
 
 

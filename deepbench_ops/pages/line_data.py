@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deepbench_ops.analysis.changes import Change
+from deepbench_ops.analysis.change_detection import Change
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.roofline import bytes_moved, roof
 from deepbench_ops.machine.profile import Profile

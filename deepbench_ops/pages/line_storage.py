@@ -8,7 +8,7 @@ from dataclasses import asdict, astuple
 from datetime import date
 from typing import Any
 
-from deepbench_ops.analysis.changes import Change
+from deepbench_ops.analysis.change_detection import Change
 from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.software_versions import Stack

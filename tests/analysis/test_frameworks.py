@@ -13,7 +13,7 @@ pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis import frameworks
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
-from deepbench_ops.pages import contest_data, framework_page
+from deepbench_ops.pages import framework_comparison_data, framework_page
 from deepbench_ops.releases import table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -101,7 +101,7 @@ def test_the_page_names_machines_releases_and_the_fastest():
     found = framework_page.contests_by_machine(points)
     page = framework_page.page("deepbench", found)
     assert "<h2>&lt;b&gt;</h2>" in page and "<h2><b></h2>" not in page
-    (row,) = contest_data.content(found["<b>"])
+    (row,) = framework_comparison_data.content(found["<b>"])
     assert "numpy" == row["fastest"]
     assert ["numpy", "torch"] == [time[0] for time in row["times"]]
     assert NEWEST["torch"].version == row["times"][1][2]

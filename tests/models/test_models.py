@@ -12,7 +12,7 @@ import pytest
 from deepbench_ops import problems
 from deepbench_ops.backends import check, families
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.models import twins
+from deepbench_ops.models import twin_steps
 from deepbench_ops.models.catalogue import NETWORKS, network
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.model import Model, network_sizes
@@ -526,9 +526,9 @@ def test_weights_and_data_are_the_same_every_time_and_never_zero():
 @pytest.mark.parametrize("name", ["googlenet", "lstm", "bert_pretraining_128"])
 def test_what_is_recorded_of_a_twin_is_what_float64_comes_to(name):
     """Frameworks without float64 are judged by it: loss first, then entries of gradients."""
-    twin = Model(name=name, batch=twins.BATCH, whole=False)
+    twin = Model(name=name, batch=twin_steps.BATCH, whole=False)
     reference = TorchBackend().build(twin, "float32", "training_step").reference
-    expected, allowed = twins.recorded(name)
+    expected, allowed = twin_steps.recorded(name)
     assert expected == pytest.approx(reference.everywhere()[0], rel=1e-9, abs=1e-12)
     assert allowed == pytest.approx(reference.everywhere()[1], rel=0.01)
 

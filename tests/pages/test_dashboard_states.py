@@ -13,7 +13,7 @@ from published_site import HOSTILE, unpacked
 from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.data_pages import CHARTS
-from deepbench_ops.pages.vendored import path_of
+from deepbench_ops.pages.vendored_libraries import path_of
 
 pytestmark = [
     pytest.mark.browser,

@@ -20,9 +20,15 @@ from hypothesis import strategies as st
 from published_site import unpacked
 
 from deepbench_ops.asv_adapter import plugin
-from deepbench_ops.pages import asv_index, data_encoding, release_list, site_publication, vendored
+from deepbench_ops.pages import (
+    asv_index,
+    data_encoding,
+    release_list,
+    site_publication,
+    vendored_libraries,
+)
 from deepbench_ops.pages.release_list import ListedRelease
-from deepbench_ops.pages.vendored import ASSETS
+from deepbench_ops.pages.vendored_libraries import ASSETS
 
 ASV_INDEX = (Path(asv.__file__).parent / "www" / "index.html").read_text("utf-8")
 
@@ -76,7 +82,7 @@ def test_the_libraries_keep_their_order() -> None:
     rewritten = asv_index.localised(ASV_INDEX)
     before = re.findall(r'(?:src|href)="https://[^"]*" integrity="([^"]*)"', ASV_INDEX)
     after = re.findall(r'(?:src|href)="(vendor/[^"]*)"', rewritten)
-    assert [vendored.copies()[integrity] for integrity in before] == after
+    assert [vendored_libraries.copies()[integrity] for integrity in before] == after
 
 
 def test_a_library_that_asv_adds_is_noticed() -> None:

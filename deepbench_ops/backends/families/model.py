@@ -12,11 +12,11 @@ import numpy as np
 
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.conditions import EXECUTION
-from deepbench_ops.models import twins
+from deepbench_ops.models import twin_steps
 from deepbench_ops.problems.model import Model, NetworkSize
 from deepbench_ops.problems.problem import compared, computed
 
-SMALL = {"whole": False, "batch": twins.BATCH, "threads": 1}
+SMALL = {"whole": False, "batch": twin_steps.BATCH, "threads": 1}
 
 GRADIENTS, ENTRIES = 6, 8
 """Parameters of a training step's twin whose gradients are compared, and entries of each."""

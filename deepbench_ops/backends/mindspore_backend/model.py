@@ -1,7 +1,7 @@
 """Training steps of a paper's networks in MindSpore.
 
-The truth of a small twin is torch's loss and gradients in float64 (`models.twins`); that of the
-network itself is the loss of a forward pass alone.
+The truth of a small twin is torch's loss and gradients in float64 (`models.twin_steps`); that of
+the network itself is the loss of a forward pass alone.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models import twins
+from deepbench_ops.models import twin_steps
 from deepbench_ops.models.catalogue import RECIPE_NOTES, network
 from deepbench_ops.models.mindspore.training import RECIPES, TrainingStep, filled, tensors
 from deepbench_ops.problems.model import Model
@@ -44,8 +44,8 @@ def build(
             f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which is not written in"
             " mindspore here"
         )
-    if not problem.whole and (problem.batch, seed) != (twins.BATCH, 0):
-        raise Unsupported(f"of twins, {twins.BATCH} items of seed 0 are known")
+    if not problem.whole and (problem.batch, seed) != (twin_steps.BATCH, 0):
+        raise Unsupported(f"of twins, {twin_steps.BATCH} items of seed 0 are known")
     backend.settle()
     form = known.whole if problem.whole else known.small
     cell = filled(known, form, seed)
@@ -89,7 +89,7 @@ def build(
 
 
 def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:
-    """Return some entries of some gradients, those that `models.twins` has."""
+    """Return some entries of some gradients, those that `models.twin_steps` has."""
     places = np.linspace(0, len(gradients) - 1, GRADIENTS).astype(int)
     flat = [gradients[place].asnumpy().astype(np.float64).reshape(-1) for place in places]
     return np.concatenate([g[np.linspace(0, g.size - 1, ENTRIES).astype(int)] for g in flat])
@@ -103,7 +103,7 @@ class TwinJudge(Judge):
 
     @cached_property
     def truth(self) -> tuple[np.ndarray, np.ndarray]:
-        return twins.recorded(self.name)
+        return twin_steps.recorded(self.name)
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ BATCH = 4
 @cache
 def names() -> frozenset[str]:
     """Return the networks whose twins are written down, which are those of other frameworks."""
-    with files(__package__).joinpath("twins.csv").open(encoding="utf-8") as lines:
+    with files(__package__).joinpath("twin_steps.csv").open(encoding="utf-8") as lines:
         return frozenset(line["network"] for line in csv.DictReader(lines))
 
 
 @cache
 def recorded(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return (expected, allowed) of a network's twin: its loss, and then entries of gradients."""
-    with files(__package__).joinpath("twins.csv").open(encoding="utf-8") as lines:
+    with files(__package__).joinpath("twin_steps.csv").open(encoding="utf-8") as lines:
         found = [
             (float(line["expected"]), float(line["allowed"]))
             for line in csv.DictReader(lines)
