@@ -8,14 +8,16 @@ seven releases against the anchor.
 
     nice python bench/ensemble_simulation.py [--trials 2000] [--write FILE]
 
-The second table stops each trial as a history stops, where all intervals are narrow enough. Such a
-rule looks at widths and not at ratios, so every look may claim all of the error probability.
+The second table stops each trial as a history stops: at the first round from the sixth on that
+makes all intervals narrow enough. Such a rule looks at widths and not at ratios, so every look may
+claim all of the error probability.
 
 Writes tables in Markdown, into the marked part of a file where one is named.
 """
 
 import argparse
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +35,7 @@ from deepbench_ops.statistics import two_way
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.statistics.robust_level import FEWEST, locate
 from deepbench_ops.statistics.spread import scaled_mad
-from deepbench_ops.statistics.stopping import looks
+from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 RELEASES, SWEEPS, SLICE_NOISE = 8, 20, 0.01
 NAMES = [f"r{index}" for index in range(RELEASES)]
@@ -150,20 +152,20 @@ class Answers:
     def none(cls) -> "Answers":
         return cls([], [], [], {change: [] for change in CHANGES}, [], [])
 
-    def add(self, found: Found, which: np.ndarray, share: float, rounds: int) -> None:
-        """Add the answers of some trials at a look."""
+    def add(self, found: Found, which: np.ndarray, rounds: int) -> None:
+        """Add the answers of some trials after so many rounds."""
         if not which.any():
             return
         some = part(found.location, which)  # type: ignore[arg-type]
         mine = Found(some, found.median[which])
-        low, high = some.interval(ERROR * share)
+        low, high = some.interval(ERROR)
         self.low.append(low.ravel())
         self.high.append(high.ravel())
         self.middle.append(mine.median.ravel())
-        slower, faster = mine.claims(0.0, share)
+        slower, faster = mine.claims(0.0)
         self.false.append((slower | faster).ravel())
         for change in CHANGES:
-            self.claims[change].append(mine.claims(change, share)[0].ravel())
+            self.claims[change].append(mine.claims(change)[0].ravel())
         self.rounds.append(np.full(int(which.sum()), rounds))
 
     def row(self) -> Row:
@@ -188,6 +190,7 @@ def history_tables(kinds: Sequence[Kind], trials: int, seed: int) -> tuple[list[
     """Return rows of verdicts after fixed numbers of rounds, and under the stopping rule."""
     once_rows, stopped_rows = [], []
     for kind in kinds:
+        print(*kind.row().values(), file=sys.stderr, flush=True)
         random = np.random.default_rng(seed)
         once = {count: Answers.none() for count in ONCE}
         stopped = Answers.none()
@@ -195,7 +198,7 @@ def history_tables(kinds: Sequence[Kind], trials: int, seed: int) -> tuple[list[
             some = min(SOME, trials - start)
             levels, variances = simulated(kind, random, some, MOST)
             for count, answers in once.items():
-                answers.add(located(levels, variances, count), np.ones(some, bool), 1.0, count)
+                answers.add(located(levels, variances, count), np.ones(some, bool), count)
             stop(stopped, levels, variances)
         for count, answers in once.items():
             once_rows.append({"rounds": str(count), **kind.row(), **answers.row()})
@@ -218,15 +221,15 @@ def relative(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarra
 
 
 def stop(answers: Answers, levels: np.ndarray, variances: np.ndarray) -> None:
-    """Add each trial's answers at the look at which all its releases are within the goal."""
+    """Add each trial's answers at the round at which all its releases are within the goal."""
     still_open = np.arange(len(levels))
-    for look in looks(MOST):
-        found = located(levels[still_open], variances[still_open], look.rounds)
+    for rounds in range(FEWEST_FOR_WIDTH, MOST + 1):
+        found = located(levels[still_open], variances[still_open], rounds)
         low, high = found.location.interval(ERROR)
         done = relative(low, found.median, high).max(axis=-1) <= GOAL
-        if look.rounds == MOST:
+        if rounds == MOST:
             done[:] = True
-        answers.add(found, done, 1.0, look.rounds)
+        answers.add(found, done, rounds)
         still_open = still_open[~done]
         if not len(still_open):
             return
@@ -303,7 +306,7 @@ def causes_table(trials: int, seed: int) -> Iterator[Row]:
                 continue
             off = shared.levels - true[shared.counted].mean()
             found = locate(off[None], shared.variances[None])
-            answers.add(Found(found, found.median), np.ones(1, bool), 1.0, count)
+            answers.add(Found(found, found.median), np.ones(1, bool), count)
         silent = {"no answer": f"{100 * nothing / trials:.1f}"}
         yield {"rounds": str(count), **cause.row(), **silent, **answers.row()}
 
@@ -339,7 +342,7 @@ def main() -> None:
     pooled = list(causes_table(arguments.trials, arguments.seed))
     titles = (
         ("Judged once, after so many rounds", once),
-        (f"Looked at after every five rounds up to {MOST}, until all are within 1 %", stopped),
+        (f"Stopped where all seven are within 1 %, after {MOST} rounds at most", stopped),
         ("Pooled over the kernels of a cause", pooled),
     )
     text = "\n\n".join(

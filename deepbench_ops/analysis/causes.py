@@ -11,10 +11,13 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.shared_rounds import APART, pooled
+from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.releases.table import Release
 
 MOST = 0.5
@@ -47,6 +50,29 @@ class Cause:
     def ratio(self) -> float:
         """The geometric mean of after / before."""
         return math.exp(sum(math.log(s.change.ratio) for s in self.shifts) / len(self.shifts))
+
+    @cached_property
+    def pooled(self) -> Verdict | None:
+        """The verdict on its kernels as one; None of a single kernel, or without shared rounds."""
+        steps = [shift.shared for shift in self.shifts if shift.shared is not None]
+        if len(steps) < max(2, len(self.shifts)):
+            return None
+        found = pooled(steps)
+        return found if found.rounds else None
+
+    @property
+    def origin(self) -> str:
+        """How it was found: in shared rounds, or among processes that were measured apart."""
+        steps = [shift.shared for shift in self.shifts if shift.shared is not None]
+        if len(self.shifts) == 1 or not steps:
+            return self.shifts[0].origin
+        counts = sorted(step.verdict.rounds for step in steps)
+        several = "" if counts[0] == counts[-1] else f"{counts[0]} to "
+        text = f"{several}{counts[-1]} shared rounds"
+        states = sorted({step.state for step in steps if step.state})
+        text += f", {' and '.join(states)}" if states else ""
+        alone = len(self.shifts) - len(steps)
+        return f"{text}; {alone} of {APART}" if alone else text
 
     @property
     def noise(self) -> float:

@@ -15,6 +15,7 @@ from deepbench_ops.analysis.change_detection import Change, detect_changes
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.settings_agreement import groups_that_agree
+from deepbench_ops.analysis.shared_rounds import APART, SharedStep
 from deepbench_ops.measure.machine_states import INCOMPARABLE
 from deepbench_ops.releases.table import Release
 
@@ -28,10 +29,13 @@ FEWEST_RELEASES = -(-FEWEST_PROCESSES // 2)
 class Line:
     """One kernel on one machine over the releases of a framework, oldest first.
 
-    Figures of a line are derived from its steady points.
+    Figures of a line are derived from its steady points. shared: what rounds that measured both
+    releases say of a step, by the place of the earlier one among the steady points
+    (`judged_lines.joined` adds them).
     """
 
     points: tuple[Point, ...]
+    shared: tuple[tuple[int, SharedStep], ...] = ()
 
     @cached_property
     def steady(self) -> tuple[Point, ...]:
@@ -55,7 +59,12 @@ class Line:
 
     @property
     def judgeable(self) -> bool:
-        """Whether it is long enough to say anything about, in one state of the machine."""
+        """Whether anything can be said about it: by its length, or by shared rounds."""
+        return self.long_enough or bool(self.shared)
+
+    @property
+    def long_enough(self) -> bool:
+        """Whether changes along it differ from noise for sure, in one state of the machine."""
         return len(self.levels) >= FEWEST_PROCESSES and self.state not in INCOMPARABLE
 
     @cached_property
@@ -66,38 +75,60 @@ class Line:
 
     @cached_property
     def changes(self) -> "list[Shift]":
-        """Its changes of level, oldest first, at most one for each release."""
+        """Its changes of level, oldest first, at most one for each release.
+
+        Where releases share rounds, these decide; elsewhere the detector along the series does.
+        """
+        found = self._detected() if self.long_enough else {}
+        for place, step in self.shared:
+            found.pop(place, None)
+            verdict = step.verdict
+            if verdict.kind in ("slower", "faster"):
+                interval = verdict.ratio, verdict.low, verdict.high
+                found[place] = Change(place + 1, *interval, 1 - verdict.probability)
+        return [self.shift(found[place]) for place in sorted(found)]
+
+    def shift(self, change: Change) -> "Shift":
+        """Return a change whose index is that of the first release after it, with its points."""
+        before, after = self.steady[change.index - 1 : change.index + 1]
+        return Shift(before, after, change, self.noise, dict(self.shared).get(change.index - 1))
+
+    def _detected(self) -> dict[int, Change]:
+        """Return the changes along the series, by the place of the release before them."""
         ends = list(accumulate(len(_levels(point)) for point in self.steady))
-        found: dict[int, Shift] = {}
-        if self.state in INCOMPARABLE:
-            return []
+        found: dict[int, Change] = {}
         for change in detect_changes(self.levels):
             # A process inside a release is moved to the release's nearer end.
             place = min(range(len(ends) - 1), key=lambda i: abs(ends[i] - change.index))
             kept = found.get(place)
-            if kept is None or change.confidence > kept.change.confidence:
-                moved = replace(change, index=place + 1)
-                before, after = self.steady[place : place + 2]
-                found[place] = Shift(before, after, moved, self.noise)
-        return [found[place] for place in sorted(found)]
+            if kept is None or change.confidence > kept.confidence:
+                found[place] = replace(change, index=place + 1)
+        return found
 
 
 @dataclass(frozen=True)
 class Shift:
     """A kernel that became slower or faster between two releases that stand next to each other.
 
-    noise: of its line, see there.
+    noise: of its line, see there. shared: the rounds that show it; None where it was found among
+    processes that were measured apart.
     """
 
     before: Point
     after: Point
     change: Change
     noise: float
+    shared: SharedStep | None = None
 
     @property
     def slower(self) -> bool:
         """Whether the later release takes longer."""
         return self.change.ratio > 1
+
+    @property
+    def origin(self) -> str:
+        """How it was found: "10 shared rounds" or "separate processes"."""
+        return APART if self.shared is None else self.shared.origin
 
 
 def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) -> list[Line]:

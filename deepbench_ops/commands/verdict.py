@@ -40,6 +40,7 @@ COLUMNS = (
     tables.Column("ratio", right=True),
     tables.Column("from .. to", drop=1),
     tables.Column("noise", right=True, drop=2),
+    tables.Column("measured in", drop=4, wrap=12),
     tables.Column("also on", drop=3, wrap=12),
 )
 IN_PAIRS = tables.Column("in pairs", wrap=16)
@@ -96,7 +97,8 @@ def verdict(
         deepbench verdict --release torch-2.13.0 --confirm
 
     Results of a line (one kernel over the releases of a framework) are searched for changes that
-    are larger than its noise. Changes between the same two releases are put together into causes:
+    are larger than its noise. Two releases that `deepbench history` measured in shared rounds are
+    compared by these instead. Changes between the same two releases are put together into causes:
     most kernels of a framework, several of a family at a precision, or one kernel. Below a cause
     stands what else was new with the release, such as BLAS or oneDNN; kernels that another library
     code computes than before are listed whether or not their time changed. Published figures are
@@ -195,14 +197,14 @@ def _demand_releases(
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
-    from deepbench_ops.analysis import lines, points
+    from deepbench_ops.analysis import judged_lines, lines, points, shared_rounds
 
     releases = {release.hash: release for release in order}
-    return [
-        line
-        for name in chosen
-        for line in lines.lines(points.load(results, name, releases, rounds=True), order)
-    ]
+    found: list[Line] = []
+    for name in chosen:
+        mine = lines.lines(points.load(results, name, releases, rounds=True), order)
+        found += judged_lines.joined(mine, shared_rounds.load(results, name))
+    return found
 
 
 def _news(results: Path, found: "Sequence[Cause]", order: "Sequence[Release]") -> News:
@@ -284,16 +286,23 @@ def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:
         cause.name,
         f"{len(cause.shifts)} of {cause.watched}" if cause.scope != "kernel" else "1",
         f"{cause.ratio:.3g}",
-        f"{ratios[0]:.3g} .. {ratios[-1]:.3g}" if len(ratios) > 1 else _interval(cause),
+        _reach(cause, ratios),
         "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
+        cause.origin,
         ", ".join(cause.elsewhere),
     ]
     return [*row, "; ".join(confirmed.summaries(cause))] if confirmed is not None else row
 
 
-def _interval(cause: "Cause") -> str:
-    change = cause.shifts[0].change
-    return f"{change.low:.3g} .. {change.high:.3g} (99 %)"
+def _reach(cause: "Cause", ratios: Sequence[float]) -> str:
+    """Return the interval of one kernel, or the range of several and the interval of their mean."""
+    if len(ratios) == 1:
+        change = cause.shifts[0].change
+        return f"{change.low:.3g} .. {change.high:.3g} (99 %)"
+    found = f"{ratios[0]:.3g} .. {ratios[-1]:.3g}"
+    if cause.pooled is None:
+        return found
+    return f"{found}; mean {cause.pooled.low:.3g} .. {cause.pooled.high:.3g} (99 %)"
 
 
 def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
@@ -356,6 +365,8 @@ def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[
         "what": cause.name,
         "watched": cause.watched,
         "ratio": cause.ratio,
+        "mean": _mean(cause),
+        "measured_in": cause.origin,
         "elsewhere": list(cause.elsewhere),
         "new": {name: list(pair) for name, pair in news.get(_between(cause), {}).items()},
         "kernels": [
@@ -371,11 +382,19 @@ def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[
                 "high": shift.change.high,
                 "confidence": shift.change.confidence,
                 "noise": None if math.isnan(shift.noise) else shift.noise,
+                "measured_in": shift.origin,
             }
             for shift in cause.shifts
         ],
         **({} if confirmed is None else {"in_pairs": confirmed.summaries(cause)}),
     }
+
+
+def _mean(cause: "Cause") -> dict[str, float] | None:
+    """Return the ratio of the kernels of a cause as one, with its interval of 99 %."""
+    if cause.pooled is None:
+        return None
+    return {"ratio": cause.pooled.ratio, "low": cause.pooled.low, "high": cause.pooled.high}
 
 
 def _junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:

@@ -9,9 +9,11 @@ from datetime import date
 from typing import Any
 
 from deepbench_ops.analysis.change_detection import Change
-from deepbench_ops.analysis.lines import Line, Shift
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Origin, Point
+from deepbench_ops.analysis.shared_rounds import SharedStep
 from deepbench_ops.analysis.software_versions import Stack
+from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.machine_record import MachineRecord
@@ -37,6 +39,7 @@ def encode(found: MachineLines) -> dict[str, Any]:
             {
                 "points": [_row(point, places[point.release.hash]) for point in line.points],
                 **_computed(line),
+                "shared": [(place, asdict(step)) for place, step in line.shared],
             }
             for line in lines
         ],
@@ -109,12 +112,13 @@ def decode(stored: Mapping[str, Any]) -> MachineLines:
 
 
 def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
-    line = Line(tuple(_point(row, releases) for row in stored["points"]))
+    shared = tuple((int(place), _step(each)) for place, each in stored["shared"])
+    line = Line(tuple(_point(row, releases) for row in stored["points"]), shared)
     if "noise" in stored:
         noise = stored["noise"]
         vars(line)["noise"] = math.nan if noise is None else float(noise)
     if "changes" in stored:
-        vars(line)["changes"] = [_shift(line, Change(*each)) for each in stored["changes"]]
+        vars(line)["changes"] = [line.shift(Change(*each)) for each in stored["changes"]]
     return line
 
 
@@ -125,9 +129,18 @@ def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
     return point if origin is None else point._replace(ensemble=Origin._make(origin))
 
 
-def _shift(line: Line, change: Change) -> Shift:
-    before, after = line.steady[change.index - 1 : change.index + 1]
-    return Shift(before, after, change, line.noise)
+def _step(stored: Mapping[str, Any]) -> SharedStep:
+    return SharedStep(
+        Verdict(**{**stored["verdict"], **_infinite(stored["verdict"])}),
+        str(stored["state"]),
+        _immutable(stored["levels"]),
+        _immutable(stored["implementations"]),
+    )
+
+
+def _infinite(verdict: Mapping[str, Any]) -> dict[str, float]:
+    """The figures of a verdict that JSON cannot hold: only `detectable` can be infinite."""
+    return {} if verdict["detectable"] is not None else {"detectable": math.inf}
 
 
 def _immutable(value: Any) -> Any:

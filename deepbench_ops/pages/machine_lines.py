@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import lines, points
+from deepbench_ops.analysis import judged_lines, lines, points, shared_rounds
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import result_files
@@ -72,4 +72,5 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
         tuple(read_or((), lambda: model_runs.load(results / name))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),
     )
-    return lines.lines(found, timeline, fewest=1), machine, problems
+    shared = read_or({}, lambda: shared_rounds.load(results, name))
+    return judged_lines.joined(lines.lines(found, timeline, fewest=1), shared), machine, problems

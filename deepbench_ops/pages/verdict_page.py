@@ -74,6 +74,8 @@ def _row(cause: Cause) -> dict[str, Any]:
         "ratio": cause.ratio,
         "ratio_text": times(cause.ratio),
         "ratio_range": span(ratios[0], ratios[-1]) if len(ratios) > 1 else "",
+        "mean_range": span(cause.pooled.low, cause.pooled.high) if cause.pooled else "",
+        "origin": cause.origin,
         "summary": f"{cause.name}: {reach}" if group else "",
         "kernels": kernels,
         "exported": "; ".join([": ".join(filter(None, [cause.name, reach])), *along]),
@@ -91,7 +93,8 @@ def _kernel(shift: Shift) -> dict[str, str]:
         "name_only": point.name,
         "precision": point.precision,
         "benchmark": f"{point.family} {point.set.replace('_', ' ')} {point.operation}",
-        "change": f"{times(change.ratio)} (99 % interval: {span(change.low, change.high)})",
+        "change": f"{times(change.ratio)} (99 % interval: {span(change.low, change.high)};"
+        f" {shift.origin})",
         "ratio": f"{change.ratio:.3g}, {change.low:.3g} to {change.high:.3g}",
         "timeline": urlencode(timeline_fragment(point)),
     }

@@ -50,7 +50,8 @@ def test_a_kernel_has_change_interval_and_a_link_to_its_timeline(page):
     kernel = re.compile(
         r'<a href="timeline\.html#(?P<query>[^"]+)">(?P<text>[^<]+)</a>'
         r" <small>[^:]+: (?P<size>[\d.]+) times (?P<verdict>slower|faster)"
-        r" \(99 % interval: (?P<least>[\d.]+) to (?P<most>[\d.]+) times (?P=verdict)\)</small>"
+        r" \(99 % interval: (?P<least>[\d.]+) to (?P<most>[\d.]+) times (?P=verdict);"
+        r" separate processes\)</small>"
     )
     name, haswell = "m3072_n1_k128_NN", "OPENBLAS_CORETYPE=Haswell"
     texts = (f"{name}, float32", f"{name}, {haswell}, float32")

@@ -1,0 +1,144 @@
+"""Verdicts from rounds that two releases share: which rounds count, and what they decide."""
+
+import math
+from datetime import date
+
+import numpy as np
+import orjson
+import pytest
+
+from deepbench_ops.analysis import judged_lines, shared_rounds
+from deepbench_ops.analysis.causes import causes
+from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.conditions import CACHE
+from deepbench_ops.measure import ensemble_record
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.pages import line_storage
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.releases.table import Release
+from deepbench_ops.storage import ensemble_rounds
+
+NAMES = ["numpy-1.0", "numpy-2.0", "numpy-3.0"]
+RELEASES = [Release("numpy", f"{number}.0", date(2020 + number, 1, 1)) for number in (1, 2, 3)]
+
+
+def point(release: Release, problem: str, seconds: float = 1e-3) -> Point:
+    """Return a point of one process."""
+    return Point(
+        machine="m",
+        release=release,
+        family="gemm",
+        set="training",
+        operation="forward",
+        problem_id=problem,
+        precision="float32",
+        ranks=None,
+        device="cpu",
+        cache="warm",
+        layout="published",
+        execution="eager",
+        seconds=seconds,
+        low=None,
+        high=None,
+        samples=1,
+    )
+
+
+def line(problem: str) -> Line:
+    """Return a line of three releases with a process each, too short for the detector."""
+    return Line(tuple(point(release, problem) for release in RELEASES))
+
+
+def rounds(steps, count: int = 10, seed: int = 1, **fields) -> list[Round]:
+    """Return rounds of three releases that lie so far apart in logarithms, with 0.5 % noise."""
+    random = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        levels = np.cumsum([0.0, *steps]) + random.normal(0, 0.005, 3)
+        sweeps = np.exp(levels + random.normal(0, 0.005, (12, 3))) * 1e-3
+        one = Round([dict(zip(NAMES, row, strict=True)) for row in sweeps.tolist()], **fields)
+        one.id, one.started_at, one.anchor = f"r{number}", float(number), NAMES[-1]
+        found.append(one)
+    return found
+
+
+def task(problem: str):
+    return shared_rounds.task_of(point(RELEASES[0], problem))
+
+
+def test_short_lines_are_judged_by_shared_rounds():
+    """Three releases of one process each: 5 % between the last two is found, and nothing else."""
+    (found,) = judged_lines.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
+    assert not line("a").judgeable
+    assert found.judgeable
+    (shift,) = found.changes
+    assert ("numpy-2.0", "numpy-3.0") == (shift.before.release.name, shift.after.release.name)
+    assert pytest.approx(math.exp(0.05), abs=0.01) == shift.change.ratio
+    assert "10 shared rounds" == shift.origin
+
+
+def test_too_few_rounds_decide_nothing():
+    """Two of them leave the line as it was."""
+    before = line("a")
+    (found,) = judged_lines.joined([before], {task("a"): rounds([0.5, 0.5], count=2)})
+    assert before == found
+
+
+def test_rounds_of_one_state_are_compared():
+    """Of two states that of the points counts, or the one with more rounds."""
+    mixed = rounds([0.0, 0.1], 6, state="near") + rounds([0.0, 0.4], 5, seed=2, state="far")
+    before, after = (point(release, "a") for release in RELEASES[1:])
+    near = shared_rounds.between(mixed, before, after)
+    assert ("6 shared rounds, near", "near") == (near.origin, near.state)
+    far = shared_rounds.between(mixed, before._replace(state="far"), after._replace(state="far"))
+    assert pytest.approx(math.exp(0.4), rel=0.02) == far.verdict.ratio
+
+
+def test_rounds_under_other_conditions_do_not_count():
+    """Settings from outside that differ, and a cold cache."""
+    before, after = (point(release, "a")._replace(settings=()) for release in RELEASES[1:])
+    plain = rounds([0.0, 0.1], conditions={"settings": ""})
+    steered = rounds([0.0, 0.1], conditions={"settings": "OPENBLAS_CORETYPE=Haswell"})
+    cold = rounds([0.0, 0.1], conditions={CACHE.name: "cold"})
+    assert shared_rounds.between(plain, before, after) is not None
+    assert shared_rounds.between(steered, before, after) is None
+    assert shared_rounds.between(cold, before, after) is None
+
+
+def test_kernels_of_a_cause_have_one_mean():
+    """Five kernels about 3 % slower: the mean is narrower than each of them."""
+    problems = ["a", "b", "c", "d", "e"]
+    shared = {task(each): rounds([0.0, 0.03], seed=i) for i, each in enumerate(problems)}
+    (cause,) = causes(judged_lines.joined([line(each) for each in problems], shared))
+    assert cause.slower
+    assert 5 == len(cause.shifts)
+    assert "10 shared rounds" == cause.origin
+    assert cause.pooled.low < math.exp(0.03) < cause.pooled.high
+    widths = [shift.change.high - shift.change.low for shift in cause.shifts]
+    assert cause.pooled.high - cause.pooled.low < min(widths)
+
+
+def test_lines_with_shared_rounds_are_cached(tmp_path):
+    """What pages store as JSON comes back the same, changes too."""
+    (found,) = judged_lines.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
+    assert found.changes
+    stored = orjson.loads(orjson.dumps(line_storage.encode(([found], MachineRecord("m", {}), []))))
+    (again,), _, _ = line_storage.decode(stored)
+    assert found == again
+    assert [shift.origin for shift in found.changes] == [shift.origin for shift in again.changes]
+
+
+def test_filed_rounds_are_read_with_their_states(tmp_path):
+    """From the file next to the results; a state follows from latencies at two levels."""
+    taken = rounds([0.0, 0.1], count=8)
+    for number, each in enumerate(taken):
+        each.latencies = [200.0, 205.0] if number < 4 else [480.0, 490.0]
+    lines = [ensemble_record.entry_of(task("a"), each) for each in taken]
+    path = ensemble_rounds.path_of(tmp_path / "m", "numpy")
+    path.parent.mkdir(parents=True)
+    entries = [entry for _, entry in lines]
+    ensemble_rounds.write(path, ensemble_rounds.RoundsFile({}, entries))
+    found = shared_rounds.load(tmp_path, "m")[task("a")]
+    assert ["near"] * 4 + ["far"] * 4 == [each.state for each in found]
+    assert {} == shared_rounds.load(tmp_path, "other")
