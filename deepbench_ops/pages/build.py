@@ -55,8 +55,9 @@ def build(
     several = [line for line in measured if len(line.points) > 1]
     changes = causes(several)
     data_pages.write(folder, project)
-    site_data.write(folder, project, machines, lines, changes, problems)
+    contests = framework_page.contests_by_machine(measured)
+    site_data.write(folder, project, machines, lines, changes, contests, problems)
     verdict_page.write(folder, project, several, changes, problems)
-    framework_page.write(folder, project, measured)
+    framework_page.write(folder, project, contests)
     noise = noise_data.noise_by_line(measured)
     return BuiltPages(noise, problems, [*broken, *strange], cache)

@@ -40,6 +40,7 @@ def content(
         "torn": list(problems),
         "student": [rounded(float(value), 6) for value in quantiles],
         "families": list(TYPES),
+        "headings": {name: kind.heading or name.replace("_", " ") for name, kind in TYPES.items()},
         "multiplied": {MIXED: multiplied(MIXED)},
         "releases": [
             {

@@ -10,7 +10,7 @@ from deepbench_ops.pages.vendored_libraries import ASSETS, path_of
 from deepbench_ops.storage import atomic
 
 SCRIPTS = ASSETS / "site"
-NAMES = ("index", "machine", "timeline", "compare", "models", "release")
+NAMES = ("index", "machine", "operations", "timeline", "compare", "models", "release")
 """Names of the pages, and of their templates and scripts."""
 CHARTS = "plotly-cartesian.min.js"
 """The library that draws charts."""

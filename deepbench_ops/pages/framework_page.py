@@ -10,7 +10,6 @@ from typing import Any
 
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.points import Point
 from deepbench_ops.pages import framework_comparison_data
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.framework_comparison_data import section
@@ -21,17 +20,15 @@ from deepbench_ops.storage import atomic
 PAGE = "frameworks.html"
 
 
-def write(html_dir: Path, project: str, lines: Iterable[Line]) -> None:
-    """Write html_dir/frameworks.html and the data of its sections, from the lines of all
-    machines."""
-    points = [point for line in lines for point in line.points]
-    by_machine = contests_by_machine(points)
+def write(html_dir: Path, project: str, by_machine: Mapping[str, Sequence[Contest]]) -> None:
+    """Write html_dir/frameworks.html and the data of its sections, from `contests_by_machine`."""
     framework_comparison_data.write(html_dir, by_machine)
     atomic.write_text(html_dir / PAGE, page(project, by_machine))
 
 
-def contests_by_machine(points: Sequence[Point]) -> dict[str, list[Contest]]:
+def contests_by_machine(lines: Iterable[Line]) -> dict[str, list[Contest]]:
     """Kernels that several frameworks have, by machine, in the order of the page's sections."""
+    points = [point for line in lines for point in line.points]
     machines = sorted({point.machine for point in points})
     found = {
         machine: contests(point for point in points if point.machine == machine)

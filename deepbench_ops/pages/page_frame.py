@@ -14,17 +14,23 @@ BENCHMARKS = "benchmarks.html"
 """asv's own pages, with a graph for each benchmark."""
 
 NAVIGATION = (
-    (START, "Start"),
     ("machine.html", "Machines"),
-    ("timeline.html", "Timeline"),
-    ("compare.html", "Compare"),
     ("frameworks.html", "Frameworks"),
+    ("operations.html", "Operations"),
+    ("verdicts.html", "Changes"),
+    ("compare.html", "Compare"),
     ("models.html", "Models"),
-    ("verdicts.html", "Verdicts"),
-    ("releases.html", "Releases"),
-    (BENCHMARKS, "Benchmarks"),
 )
-"""File and name of each page, in the order of the links to them."""
+"""File and name of each page in the order of the links to them; the project's name leads to the
+start page."""
+
+FURTHER = (
+    ("timeline.html", "Timeline"),
+    ("release.html", "A release"),
+    ("releases.html", "All releases, and how to read these pages"),
+    (BENCHMARKS, "asv's own pages"),
+)
+"""The same of the pages that the footer links to."""
 
 ASV_NAVIGATION = ((START, "Benchmarks"), ("releases.html", "Releases"))
 """The same where commits are not releases: releases.html is the only page of our own there."""
@@ -46,6 +52,7 @@ def render_page(
         file=file,
         project=project,
         navigation=navigation,
+        further=FURTHER if navigation is NAVIGATION else (),
         conditions=json.dumps(conditions),
         **values,
     )

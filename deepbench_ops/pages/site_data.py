@@ -5,6 +5,8 @@
   since a machine's name may hold characters that an address may not.
 - stacks/MACHINE: the software under each release that was measured there.
 - start: summaries of all machines for the start page.
+- search: machines, releases and problems, for the search box.
+- operations: every problem of the lists with its FLOPs and bytes.
 - models: published tables of whole models next to measured times.
 - contests/MACHINE: frameworks next to each other, written with frameworks.html.
 
@@ -15,12 +17,21 @@ items; the pages derive all other figures.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.frameworks import Contest
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.pages import catalogue_data, line_data, model_data, software_data, start_data
+from deepbench_ops.pages import (
+    catalogue_data,
+    line_data,
+    model_data,
+    operation_data,
+    search_data,
+    software_data,
+    start_data,
+)
 from deepbench_ops.pages.data_files import FOLDER, write_data
 from deepbench_ops.pages.machine_record import MachineRecord
 
@@ -31,10 +42,12 @@ def write(
     machines: Sequence[MachineRecord],
     lines: Sequence[Line],
     causes: Sequence[Cause],
+    contests: Mapping[str, Sequence[Contest]],
     problems: Sequence[str],
 ) -> None:
     """Write html_dir/data from the lines of all machines and the changes found on them.
 
+    contests: by machine, the kernels that several frameworks have.
     problems: sentences about results that cannot be read.
     """
     folder = html_dir / FOLDER
@@ -55,5 +68,7 @@ def write(
         write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
-    write_data(folder / "start", start_data.content(machines, lines, causes, places))
+    write_data(folder / "start", start_data.content(machines, lines, causes, contests, places))
+    write_data(folder / "search", search_data.content(machines, lines, ordered))
+    write_data(folder / "operations", operation_data.content(lines))
     write_data(folder / "models", model_data.content(machines, lines))

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.courses import Courses
+from deepbench_ops.analysis.framework_ratios import FrameworkRatios, framework_ratios
+from deepbench_ops.analysis.frameworks import Contest
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.overview import family_summaries
+from deepbench_ops.analysis.ranking import Ranking, rankings
 from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.data_files import rounded
@@ -24,11 +28,16 @@ def content(
     machines: Sequence[MachineRecord],
     lines: Sequence[Line],
     causes: Sequence[Cause],
+    contests: Mapping[str, Sequence[Contest]],
     places: Mapping[Release, int],
 ) -> dict[str, Any]:
-    """Figures of each machine, framework and family, and the latest changes."""
+    """Figures of each machine, framework and family, and the latest changes.
+
+    contests: by machine, the kernels that several frameworks have.
+    """
     headline = select("headline")
     profiles = {machine.name: machine.profile for machine in machines}
+    courses = Courses(lines)
     several = [line for line in lines if line.measured and len(line.points) > 1]
     return {
         "points": sum(len(line.points) for line in lines),
@@ -72,12 +81,53 @@ def content(
         "changes": len(causes),
         "several": len(several),
         "judged": sum(line.judgeable for line in several),
-        "latest": [change(cause, places) for cause in causes[:LATEST]],
+        "latest": [change(cause, places, courses) for cause in causes[:LATEST]],
+        "fastest": [_ranking(each) for each in rankings(lines, profiles)],
+        "ratios": {
+            machine: [_ratios(each) for each in found]
+            for machine, some in contests.items()
+            if (found := framework_ratios(some))
+        },
     }
 
 
-def change(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
-    """A change with its kernels, largest ratio first."""
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    """A ranking; of each machine what `deepbench_ops.analysis.ranking.Rank` has."""
+    return {
+        "family": ranking.family,
+        "precision": ranking.precision,
+        "kernels": ranking.kernels,
+        "counts": ranking.counts,
+        "ranks": [
+            {
+                "machine": rank.machine,
+                "rate": rounded(rank.rate, 4),
+                "roof": None if rank.roof is None else rounded(rank.roof, 4),
+                "frameworks": list(rank.frameworks),
+                "year": rank.day.year,
+                "published": rank.published,
+                "kernels": rank.kernels,
+                "through": rank.through,
+            }
+            for rank in ranking.ranks
+        ],
+    }
+
+
+def _ratios(found: FrameworkRatios) -> dict[str, Any]:
+    """A row of the matrix: by framework its ratio to the fastest, and on how many kernels."""
+    ratios = {name: [rounded(ratio, 4), count] for name, (ratio, count) in found.ratios.items()}
+    return {
+        "family": found.family,
+        "precision": found.precision,
+        "kernels": found.kernels,
+        "ratios": ratios,
+    }
+
+
+def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dict[str, Any]:
+    """A change with its kernels, largest ratio first, and their course over the releases."""
+    course = courses.of(cause)
     return {
         "machine": cause.machine,
         "before": places[cause.before],
@@ -87,6 +137,8 @@ def change(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
         "what": cause.name,
         "kernels": len(cause.shifts),
         "watched": cause.watched,
+        "span": _span(cause),
+        "course": [[places[release], rounded(ratio, 4)] for release, ratio in course],
         "lines": [
             {
                 "at": timeline_fragment(shift.after),
@@ -96,3 +148,14 @@ def change(cause: Cause, places: Mapping[Release, int]) -> dict[str, Any]:
             for shift in sorted(cause.shifts, key=lambda shift: -abs(math.log(shift.change.ratio)))
         ],
     }
+
+
+def _span(cause: Cause) -> list[float]:
+    """The interval of 99 % of a single kernel's ratio, of several kernels their range."""
+    if len(cause.shifts) == 1:
+        only = cause.shifts[0].change
+        ends = (only.low, only.high)
+    else:
+        ratios = [shift.change.ratio for shift in cause.shifts]
+        ends = (min(ratios), max(ratios))
+    return [rounded(end, 3) for end in ends]

@@ -16,6 +16,7 @@ class AllReduce(Problem):
     """
 
     family: ClassVar[str] = "all_reduce"
+    heading: ClassVar[str] = "all-reduce"
     position: ClassVar[int] = 50
     id_pattern: ClassVar[str] = r"n(?P<elements>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("sum",)
@@ -47,6 +48,11 @@ class AllReduce(Problem):
         really timed.
         """
         return f"n{self.elements}"
+
+    @property
+    def title(self) -> str:
+        """Like "100,000 elements of each rank"."""
+        return f"{self.elements:,} elements of each rank"
 
     @property
     def flops(self) -> int:

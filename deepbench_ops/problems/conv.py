@@ -25,6 +25,7 @@ class Conv(Problem):
     """
 
     family: ClassVar[str] = "conv"
+    heading: ClassVar[str] = "convolutions"
     position: ClassVar[int] = 20
     id_pattern: ClassVar[str] = (
         r"w(?P<w>\d+)_h(?P<h>\d+)_c(?P<c>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_r(?P<r>\d+)_s(?P<s>\d+)"
@@ -100,6 +101,14 @@ class Conv(Problem):
         """A filter must fit into the padded image."""
         fits = min(self.p, self.q) >= 1
         return "" if fits else "the filter is larger than the padded image"
+
+    @property
+    def title(self) -> str:
+        """Like "3 x 3, 64 to 64 channels, 54 x 54, batch 8": filter, channels, image."""
+        strides = {self.stride_h, self.stride_w}
+        stride = "" if strides == {1} else f", stride {' x '.join(map(str, sorted(strides)))}"
+        filter = f"{self.r} x {self.s}, {self.c} to {self.k} channels"
+        return f"{filter}, {self.h} x {self.w}{stride}, batch {self.n}"
 
     @property
     def p(self) -> int:

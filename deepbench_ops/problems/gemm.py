@@ -24,6 +24,7 @@ class Gemm(Problem):
     """
 
     family: ClassVar[str] = "gemm"
+    heading: ClassVar[str] = "matrix products"
     position: ClassVar[int] = 10
     id_pattern: ClassVar[str] = (
         r"m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<a_transposed>[NT])(?P<b_transposed>[NT])"
@@ -65,6 +66,18 @@ class Gemm(Problem):
         """Like m1760_n128_k1760_NN: the sizes, then N or T for A and for B."""
         turned = "NT"[self.a_transposed] + "NT"[self.b_transposed]
         return f"m{self.m}_n{self.n}_k{self.k}_{turned}"
+
+    @property
+    def title(self) -> str:
+        """Like "1760 x 128 x 1760, B transposed": m, n and k."""
+        turned = {
+            "NN": "",
+            "TN": ", A transposed",
+            "NT": ", B transposed",
+            "TT": ", both transposed",
+        }
+        kind = "NT"[self.a_transposed] + "NT"[self.b_transposed]
+        return f"{self.m} x {self.n} x {self.k}{turned[kind]}"
 
     @property
     def flops(self) -> int:

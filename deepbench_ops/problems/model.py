@@ -62,6 +62,7 @@ class Model(Problem):
     """
 
     family: ClassVar[str] = "model"
+    heading: ClassVar[str] = "whole models"
     id_pattern: ClassVar[str] = r"(?P<name>\w+?)_b(?P<batch>\d+)(?:_t(?P<threads>\d+))?"
     whole_models: ClassVar[bool] = True
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")

@@ -91,6 +91,8 @@ class Problem(ABC):
     """Regular expression of an id, with a named group for each size that it holds."""
     position: ClassVar[int] = 100
     """Place among the families in tables and menus, the smallest first; equal ones by name."""
+    heading: ClassVar[str] = ""
+    """The family in words, such as "matrix products", for pages; "" for its name."""
     whole_models: ClassVar[bool] = False
     """Whether its problems are whole networks, which lists of kernels leave out."""
     operations: ClassVar[tuple[str, ...]] = ("forward",)

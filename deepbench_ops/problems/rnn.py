@@ -19,6 +19,7 @@ class Rnn(Problem):
     """
 
     family: ClassVar[str] = "rnn"
+    heading: ClassVar[str] = "recurrent layers"
     operations: ClassVar[tuple[str, ...]] = (
         "forward",
         "backward",
@@ -82,6 +83,12 @@ class Rnn(Problem):
     def id(self) -> str:
         """Like lstm_h1024_n64_t25: cell, hidden units, batch, time steps."""
         return f"{self.cell}_h{self.hidden}_n{self.batch}_t{self.timesteps}"
+
+    @property
+    def title(self) -> str:
+        """Like "LSTM of 1024, 25 steps, batch 128": cell, hidden units, timesteps."""
+        cell = "vanilla" if self.cell == "vanilla" else self.cell.upper()
+        return f"{cell} of {self.hidden}, {self.timesteps} steps, batch {self.batch}"
 
     @property
     def gates(self) -> int:

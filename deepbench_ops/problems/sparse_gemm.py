@@ -17,6 +17,7 @@ class SparseGemm(Problem):
     """C (m x n) = op(A) (m x k) · op(B) (k x n); `sparsity` is the share of A that is zero."""
 
     family: ClassVar[str] = "sparse_gemm"
+    heading: ClassVar[str] = "sparse products"
     position: ClassVar[int] = 40
     id_pattern: ClassVar[str] = Gemm.id_pattern + r"_sparsity(?P<sparsity>0\.\d+)"
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -56,6 +57,11 @@ class SparseGemm(Problem):
         """Like m7680_n1_k2560_NN_sparsity0.95: a GEMM's id and the share of zeros."""
         turned = "NT"[self.a_transposed] + "NT"[self.b_transposed]
         return f"m{self.m}_n{self.n}_k{self.k}_{turned}_sparsity{self.sparsity:g}"
+
+    @property
+    def title(self) -> str:
+        """Like "7680 x 1 x 2560, 95 % zeros": m, n, k and the sparsity."""
+        return f"{self.m} x {self.n} x {self.k}, {100 * self.sparsity:g} % zeros"
 
     @property
     def density(self) -> float:

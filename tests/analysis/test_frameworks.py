@@ -11,6 +11,7 @@ from points import GEMMS, point
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis import frameworks
+from deepbench_ops.analysis.lines import Line
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
 from deepbench_ops.pages import framework_comparison_data, framework_page
@@ -98,7 +99,7 @@ def test_the_page_names_machines_releases_and_the_fastest():
         measured(name, GEMMS[0], seconds, 0.01, random)._replace(machine="<b>")
         for name, seconds in (("numpy", 1e-3), ("torch", 2e-3))
     ]
-    found = framework_page.contests_by_machine(points)
+    found = framework_page.contests_by_machine([Line((each,)) for each in points])
     page = framework_page.page("deepbench", found)
     assert "<h2>&lt;b&gt;</h2>" in page and "<h2><b></h2>" not in page
     (row,) = framework_comparison_data.content(found["<b>"])

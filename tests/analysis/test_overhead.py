@@ -161,7 +161,7 @@ def test_the_pages_get_both_seconds_and_know_what_to_leave_out(tmp_path):
     """The overhead is derived where it is drawn; lines of operations alone are marked."""
     found = lines([WHOLE, ALONE], RELEASES, fewest=1)
     box = MachineRecord("box", {}, PROFILE)
-    site_data.write(tmp_path, "deepbench", [box], found, [], [])
+    site_data.write(tmp_path, "deepbench", [box], found, [], {}, [])
     data = tmp_path / FOLDER
     (row,) = json.loads(unpacked((data / "models.js").read_text()))["apart"]
     assert ("mmoe_b1024", 2.0, 1.5) == (row["problem"], row["seconds"], row["operations"])

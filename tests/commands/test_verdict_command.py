@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, confirm, lines, points
+from deepbench_ops.analysis.courses import Courses
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
@@ -128,8 +129,10 @@ def test_most_of_a_family_and_single_kernels():
 
 def test_a_cause_leads_to_the_line_that_shows_it():
     """That of as many ranks, not of the fewest."""
-    (cause,) = judged(line(STEP, ranks=8) + line(FLAT, ranks=2))
-    content = start_data.change(cause, {release: place for place, release in enumerate(RELEASES)})
+    points = line(STEP, ranks=8) + line(FLAT, ranks=2)
+    (cause,) = judged(points)
+    places = {release: place for place, release in enumerate(RELEASES)}
+    content = start_data.change(cause, places, Courses(lines.lines(points, RELEASES)))
     assert 8 == content["lines"][0]["at"]["ranks"]
 
 

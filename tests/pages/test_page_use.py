@@ -96,7 +96,7 @@ def test_a_page_stays_where_it_was_scrolled_to(page: Any, site: str) -> None:
 def test_back_leads_to_the_previous_page(page: Any, site: str) -> None:
     """Opening a page adds no step of its own."""
     opened_page(page, site, "index.html")
-    page.click("header a:text-is('Timeline')")
+    page.click("header a:text-is('Models')")
     page.wait_for_selector(READY)
     page.go_back()
     page.wait_for_selector(READY)

@@ -1,4 +1,5 @@
-/* The start page: all machines, the latest changes, the speed of each family over the releases. */
+/* The start page: pictures that answer at a glance (answers.js), and below them all machines, the latest changes and the
+   speed of each family over the releases. */
 'use strict';
 
 (function () {
@@ -9,6 +10,13 @@
     if (/^#(\/|\w+\.)/.test(location.hash)) {
         location.replace('benchmarks.html' + location.hash);
         return;
+    }
+
+    function answers(catalogue, start, asked, remember) {
+        d.answers.fastest(at('fastest'), start, catalogue, asked, remember);
+        d.answers.changes(at('changed'), start, catalogue.releases);
+        d.answers.which(at('which'), start, catalogue, asked, remember);
+        d.answers.since(at('since'), start, catalogue, function () { at('speed-choices').scrollIntoView(); });
     }
 
     /* For each release behind a family's figure: the number of kernels and the command that measures them. */
@@ -217,17 +225,19 @@
                 return;
             }
             at('lead').textContent = start.points.toLocaleString('en') + ' measured and published times of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
-                ', with ' + d.counted(catalogue.releases.length, 'release') + ': how fast each machine is, how close to its peak, ' +
-                'and which releases made it slower or faster.';
+                ', with ' + d.counted(catalogue.releases.length, 'release') + '.';
             var asked = d.asked(), CHOICES = ['precision', 'kind', 'machine', 'framework', 'speed-precision'];
-            function remember() {
-                d.remember(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })));
+            var pictures = Object.fromEntries(['ranked', 'ranked-precision', 'where'].map(function (name) { return [name, asked.get(name)]; }));
+            function remember(chosen) {
+                Object.assign(pictures, chosen);
+                d.remember(Object.assign({}, pictures, Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; }))));
             }
+            answers(catalogue, start, pictures, remember);
             d.offer(at('precision'), d.distinct(start.standings.map(function (one) { return one.precision; })).sort(), 'float32',
                 asked.get('precision'));
             d.choose(at('kind'), asked.get('kind'));
             ['precision', 'kind'].forEach(function (id) {
-                at(id).addEventListener('change', function () { machines_table(catalogue, start); remember(); });
+                at(id).addEventListener('change', function () { machines_table(catalogue, start); remember({}); });
             });
             machines_table(catalogue, start);
             latest(catalogue, start);
@@ -249,7 +259,7 @@
             d.offer(at('machine'), d.distinct(start.speeds.map(function (one) { return one.machine; }))
                 .map(function (name) { return [name, name]; }), longest.machine, asked.get('machine'));
             ['machine', 'framework', 'speed-precision'].forEach(function (id) {
-                at(id).addEventListener('change', function () { chosen(new URLSearchParams()); remember(); });
+                at(id).addEventListener('change', function () { chosen(new URLSearchParams()); remember({}); });
             });
             chosen(asked);
         });

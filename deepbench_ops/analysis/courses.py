@@ -1,0 +1,34 @@
+"""The course of a change: its kernels over all releases, relative to the release before it."""
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from statistics import fmean
+
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.releases.table import Release
+
+
+class Courses:
+    """The lines of all machines, to look up those of a change."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._lines = {_key(line.points[-1]): line for line in lines if len(line.points) > 1}
+
+    def of(self, cause: Cause) -> list[tuple[Release, float]]:
+        """Return each release's seconds over those before the change, oldest first.
+
+        Of several kernels it is the geometric mean over those that the release has.
+        """
+        logs: dict[Release, list[float]] = defaultdict(list)
+        for shift in cause.shifts:
+            for point in self._lines[_key(shift.after)].steady:
+                logs[point.release].append(math.log(point.seconds / shift.before.seconds))
+        ordered = sorted(logs, key=lambda release: release.date)
+        return [(release, math.exp(fmean(logs[release]))) for release in ordered]
+
+
+def _key(point: Point) -> Hashable:
+    return point.machine, point.release.framework, point.kernel, point.device, point.settings

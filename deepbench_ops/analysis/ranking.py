@@ -1,0 +1,122 @@
+"""Which machine is the fastest at a family: rates on the kernels that machines share.
+
+Of a machine the fastest framework counts, kernel by kernel, each with its newest steady time.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from statistics import geometric_mean
+
+from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.points import KernelKey, Point
+from deepbench_ops.analysis.pooling import same_kernel
+from deepbench_ops.analysis.roofline import roof
+from deepbench_ops.analysis.shared_kernels import levels
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.problems.tables import TYPES
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A machine in a ranking.
+
+    rate: FLOP/s, of an all-reduce bytes/s, as the geometric mean over the shared kernels.
+    roof: the same of what arithmetic and memory allow, None where no kernel has one.
+    frameworks: those that were fastest on a kernel, the most frequent first.
+    day: of the newest release among them. kernels and through: see `shared_kernels.Level`.
+    """
+
+    machine: str
+    rate: float
+    roof: float | None
+    frameworks: tuple[str, ...]
+    day: date
+    published: bool
+    kernels: int
+    through: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Machines by their rate at a family and precision, the fastest first.
+
+    kernels: how many they share. counts: "FLOP/s" or "B/s", the unit of the rates.
+    """
+
+    family: str
+    precision: str
+    kernels: int
+    counts: str
+    ranks: tuple[Rank, ...]
+
+
+def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> list[Ranking]:
+    """Return a ranking for each family and precision that two machines or more share kernels of.
+
+    Whole models are left out, and operations that are not totalled in rankings.
+    """
+    best: dict[tuple[str, str], dict[str, dict[KernelKey, Point]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for line in lines:
+        point = line.steady[-1] if line.steady else None
+        if point is None or not _counts(point):
+            continue
+        own = best[point.family, point.precision][point.machine]
+        kernel = same_kernel(point)
+        if kernel not in own or point.seconds < own[kernel].seconds:
+            own[kernel] = point
+    families = list(TYPES)
+    found = [
+        _ranking(family, precision, points, profiles)
+        for (family, precision), points in sorted(
+            best.items(), key=lambda item: (families.index(item[0][0]), item[0][1])
+        )
+    ]
+    return [ranking for ranking in found if len(ranking.ranks) > 1]
+
+
+def _counts(point: Point) -> bool:
+    kind = TYPES[point.family]
+    return point.operation in kind.totalled and not kind.whole_models and point.usual
+
+
+def _ranking(
+    family: str,
+    precision: str,
+    points: Mapping[str, Mapping[KernelKey, Point]],
+    profiles: Mapping[str, Profile | None],
+) -> Ranking:
+    rates = {
+        machine: {kernel: point.rate for kernel, point in own.items()}
+        for machine, own in points.items()
+    }
+    kernels, found = levels(rates)
+    ranks = []
+    for machine, level in found.items():
+        own = points[machine]
+        used = [own[kernel] for kernel in own if kernel in kernels or level.through]
+        by = Counter(point.release.framework for point in used)
+        ranks.append(
+            Rank(
+                machine,
+                level.value,
+                _roof(profiles.get(machine), used, level.value),
+                tuple(framework for framework, _ in by.most_common()),
+                max(point.release.date for point in used),
+                not used[0].release.measurable,
+                level.kernels,
+                level.through,
+            )
+        )
+    flops = any(point.flops for own in points.values() for point in own.values())
+    ranks.sort(key=lambda rank: -rank.rate)
+    return Ranking(family, precision, len(kernels), "FLOP/s" if flops else "B/s", tuple(ranks))
+
+
+def _roof(profile: Profile | None, points: Iterable[Point], rate: float) -> float | None:
+    """Return `rate` over the geometric mean of the shares of the roof, None without a share."""
+    shares = [point.rate / top for point in points if (top := roof(profile, point))]
+    return rate / geometric_mean(shares) if shares else None

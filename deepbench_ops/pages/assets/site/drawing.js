@@ -1,0 +1,98 @@
+/* Small pictures as plain SVG, without a library: lines without axes, for lists and tables. */
+'use strict';
+
+(function () {
+    var SPACE = 'http://www.w3.org/2000/svg';
+
+    /* An SVG element with attributes and children, text as text. */
+    function svg(name, attributes) {
+        var element = document.createElementNS(SPACE, name);
+        Object.entries(attributes || {}).forEach(function (pair) { element.setAttribute(pair[0], pair[1]); });
+        element.append.apply(element, Array.prototype.slice.call(arguments, 2).flat());
+        return element;
+    }
+
+    /* A function from values between `low` and `high` to pixels between `from` and `to`. */
+    function scale(low, high, from, to) {
+        return function (value) { return high > low ? from + (to - from) * (value - low) / (high - low) : (from + to) / 2; };
+    }
+
+    function path(points) {
+        return points.map(function (point, place) { return (place ? 'L' : 'M') + point[0].toFixed(1) + ' ' + point[1].toFixed(1); }).join('');
+    }
+
+    /* A line through positive `values`, on a logarithmic scale; `mark` is the place of the value with a dot, and `kind`
+       the class of that dot. It says nothing to screen readers: the text next to it does. */
+    function sparkline(values, mark, kind) {
+        var width = 100, height = 28, edge = 4, logs = values.map(Math.log);
+        var low = Math.min.apply(null, logs), high = Math.max.apply(null, logs);
+        var x = scale(0, values.length - 1, edge, width - edge), y = scale(low, high, height - edge, edge);
+        var points = logs.map(function (value, place) { return [x(place), y(value)]; });
+        return svg('svg', {viewBox: '0 0 ' + width + ' ' + height, class: 'sparkline', 'aria-hidden': 'true'},
+            svg('path', {d: path(points)}),
+            points[mark] ? svg('circle', {cx: points[mark][0], cy: points[mark][1], r: 3, class: kind}) : []);
+    }
+
+    /* Labels at the ends of lines, moved apart so that none covers another: from wanted heights to heights, in pixels. */
+    function apart(wanted, least, height) {
+        var order = wanted.map(function (_, place) { return place; }).sort(function (a, b) { return wanted[a] - wanted[b]; });
+        var found = [], last = -Infinity;
+        order.forEach(function (place) { last = found[place] = Math.max(wanted[place], last + least); });
+        var over = Math.max(0, last - height);
+        order.reverse().forEach(function (place, turn) {
+            found[place] = Math.min(found[place], height - turn * least, found[place] - (turn ? 0 : over));
+        });
+        return found;
+    }
+
+    /* Several lines over the same places, each {label, at, values}, with their labels at the right end. `count`: how many
+       places there are. Values are positive; the scale is logarithmic and holds 1, drawn as a thin line. */
+    function lines(given, count) {
+        var width = 300, height = 84, room = 138, edge = 8;
+        var logs = given.flatMap(function (line) { return line.values.map(Math.log); }).concat(0);
+        var x = scale(0, count - 1, edge, width - room), y = scale(Math.min.apply(null, logs), Math.max.apply(null, logs), height - edge, edge);
+        var drawn = given.map(function (line) {
+            return line.values.map(function (value, place) { return [x(line.at[place]), y(Math.log(value))]; });
+        });
+        var heights = apart(drawn.map(function (points) { return points[points.length - 1][1]; }), 12, height - 4);
+        return svg('svg', {viewBox: '0 0 ' + width + ' ' + height, class: 'lines', 'aria-hidden': 'true'},
+            svg('path', {d: path([[edge, y(0)], [width - room, y(0)]]), class: 'one'}),
+            drawn.map(function (points, place) { return svg('path', {d: path(points), class: 'series c' + place % 7}); }),
+            given.map(function (line, place) {
+                return svg('text', {x: width - room + 6, y: heights[place] + 4, class: 'c' + place % 7}, line.label);
+            }));
+    }
+
+    /* Counts of positive `values` on a logarithmic axis, with a line at each of `ridges`, {name, at, chosen}. */
+    function histogram(values, ridges) {
+        var width = 720, height = 200, foot = 22, edge = 10, per_decade = 4;
+        var all = values.concat(ridges.map(function (one) { return one.at; })).map(Math.log10);
+        var first = Math.floor(per_decade * Math.min.apply(null, all)), last = Math.ceil(per_decade * Math.max.apply(null, all)) + 1;
+        var x = scale(first / per_decade, last / per_decade, edge, width - edge), counts = {};
+        values.forEach(function (value) {
+            var bin = Math.floor(per_decade * Math.log10(value));
+            counts[bin] = (counts[bin] || 0) + 1;
+        });
+        var y = scale(0, Math.max.apply(null, Object.values(counts)), height - foot, 24);
+        var decades = [];
+        for (var power = Math.ceil(first / per_decade); power <= last / per_decade; power += 1) { decades.push(power); }
+        return svg('svg', {viewBox: '0 0 ' + width + ' ' + height, class: 'histogram', role: 'img',
+            'aria-label': 'Histogram of ' + values.length + ' problems by FLOP per byte'},
+        Object.entries(counts).map(function (pair) {
+            var from = x(pair[0] / per_decade), to = x((Number(pair[0]) + 1) / per_decade);
+            return svg('rect', {x: from + 1, y: y(pair[1]), width: to - from - 2, height: height - foot - y(pair[1])},
+                svg('title', {}, deepbench.counted(pair[1], 'problem')));
+        }),
+        ridges.map(function (one) {
+            var place = x(Math.log10(one.at));
+            return svg('g', {class: one.chosen ? 'ridge chosen' : 'ridge'}, svg('path', {d: path([[place, 16], [place, height - foot]])}),
+                svg('title', {}, one.name + ': ' + deepbench.digits(one.at, 3) + ' FLOP per byte'),
+                one.chosen ? svg('text', {x: place, y: 12, 'text-anchor': place > width / 2 ? 'end' : 'start'}, one.name + ', ' + deepbench.digits(one.at, 3) + ' FLOP per byte') : []);
+        }),
+        decades.map(function (power) {
+            return svg('text', {x: x(power), y: height - 6, 'text-anchor': 'middle'}, deepbench.digits(Math.pow(10, power), 3));
+        }));
+    }
+
+    Object.assign(deepbench, {histogram: histogram, sparkline: sparkline, small_lines: lines});
+})();

@@ -1,0 +1,99 @@
+/* Every problem of the lists with its FLOPs, bytes and FLOP per byte, and where machines turn from memory to arithmetic. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var at = function (id) { return document.getElementById(id); };
+    var CHOICES = ['family', 'operation', 'precision', 'machine'];
+
+    /* FLOP/s, bytes/s and FLOP per byte from which arithmetic bounds a machine's kernels; null where it is not known. */
+    function ridge(machine, precision) {
+        function peak(name) { return machine.peaks.find(function (each) { return each.of === name && each.value; }); }
+        var arithmetic = peak(precision), memory = peak('memory');
+        return arithmetic && memory && arithmetic.device === memory.device ? arithmetic.value / memory.value : null;
+    }
+
+    function rows(family, operation, precision) {
+        var place = family.precisions.indexOf(precision);
+        return family.problems.filter(function (problem) { return operation in problem.flops; }).map(function (problem) {
+            var flops = problem.flops[operation], bytes = problem.bytes[operation][place];
+            return Object.assign({}, problem, {flops: flops, bytes: bytes, intensity: flops && bytes ? flops / bytes : null});
+        });
+    }
+
+    function bound(row, turn) {
+        return row.intensity === null ? 'memory' : turn === null ? null : row.intensity < turn ? 'memory' : 'arithmetic';
+    }
+
+    function picture(found, machines, precision, chosen) {
+        var known = found.map(function (row) { return row.intensity; }).filter(Boolean);
+        var ridges = machines.map(function (machine) { return {name: machine.name, at: ridge(machine, precision), chosen: machine.name === chosen}; })
+            .filter(function (one) { return one.at; });
+        at('intensities').hidden = !known.length;
+        if (!known.length) { return; }
+        at('intensities').replaceChildren(d.histogram(known, ridges),
+            el('figcaption', {}, 'Problems by FLOP per byte, on a logarithmic scale. Left of a machine\u2019s line its memory bounds a kernel, right of it its arithmetic. ' +
+                d.counted(ridges.length, 'machine') + (ridges.length === 1 ? ' has' : ' have') + ' a peak at ' + d.words(precision) + '.'));
+    }
+
+    function shown(catalogue, families) {
+        var family = families.find(function (each) { return each.family === at('family').value; });
+        var operation = at('operation').value, precision = at('precision').value, multiplied = family.multiplied[precision];
+        var machine = catalogue.machines.find(function (each) { return each.name === at('machine').value; });
+        var turn = machine ? ridge(machine, multiplied) : null, found = rows(family, operation, precision);
+        picture(found, catalogue.machines, multiplied, at('machine').value);
+        d.table(at('problems'), {
+            name: 'operations-' + family.family,
+            title: 'Problems of ' + catalogue.headings[family.family],
+            rows: found,
+            taken: [d.same('family', family.family), d.same('operation', operation), d.same('precision', precision)],
+            detail: function (row) {
+                return el('div', {}, el('p', {}, row.title === row.id ? '' : row.id + '. ', row.source ? 'Source: ' + row.source + '. ' : '', row.note),
+                    d.command_block('deepbench problems ' + row.id), d.command_block('deepbench time ' + row.id + ' --family ' + family.family));
+            },
+            columns: [
+                {title: 'problem', long: true, value: function (row) { return row.id; }, cell: function (row) {
+                    var name = row.at ? el('a', {href: 'timeline.html' + d.address(row.at)}, row.title) : row.title;
+                    return el('span', {}, name, row.title === row.id ? [] : [el('br'), el('small', {}, row.id)]);
+                }},
+                {title: 'FLOPs', number: true, unit: 'FLOP', value: function (row) { return row.flops; },
+                    text: function (value) { return d.scaled(value, 'FLOP'); }},
+                {title: 'bytes', number: true, unit: 'B', value: function (row) { return row.bytes; },
+                    text: function (value) { return d.scaled(value, 'B'); }},
+                {title: 'intensity', head: 'FLOP per byte', number: true, unit: 'FLOP/B', value: function (row) { return row.intensity; },
+                    text: function (value) { return d.digits(value, 3); }},
+                {title: 'bound by', head: machine ? 'bound by, on ' + machine.name : 'bound by', value: function (row) { return bound(row, turn); }},
+                {title: 'application', long: true, value: function (row) { return row.application; }},
+                {title: 'sets', value: function (row) { return row.sets.map(d.words).join(', '); }}
+            ]
+        });
+        at('problems').append(el('p', {}, el('button', {type: 'button', click: function () {
+            d.save('operations-' + family.family + '.json', JSON.stringify(found.map(function (row) {
+                return {family: family.family, id: row.id, title: row.title, operation: operation, precision: precision, flops: row.flops, bytes: row.bytes,
+                    application: row.application, source: row.source, sets: row.sets};
+            }), null, 1), 'application/json');
+        }}, 'Download JSON')));
+    }
+
+    d.page(function (catalogue) {
+        return d.load('data/operations').then(function (families) {
+            var asked = d.asked();
+            d.offer(at('family'), families.map(function (each) { return [each.family, catalogue.headings[each.family]]; }), 'gemm', asked.get('family'));
+            d.offer(at('machine'), [['', 'none']].concat(catalogue.machines.filter(function (machine) { return machine.peaks.length; })
+                .map(function (machine) { return [machine.name, machine.name]; })), catalogue.here, asked.get('machine'));
+            function chosen(wanted) {
+                var family = families.find(function (each) { return each.family === at('family').value; });
+                d.offer(at('operation'), family.operations, family.operations[0], wanted.get('operation'));
+                d.offer(at('precision'), family.precisions, 'float32', wanted.get('precision'));
+                shown(catalogue, families);
+            }
+            CHOICES.forEach(function (id) {
+                at(id).onchange = function () {
+                    chosen(new URLSearchParams());
+                    d.remember(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })));
+                };
+            });
+            chosen(asked);
+        });
+    });
+})();

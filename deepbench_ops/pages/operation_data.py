@@ -1,0 +1,57 @@
+"""data/operations: every problem of the lists with its work and traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from deepbench_ops.analysis.lines import Line
+from deepbench_ops.pages.addresses import timeline_fragment
+from deepbench_ops.pages.search_data import longest_lines
+from deepbench_ops.problems.precision import multiplied
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.selections import operations
+from deepbench_ops.problems.tables import TYPES, load
+
+
+def content(lines: Iterable[Line]) -> list[dict[str, Any]]:
+    """The families in their order, each with its precisions and problems.
+
+    A problem has its FLOPs by operation, its bytes by precision of its family for each operation,
+    and the address of the timeline that shows it, null where it was not measured.
+    """
+    longest = longest_lines(lines)
+    found = []
+    for name, kind in TYPES.items():
+        problems = load(name)
+        found.append(
+            {
+                "family": name,
+                "precisions": list(kind.precisions),
+                "multiplied": {each: multiplied(each) for each in kind.precisions},
+                "operations": list(dict.fromkeys(o for p in problems for o in operations(p))),
+                "problems": [
+                    _row(problem, longest.get((name, problem.id))) for problem in problems
+                ],
+            }
+        )
+    return found
+
+
+def _row(problem: Problem, line: Line | None) -> dict[str, Any]:
+    own = operations(problem)
+    return {
+        "id": problem.id,
+        "title": problem.title,
+        "application": problem.application,
+        "source": problem.source,
+        "note": problem.note,
+        "sets": list(problem.sets),
+        "items": problem.items,
+        "flops": {operation: problem.flops_of(operation) for operation in own},
+        "bytes": {
+            operation: [problem.bytes_of(precision, operation) for precision in problem.precisions]
+            for operation in own
+        },
+        "at": timeline_fragment(line.points[-1]) if line else None,
+    }

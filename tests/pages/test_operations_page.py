@@ -1,0 +1,74 @@
+"""The page of all problems, in a real browser."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import column
+
+from deepbench_ops.problems import find, load
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
+
+KERNEL = "m1760_n128_k1760_NN"
+
+
+def opened(page: Any, site: str, fragment: str = "") -> None:
+    page.goto(f"{site}operations.html#{fragment}")
+    page.wait_for_selector("body[data-ready]")
+
+
+def test_a_problem_has_its_work_and_traffic(page: Any, site: str) -> None:
+    """FLOPs, bytes and FLOP per byte are those of the problem; its name leads to its timeline."""
+    opened(page, site, "family=gemm&precision=float32")
+    page.fill("#problems input", KERNEL)
+    (row,) = page.locator("#problems tbody tr").all()
+    cells = row.locator("td").all_inner_texts()
+    problem = find("gemm", KERNEL)
+    assert "793 MFLOP" == cells[0]
+    assert "15.1 MB" == cells[1]
+    assert f"{problem.intensity('float32'):.3g}" == cells[2]
+    page.click("#problems tbody th a:text-is('1760 x 128 x 1760')")
+    page.wait_for_url(f"**timeline.html#**problem={KERNEL}**")
+
+
+def test_a_machine_says_what_bounds_a_problem(page: Any, site: str) -> None:
+    """Its ridge point is marked; a problem with fewer FLOP per byte is bound by memory."""
+    opened(page, site, "family=gemm&precision=float32&machine=lab-1")
+    said = page.text_content("#intensities .chosen text")
+    name, figure = said.split(", ")
+    assert "lab-1" == name
+    ridge = float(figure.removesuffix(" FLOP per byte"))
+    intensities = [float(text) for text in column(page, "#problems", "FLOP per byte")]
+    bounds = column(page, "#problems", "bound by, on lab-1")
+    for intensity, bound in zip(intensities, bounds, strict=True):
+        if abs(intensity - ridge) > 0.01 * ridge:
+            assert ("memory" if intensity < ridge else "arithmetic") == bound
+
+
+def test_each_family_has_its_operations_and_problems(page: Any, site: str) -> None:
+    """Choosing a family changes the choices; the address holds them."""
+    opened(page, site)
+    page.select_option("#family", "conv")
+    assert "family=conv" in page.url
+    assert f"{len(load('conv'))} rows" in page.inner_text("#problems")
+    page.select_option("#operation", "backward_data")
+    opened(page, site, page.url.partition("#")[2])
+    assert ("conv", "backward_data") == (
+        page.input_value("#family"),
+        page.input_value("#operation"),
+    )
+
+
+def test_the_list_is_saved_as_json(page: Any, site: str) -> None:
+    """Every row with its source."""
+    opened(page, site, "family=rnn")
+    with page.expect_download() as found:
+        page.click("button:text-is('Download JSON')")
+    saved = json.loads(Path(found.value.path()).read_text("utf-8"))
+    assert len(load("rnn")) == len(saved)
+    assert all(row["flops"] > 0 and row["bytes"] > 0 and row["source"] for row in saved)

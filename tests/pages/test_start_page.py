@@ -1,0 +1,174 @@
+"""The pictures of the start page and the search box of every page, in a real browser."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import traces
+from published_site import HOSTILE, unpacked
+
+from deepbench_ops.pages.data_encoding import script_of
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
+
+READY = "body[data-ready]"
+KERNEL = "m1760_n128_k1760_NN"
+
+
+def rank(machine: str, rate: float, **said: Any) -> dict[str, Any]:
+    plain = {"roof": 2 * rate, "frameworks": ["numpy"], "year": 2025, "published": False}
+    return {"machine": machine, "rate": rate, **plain, "kernels": 5, "through": "", **said}
+
+
+RANKINGS = [
+    {
+        "family": "gemm",
+        "precision": precision,
+        "kernels": 5,
+        "counts": "FLOP/s",
+        "ranks": [
+            rank("lab-1", rate),
+            rank(HOSTILE, rate / 4, roof=None, published=True, year=2017, through="lab-1"),
+        ],
+    }
+    for precision, rate in (("float32", 2e12), ("int8", 8e12))
+]
+RATIOS = {
+    "lab-1": [
+        {
+            "family": "gemm",
+            "precision": "float32",
+            "kernels": 7,
+            "ratios": {"numpy": [1.0, 7], "torch": [4.3, 6]},
+        }
+    ]
+}
+
+
+@pytest.fixture
+def start(page: Any, site: str, html: Path) -> Callable[[dict[str, Any]], Any]:
+    """Opens the start page with other data."""
+
+    def opened(changes: dict[str, Any]) -> Any:
+        data = json.loads(unpacked((html / "data/start.js").read_text("utf-8"))) | changes
+        page.route(
+            "**/data/start.js", lambda route: route.fulfill(body=script_of(json.dumps(data)))
+        )
+        page.goto(f"{site}index.html")
+        page.wait_for_selector(READY)
+        return page
+
+    return opened
+
+
+def test_machines_are_shown_with_rate_share_and_source(start: Any) -> None:
+    """The fastest first, in its unit; a published one says its year; a chained one has a mark."""
+    page = start({"fastest": RANKINGS, "ratios": RATIOS})
+    shown = [
+        row.locator("th, td").all_inner_texts() for row in page.locator(".bars tbody tr").all()
+    ]
+    assert [
+        ["lab-1", "", "2 TFLOP/s", "50 %", "numpy 2025"],
+        [HOSTILE, "", "500 GFLOP/s*", "", "as published 2017"],
+    ] == [[cell.strip() for cell in row] for row in shown]
+    widths = page.eval_on_selector_all(".bars .rate", "bars => bars.map(bar => bar.offsetWidth)")
+    roofs = page.eval_on_selector_all(".bars .roof", "bars => bars.map(bar => bar.offsetWidth)")
+    assert widths[0] > widths[1] and roofs[0] > widths[0]
+
+
+def test_a_chip_chooses_the_precision_and_back_undoes_it(start: Any) -> None:
+    """The choice is in the address."""
+    page = start({"fastest": RANKINGS})
+    page.check("input[name=ranked-precision][value=int8]", force=True)
+    assert "8 TFLOP/s" in page.inner_text(".bars")
+    assert "ranked-precision=int8" in page.url
+    page.go_back()
+    page.wait_for_function("document.querySelector('.bars').innerText.includes('2 TFLOP/s')")
+
+
+def test_the_latest_change_has_size_interval_and_course(page: Any, site: str) -> None:
+    """numpy 2.0.2 is 1.5 times slower on lab-1; a line shows where."""
+    page.goto(f"{site}index.html")
+    page.wait_for_selector(READY)
+    (row,) = page.locator(".changes li").all()
+    text = row.inner_text()
+    assert "1.5\u00d7 slower" in text and "numpy-2.0.2" in text and "lab-1, " in text
+    assert "times slower" in text
+    assert 1 == row.locator("svg circle.slower").count()
+
+
+def test_frameworks_are_compared_with_the_fastest(start: Any) -> None:
+    """The fastest is green, another has its ratio, and the row says on how many kernels."""
+    page = start({"ratios": RATIOS})
+    cells = page.locator(".heat tbody tr >> nth=0").locator("td")
+    assert ["1\u00d7", "4.3\u00d7"] == cells.all_inner_texts()
+    assert ["fast", "slow"] == [cell.get_attribute("class") for cell in cells.all()]
+    assert "4.3 times slower than the fastest, 6 kernels" == cells.nth(1).get_attribute("title")
+    assert "matrix products 7 kernels" == page.inner_text(".heat tbody th")
+
+
+def test_the_picture_of_a_framework_leads_to_its_chart(start: Any, html: Path) -> None:
+    """The chart below shows the same machine and framework."""
+    data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
+    page = start({})
+    if not data["speeds"]:
+        assert page.locator("#since").is_hidden()
+        speeds = {"machine": "lab-1", "framework": "numpy", "family": "gemm"}
+        speeds |= {"precision": "float32", "at": [0, 1], "values": [1, 1.5], "kernels": [3, 3]}
+        page = start({"speeds": [speeds | {"selections": ["headline"], "unusual": {}}]})
+    page.click(".multiple >> nth=0")
+    page.wait_for_selector("#speed .plot .main-svg >> nth=0")
+    assert 1 <= len(traces(page, "#speed"))
+    assert "framework=numpy" in page.url
+
+
+def test_without_shared_kernels_there_are_no_empty_pictures(start: Any) -> None:
+    """Headings without content are hidden; tables below stay."""
+    page = start({"fastest": [], "ratios": {}, "latest": [], "speeds": []})
+    for place in ("#fastest", "#which", "#since"):
+        assert page.locator(place).is_hidden()
+    assert "No change is larger than the noise." in page.inner_text("#changed")
+    assert page.locator("#machines table").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "leads_to"),
+    [
+        ("lab", "machine lab-1", "machine.html#machine=lab-1"),
+        ("numpy 2.0.2", "release numpy-2.0.2", "release.html#release=numpy-2.0.2"),
+        ("1760x128", "matrix products 1760 x 128 x 1760", f"problem={KERNEL}"),
+        ("deepspeech", "matrix products", "timeline.html#"),
+    ],
+)
+@pytest.mark.parametrize("name", ["index", "verdicts"])
+def test_the_search_box_finds(
+    page: Any, site: str, name: str, query: str, first: str, leads_to: str
+) -> None:
+    """Machines, releases, sizes and applications, from any page; Enter opens the first."""
+    page.goto(f"{site}{name}.html")
+    page.fill("#search", query)
+    page.wait_for_selector("#found [role=option]")
+    assert page.inner_text("#found [role=option] >> nth=0").startswith(first)
+    assert "true" == page.get_attribute("#search", "aria-expanded")
+    page.press("#search", "Enter")
+    page.wait_for_url(f"**{leads_to}**")
+
+
+def test_search_is_used_by_keyboard_and_says_when_nothing_fits(page: Any, site: str) -> None:
+    """Arrows choose, Escape closes; other words are asked for."""
+    page.goto(f"{site}index.html")
+    page.fill("#search", "numpy")
+    page.wait_for_selector("#found [role=option]")
+    page.press("#search", "ArrowDown")
+    assert "found-1" == page.get_attribute("#search", "aria-activedescendant")
+    page.press("#search", "Escape")
+    assert page.locator("#found").is_hidden()
+    page.fill("#search", "zzz")
+    page.wait_for_selector("#found .rest")
+    assert 0 == page.locator("#found [role=option]").count()
+    assert "Nothing is called so" in page.inner_text("#found")
