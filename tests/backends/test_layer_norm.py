@@ -20,7 +20,7 @@ def expected(name, precision, operation):
     if name in ONNX and operation == "backward":
         return "ONNX is a format of trained networks"
     if name == "torch" and operation == "backward" and precision != "float32":
-        return "adds up the gradients of weight and bias"
+        return "adds up gradients of weight and bias"
     return "ok"
 
 

@@ -21,7 +21,7 @@ COMPUTED = "float32"
 
 
 GRADIENT = "gradient"
-"""The operand of backward passes: the gradient of the output."""
+"""Start of the names of operands of backward passes alone: gradients of the outputs, in order."""
 
 
 Makers = dict[str, Callable[[], np.ndarray]]
@@ -47,7 +47,13 @@ class Operands:
     def of(self, operation: str) -> dict[str, np.ndarray]:
         """Return the operands of an operation: the arriving gradient of backward passes alone."""
         backward = operation.endswith("backward")
-        return {name: self[name] for name in self.makers if backward or name != GRADIENT}
+        return {
+            name: self[name] for name in self.makers if backward or not name.startswith(GRADIENT)
+        }
+
+    def gradient_names(self) -> list[str]:
+        """Names of the gradients of the outputs, in order."""
+        return [name for name in self.makers if name.startswith(GRADIENT)]
 
     def exactly(self, name: str, where: Any = slice(None)) -> Bounded:
         """Entries of an operand, as numbers in float32 without error."""
@@ -69,24 +75,48 @@ def integers(shape: tuple[int, ...], below: int, seed: int, stream: int) -> np.n
 class RowReference:
     """An output whose entries each depend on the operands' entries of one row.
 
-    rows: function from row numbers to these rows of the output.
+    rows: function from row numbers to these rows of the output. precision: in which they are
+    stored, None where they are copied.
     """
 
     shape: tuple[int, ...]
     rows: Callable[[np.ndarray], Bounded]
-    precision: str
+    precision: str | None
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) of all rows."""
-        found = self.rows(np.arange(self.shape[0])).rounded_to(self.precision)
+        found = stored(self.rows(np.arange(self.shape[0])), self.precision)
         return found.value, found.error
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) at some entries, each of their rows computed once."""
         wanted, place = np.unique(index[0], return_inverse=True)
-        found = self.rows(wanted).rounded_to(self.precision)
+        found = stored(self.rows(wanted), self.precision)
         where = (place.reshape(-1), *index[1:])
         return found.value[where], found.error[where]
+
+
+@dataclass(frozen=True)
+class EntryReference:
+    """An output whose entries each depend on a few entries of the operands.
+
+    entries: function from an index, an array of integers for each axis, to these entries.
+    precision: in which they are stored, None where they are copied.
+    """
+
+    shape: tuple[int, ...]
+    entries: Callable[[Index], Bounded]
+    precision: str | None
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) of all entries."""
+        index = tuple(axis.reshape(-1) for axis in np.indices(self.shape))
+        return tuple(each.reshape(self.shape) for each in self.at(index))  # type: ignore[return-value]
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at some entries."""
+        found = stored(self.entries(index), self.precision)
+        return found.value, found.error
 
 
 @dataclass(frozen=True)
@@ -134,6 +164,11 @@ class WholeReference:
         """Return (expected, allowed) at some entries."""
         expected, allowed = self._computed
         return expected[index], allowed[index]
+
+
+def stored(values: Bounded, precision: str | None) -> Bounded:
+    """Return the values as stored in a precision, as they are for None."""
+    return values if precision is None else values.rounded_to(precision)
 
 
 def in_pieces(rows: int, row_size: int, most: int = 2**22) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from deepbench_ops.backends import families
-from deepbench_ops.backends.families.operands import GRADIENT, Operands
+from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.problems.problem import Problem
@@ -34,12 +34,18 @@ def function(
     """
     family = families.module_of(problem)
     given = arrays(backend, drawn, precision, operation)
-    gradient = given.pop(GRADIENT, None)
+    gradients = tuple(given.pop(name, None) for name in drawn.gradient_names())
     names = family.outputs(problem, operation)
     if operation.endswith("backward"):
         wanted = list(family.GRADIENTS.values())
         others = {name: value for name, value in given.items() if name not in wanted}
         leaves = [given[name] for name in wanted]
+        made = jax.eval_shape(compute, **given)
+        gradient = jax.tree_util.tree_map(
+            lambda out, dy: dy.astype(out.dtype),
+            made,
+            gradients[0] if len(gradients) == 1 else gradients,
+        )
         called, operands = _backward(compute, wanted, leaves, others, gradient, keeping)
         left = "its forward pass run before" if keeping else "values on the way made again"
         route = f"jax.vjp of {route}, {left}"

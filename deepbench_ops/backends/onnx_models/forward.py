@@ -1,6 +1,7 @@
-"""Forward passes as ONNX models with one output."""
+"""Forward passes as ONNX models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,16 @@ NO_GRADIENTS = "ONNX is a format of trained networks: it has no backward passes"
 def model(
     drawn: Operands,
     operation: str,
-    build: Callable[..., Value],
-    shape: Sequence[int],
+    build: Callable[..., Any],
+    shapes: Mapping[str, Sequence[int]],
     route: str,
     constants: Sequence[str] = (),
 ) -> Model:
     """Return the model that `build` makes of a graph and the operands by their names.
 
-    shape: of the output, whose type is that of the first operand. constants: operands that are part
-    of the model, as weights are; the others are fed. Unsupported for a backward pass.
+    shapes: of the outputs by their names, in the order in which `build` returns them; their type is
+    that of the first operand. constants: operands that are part of the model, as weights are; the
+    others are fed. Unsupported for a backward pass.
     """
     if operation.endswith("backward"):
         raise Unsupported(NO_GRADIENTS)
@@ -34,14 +36,24 @@ def model(
         name: (graph.constant if name in constants else graph.input)(name, values)
         for name, values in arrays.items()
     }
-    output = build(graph, **given)
+    made = build(graph, **given)
+    outputs = made if isinstance(made, tuple) else (made,)
     dtype = next(iter(arrays.values())).dtype
+    kinds = {
+        value: (dtype, tuple(shape)) for value, shape in zip(outputs, shapes.values(), strict=True)
+    }
+    readers = {name: partial(_read, number) for number, name in enumerate(shapes)}
     return Model(
-        serialised=graph.serialised({output: (dtype, tuple(shape))}),
+        serialised=graph.serialised(kinds),
         feeds=graph.feeds,
-        read=lambda outputs: np.atleast_1d(np.asarray(outputs[0])),
+        read=readers.pop(""),
         notes={"route": f"ONNX {route}"},
+        further=readers,
     )
+
+
+def _read(number: int, outputs: Sequence[np.ndarray]) -> np.ndarray:
+    return np.atleast_1d(np.asarray(outputs[number]))
 
 
 def in_float32(graph: Graph, x: Value, precision: str, compute: Callable[[Value], Any]) -> Value:

@@ -28,5 +28,5 @@ def model(problem: Gelu, drawn: Operands, precision: str, operation: str) -> Mod
 
         return forward.in_float32(graph, x, precision, activation)
 
-    shape = (problem.batch, problem.columns)
-    return forward.model(drawn, operation, build, shape, "Div, Erf, Add, Mul, Mul in float32")
+    shapes = {"": (problem.batch, problem.columns)}
+    return forward.model(drawn, operation, build, shapes, "Div, Erf, Add, Mul, Mul in float32")

@@ -14,6 +14,6 @@ def model(problem: LayerNorm, drawn: Operands, precision: str, operation: str) -
         found: Value = graph.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
         return found
 
-    shape = (problem.tokens, problem.hidden)
+    shapes = {"": (problem.tokens, problem.hidden)}
     route = "LayerNormalization, weight and bias constant"
-    return forward.model(drawn, operation, build, shape, route, ("weight", "bias"))
+    return forward.model(drawn, operation, build, shapes, route, ("weight", "bias"))

@@ -3,22 +3,21 @@
 ONNX's own RMSNormalization (opset 23, 2025) is newer than most releases of the runtimes.
 """
 
+from typing import Any
+
 import numpy as np
 
 from deepbench_ops.backends.families.operands import Operands
-from deepbench_ops.backends.families.rms_norm import EPSILON
+from deepbench_ops.backends.families.rms_norm import EPSILON, outputs
 from deepbench_ops.backends.onnx_models import forward
 from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
-from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.rms_norm import RmsNorm
 
 
 def model(problem: RmsNorm, drawn: Operands, precision: str, operation: str) -> Model:
-    """Return the forward pass; Unsupported where it has two outputs."""
-    if problem.added and operation == "forward":
-        raise Unsupported("add_rms_norm has two outputs: models here have one")
+    """Return the forward pass."""
 
-    def build(graph: Graph, x: Value, weight: Value) -> Value:
+    def build(graph: Graph, x: Value, weight: Value, residual: Value | None = None) -> Any:
         two = graph.constant("two", np.array(2, np.float32))
         epsilon = graph.constant("epsilon", np.array(EPSILON, np.float32))
 
@@ -28,10 +27,12 @@ def model(problem: RmsNorm, drawn: Operands, precision: str, operation: str) -> 
             found: Value = graph.node("Div", x, root) * weight
             return found
 
-        return forward.in_float32(graph, x, precision, normalise)
+        total = x if residual is None else x + residual
+        output = forward.in_float32(graph, total, precision, normalise)
+        return output if residual is None else (output, total)
 
     weight = drawn["weight"].astype(np.float32)
     wide = Operands({**drawn.makers, "weight": lambda: weight}, drawn.notes)
-    shape = (problem.tokens, problem.hidden)
+    shapes = dict.fromkeys(outputs(problem, operation), (problem.tokens, problem.hidden))
     route = "Pow, ReduceMean, Add, Sqrt, Div, Mul in float32, weight constant"
-    return forward.model(wide, operation, build, shape, route, ("weight",))
+    return forward.model(wide, operation, build, shapes, route, ("weight",))

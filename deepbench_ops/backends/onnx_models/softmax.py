@@ -13,5 +13,5 @@ def model(problem: Softmax, drawn: Operands, precision: str, operation: str) -> 
         found: Value = graph.node("Softmax", x, axis=-1)
         return found
 
-    shape = (problem.batch, problem.columns)
-    return forward.model(drawn, operation, build, shape, "Softmax over the last axis")
+    shapes = {"": (problem.batch, problem.columns)}
+    return forward.model(drawn, operation, build, shapes, "Softmax over the last axis")

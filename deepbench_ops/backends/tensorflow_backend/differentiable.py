@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from deepbench_ops.backends import families
-from deepbench_ops.backends.families.operands import GRADIENT, Operands
+from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.functional import Call, Function
 from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
 from deepbench_ops.problems.problem import Problem
@@ -33,7 +33,7 @@ def function(
         name: backend.tensor(values, "int32" if values.dtype.kind in "iu" else precision)
         for name, values in drawn.of(operation).items()
     }
-    gradient = given.pop(GRADIENT, None)
+    gradients = tuple(given.pop(name, None) for name in drawn.gradient_names())
     names = family.outputs(problem, operation)
     order, operands = list(given), tuple(given.values())
 
@@ -42,6 +42,7 @@ def function(
 
     compiled: Callable[[], Call]
     if operation.endswith("backward"):
+        gradient = gradients[0] if len(gradients) == 1 else gradients
         compiled = partial(_taped, called, operands, order, family.GRADIENTS.values(), gradient)
         route = f"GradientTape.gradient of {route}, the tape kept"
     else:
@@ -68,6 +69,7 @@ def _taped(
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
         tape.watch(leaves)
         made = traced(*operands)
+    gradient = tf.nest.map_structure(lambda out, dy: tf.cast(dy, out.dtype), made, gradient)
 
     def call() -> Any:
         found = tape.gradient(made, leaves, output_gradients=gradient)

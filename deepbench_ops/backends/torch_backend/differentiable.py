@@ -13,7 +13,7 @@ import torch
 
 from deepbench_ops.backends import families, new_outputs
 from deepbench_ops.backends.assembly import assemble
-from deepbench_ops.backends.families.operands import GRADIENT, Operands
+from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
@@ -33,11 +33,12 @@ def kernel(
     true_precision(precision, backend.device)
     family = families.module_of(problem)
     given = tensors(backend, drawn, precision, operation)
-    gradient = given.pop(GRADIENT, None)
+    gradients = [given.pop(name, None) for name in drawn.gradient_names()]
     if operation.endswith("backward"):
         leaves = [given[name].requires_grad_() for name in family.GRADIENTS.values()]
         made = function(**given)
-        call = partial(torch.autograd.grad, made, leaves, gradient, retain_graph=True)
+        made = made if isinstance(made, tuple) else (made,)
+        call = partial(torch.autograd.grad, made, leaves, gradients, retain_graph=True)
         route = f"torch.autograd.grad of {route}"
     else:
         call = partial(function, **given)

@@ -1,0 +1,57 @@
+"""Embedding: operands, and the true rows and gradient of the table."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from deepbench_ops.backends.families.error_bounds import Bounded
+from deepbench_ops.backends.families.operands import (
+    GRADIENT,
+    EntryReference,
+    Makers,
+    Operands,
+    drawn,
+    integers,
+)
+from deepbench_ops.backends.families.table_rows import ScatteredSums
+from deepbench_ops.backends.kernel import Index, Reference
+from deepbench_ops.problems.embedding import Embedding
+from deepbench_ops.random_operands import floats
+
+SMALL = {"tokens": 97, "vocabulary": 31, "size": 19}
+"""Three times as many tokens as rows: most rows are looked up several times."""
+
+PROBE = {"tokens": 512, "vocabulary": 1024, "size": 128}
+
+GRADIENTS = {"": "table"}
+"""Outputs of the backward pass, and the operands that they are the gradients of."""
+
+
+def outputs(problem: Embedding, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs."""
+    return ("",)
+
+
+def inputs(problem: Embedding, precision: str, seed: int = 0) -> Operands:
+    """Draw the table, tokens, each row as likely as the others, and the gradient that arrives."""
+    shape = (problem.vocabulary, problem.size)
+    makers: Makers = {
+        "table": partial(floats, shape, precision, 1.0, seed, 0),
+        "tokens": partial(integers, (problem.tokens,), problem.vocabulary, seed, 1),
+        GRADIENT: partial(floats, (problem.tokens, problem.size), precision, 1.0, seed, 2),
+    }
+    return Operands(makers, drawn("table and gradient in +-1, any row as token", seed))
+
+
+def reference(
+    problem: Embedding, drawn: Operands, precision: str, operation: str
+) -> Mapping[str, Reference]:
+    """Return the reference of the rows, or of the gradient of the table."""
+    if operation == "backward":
+        shape = (problem.vocabulary, problem.size)
+        arriving = drawn[GRADIENT]
+        return {"": ScatteredSums(shape, drawn["tokens"], arriving.__getitem__, precision)}
+
+    def rows(index: Index) -> Bounded:
+        return drawn.exactly("table", (drawn["tokens"][index[0]], index[1]))
+
+    return {"": EntryReference((problem.tokens, problem.size), rows, None)}

@@ -1,0 +1,63 @@
+"""Embedding bags: operands, and the true sums and gradient of the table."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from deepbench_ops.backends.families.error_bounds import Bounded
+from deepbench_ops.backends.families.operands import (
+    GRADIENT,
+    EntryReference,
+    Makers,
+    Operands,
+    drawn,
+    integers,
+)
+from deepbench_ops.backends.families.table_rows import ScatteredSums, gathered_sums
+from deepbench_ops.backends.kernel import Index, Reference
+from deepbench_ops.problems.embedding_bag import EmbeddingBag
+from deepbench_ops.random_operands import floats
+
+SMALL = {"bags": 31, "pooling": 5, "table": 29, "size": 19}
+"""More look-ups than rows: some bags hold a row twice."""
+
+PROBE = {"bags": 256, "pooling": 10, "table": 1024, "size": 128}
+
+GRADIENTS = {"": "rows"}
+"""Outputs of the backward pass, and the operands that they are the gradients of."""
+
+
+def outputs(problem: EmbeddingBag, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs."""
+    return ("",)
+
+
+def inputs(problem: EmbeddingBag, precision: str, seed: int = 0) -> Operands:
+    """Draw the table's rows, the bags, each row as likely as the others, and the gradient."""
+    p = problem
+    makers: Makers = {
+        "rows": partial(floats, (p.table, p.size), precision, 1.0, seed, 0),
+        "bags": partial(integers, (p.bags, p.pooling), p.table, seed, 1),
+        GRADIENT: partial(floats, (p.bags, p.size), precision, 1.0, seed, 2),
+    }
+    return Operands(makers, drawn("table and gradient in +-1, any rows in a bag", seed))
+
+
+def reference(
+    problem: EmbeddingBag, drawn: Operands, precision: str, operation: str
+) -> Mapping[str, Reference]:
+    """Return the reference of the sums, or of the gradient of the table."""
+    if operation == "backward":
+        arriving, pooling = drawn[GRADIENT], problem.pooling
+
+        def values(looked_up: np.ndarray) -> np.ndarray:
+            return np.asarray(arriving[looked_up // pooling])
+
+        shape = (problem.table, problem.size)
+        return {"": ScatteredSums(shape, drawn["bags"].reshape(-1), values, precision)}
+
+    def sums(index: Index) -> Bounded:
+        return gathered_sums(drawn["rows"], drawn["bags"][index[0]], index[1])
+
+    return {"": EntryReference((problem.bags, problem.size), sums, precision)}

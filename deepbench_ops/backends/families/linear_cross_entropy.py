@@ -1,0 +1,137 @@
+"""A linear layer with cross-entropy: operands, and the true loss and gradients.
+
+Logits are stored in the precision of the operands, the loss and its gradient are computed in
+float32, and the gradient of the logits is stored in the precision again.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from math import sqrt
+
+import numpy as np
+
+from deepbench_ops.backends.families.cross_entropy import FACTOR, losses, mean_of, one_hot
+from deepbench_ops.backends.families.error_bounds import Bounded, exact, summed
+from deepbench_ops.backends.families.operands import (
+    COMPUTED,
+    GRADIENT,
+    Makers,
+    Operands,
+    RowReference,
+    WholeReference,
+    drawn,
+    in_pieces,
+    integers,
+)
+from deepbench_ops.backends.kernel import Reference
+from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
+from deepbench_ops.problems.selections import FUSED
+from deepbench_ops.random_operands import floats
+
+SMALL = {"tokens": 29, "hidden": 61, "vocabulary": 131}
+PROBE = {"tokens": 64, "hidden": 256, "vocabulary": 1024}
+
+GRADIENTS = {"": "x", "weight_gradient": "weight"}
+"""Outputs of a backward pass, and the operands that they are the gradients of."""
+
+SPREAD = 3.0
+"""Standard deviation of the logits."""
+
+
+def outputs(problem: LinearCrossEntropy, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs."""
+    return tuple(GRADIENTS) if operation.endswith("backward") else ("",)
+
+
+def inputs(problem: LinearCrossEntropy, precision: str, seed: int = 0) -> Operands:
+    """Draw x of unit variance, a weight that gives the logits a deviation of 3, and targets."""
+    p = problem
+    makers: Makers = {
+        "x": partial(floats, (p.tokens, p.hidden), precision, sqrt(3), seed, 0),
+        "weight": partial(
+            floats, (p.vocabulary, p.hidden), precision, SPREAD * sqrt(3 / p.hidden), seed, 1
+        ),
+        "targets": partial(integers, (p.tokens,), p.vocabulary, seed, 2),
+        GRADIENT: lambda: np.array(FACTOR, np.float32),
+    }
+    text = "x in +-sqrt(3), weight in +-3·sqrt(3/hidden), any class as target"
+    return Operands(makers, drawn(f"{text}, gradient of the loss {FACTOR}", seed))
+
+
+def reference(
+    problem: LinearCrossEntropy, drawn: Operands, precision: str, operation: str
+) -> Mapping[str, Reference]:
+    """Return the reference of the loss, of shape (1,), or those of both gradients."""
+    truth = _Truth(problem, drawn, precision)
+    if not operation.endswith("backward"):
+        # Fused operations store the loss, and the sum before it, in the type of x.
+        stored = precision if operation.startswith(FUSED) else COMPUTED
+        return {"": WholeReference((1,), partial(truth.loss, stored))}
+    tokens, weight = (problem.tokens, problem.hidden), (problem.vocabulary, problem.hidden)
+    return {
+        "": RowReference(tokens, truth.input_gradient, precision),
+        "weight_gradient": RowReference(weight, truth.weight_gradient, precision),
+    }
+
+
+class _Truth:
+    """Loss and gradients in float64, for some tokens or some classes."""
+
+    def __init__(self, problem: LinearCrossEntropy, drawn: Operands, precision: str) -> None:
+        self.problem, self.drawn, self.precision = problem, drawn, precision
+
+    def loss(self, stored: str) -> tuple[np.ndarray, np.ndarray]:
+        """The mean over all tokens, stored in a precision."""
+        mean, error = mean_of(
+            [losses(self._logits(rows), self.drawn["targets"][rows]) for rows in self._pieces()]
+        )
+        found = Bounded(mean, error, COMPUTED).rounded_to(stored).rounded_to(stored)
+        return found.value, found.error
+
+    def input_gradient(self, rows: np.ndarray) -> Bounded:
+        """Rows of the gradient of x."""
+        logits = self._logits(rows)
+        most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
+        powers = (logits - most).exp()
+        targets = one_hot(self.drawn["targets"][rows], self.problem.vocabulary)
+        of_logits = self._of_logits(powers / powers.sum(), targets)
+        return of_logits.product(self._weight, np.zeros(1))
+
+    def weight_gradient(self, classes: np.ndarray) -> Bounded:
+        """Rows of the gradient of the weight."""
+        everyone = np.arange(self.problem.tokens)
+        share = (self._logits(everyone, classes) - self._sums).exp()
+        targets = (self.drawn["targets"][:, None] == classes).astype(np.float64)
+        x = exact(self.drawn["x"], self.precision)
+        return summed(x, self._of_logits(share, targets))
+
+    def _of_logits(self, share: Bounded, targets: np.ndarray) -> Bounded:
+        """The gradient of logits, as it is stored before the products."""
+        factor = exact(np.array(FACTOR / self.problem.tokens), COMPUTED)
+        return ((share - exact(targets, COMPUTED)) * factor).rounded_to(self.precision)
+
+    def _logits(self, rows: np.ndarray, classes: np.ndarray | slice = slice(None)) -> Bounded:
+        """Logits of some tokens and classes, as they are stored and then widened."""
+        weight = self._weight if isinstance(classes, slice) else self._weight[classes]
+        found = exact(self.drawn["x"][rows], self.precision).product(weight.T, np.zeros(1))
+        return found.rounded_to(COMPUTED)
+
+    @cached_property
+    def _weight(self) -> np.ndarray:
+        return np.asarray(self.drawn["weight"], np.float64)
+
+    @cached_property
+    def _sums(self) -> Bounded:
+        """log(sum(exp(x))) of every token, as a column."""
+        found = []
+        for rows in self._pieces():
+            logits = self._logits(rows)
+            most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
+            found.append((logits - most).exp().sum().log() + most)
+        value, error = (
+            np.concatenate([getattr(each, name) for each in found]) for name in ("value", "error")
+        )
+        return Bounded(value, error, COMPUTED)
+
+    def _pieces(self) -> list[np.ndarray]:
+        return in_pieces(self.problem.tokens, self.problem.vocabulary)

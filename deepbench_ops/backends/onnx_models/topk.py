@@ -1,0 +1,29 @@
+"""Top-k as ONNX's operator of that name, k constant."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deepbench_ops.backends.families.operands import Operands
+from deepbench_ops.backends.families.topk import judged
+from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.problems.topk import TopK
+
+
+def model(problem: TopK, drawn: Operands, precision: str, operation: str) -> Model:
+    """Return the one operation."""
+    graph = Graph()
+    x = drawn["x"]
+    k = graph.constant("k", np.array([problem.k], np.int64))
+    values, columns = graph.node("TopK", graph.input("x", x), k, outputs=2, axis=-1)
+    shape = (problem.batch, problem.k)
+
+    def read(outputs: Sequence[np.ndarray]) -> np.ndarray:
+        return judged(x, *outputs)
+
+    return Model(
+        serialised=graph.serialised({values: (x.dtype, shape), columns: (np.int64, shape)}),
+        feeds=graph.feeds,
+        read=read,
+        notes={"route": "ONNX TopK, k constant"},
+    )

@@ -1,0 +1,62 @@
+"""Embedding: rows of a table, looked up by the tokens' numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+
+
+@dataclass(frozen=True)
+class Embedding(MemoryBound):
+    """`tokens` rows of a table of `vocabulary` x `size`.
+
+    Backward: the gradient of the whole table, dense, with the gradients of tokens that share a row
+    added up.
+    """
+
+    family: ClassVar[str] = "embedding"
+    position: ClassVar[int] = 219
+    id_pattern: ClassVar[str] = (
+        r"embedding_tokens(?P<tokens>\d+)_vocabulary(?P<vocabulary>\d+)_size(?P<size>\d+)"
+    )
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": (
+            "embedding_tokens16384_vocabulary1024_size768",
+            "embedding_tokens16384_vocabulary131072_size768",
+        )
+    }
+    """A table that fits into caches, with every row 16 times; and one that does not."""
+
+    tokens: int
+    vocabulary: int
+    size: int
+
+    @property
+    def id(self) -> str:
+        """Like embedding_tokens16384_vocabulary1024_size768."""
+        return f"embedding_tokens{self.tokens}_vocabulary{self.vocabulary}_size{self.size}"
+
+    @property
+    def title(self) -> str:
+        """Like "embedding of 16384 tokens, table 1024 x 768"."""
+        return f"embedding of {self.tokens} tokens, table {self.vocabulary} x {self.size}"
+
+    @property
+    def items(self) -> int:
+        """The tokens."""
+        return self.tokens
+
+    def work(self, operation: str) -> float:
+        """Forward 0; backward one addition for each number of the gradient that arrives."""
+        return self.tokens * self.size if operation == "backward" else 0
+
+    def moved(self, operation: str) -> Moved:
+        """Forward: as many rows read as there are tokens, or all if they are fewer, the output
+        written. Backward: its gradient read, that of the table written whole. And the indices."""
+        output, table = self.tokens * self.size, self.vocabulary * self.size
+        indices = self.tokens * INDEX_BYTES
+        if operation == "backward":
+            return Moved(output, table, indices)
+        return Moved(min(output, table), output, indices)

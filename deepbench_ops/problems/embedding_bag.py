@@ -1,0 +1,66 @@
+"""Embedding bags: sums of rows of a table, as recommendation models look them up (DLRM)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+
+
+@dataclass(frozen=True)
+class EmbeddingBag(MemoryBound):
+    """`bags` sums of `pooling` rows each, of a table of `table` x `size`.
+
+    Backward: the gradient of the whole table, dense, with the gradients of bags that share a row
+    added up.
+    """
+
+    family: ClassVar[str] = "embedding_bag"
+    position: ClassVar[int] = 220
+    id_pattern: ClassVar[str] = (
+        r"embedding_bag_bags(?P<bags>\d+)_pooling(?P<pooling>\d+)_table(?P<table>\d+)"
+        r"_size(?P<size>\d+)"
+    )
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": (
+            "embedding_bag_bags8192_pooling2_table39060_size128",
+            "embedding_bag_bags8192_pooling10_table590152_size128",
+        )
+    }
+    """A small table with short bags, and a large one with longer bags."""
+
+    bags: int
+    pooling: int
+    table: int
+    size: int
+
+    @property
+    def id(self) -> str:
+        """Like embedding_bag_bags8192_pooling2_table39060_size128."""
+        lookups = f"bags{self.bags}_pooling{self.pooling}"
+        return f"embedding_bag_{lookups}_table{self.table}_size{self.size}"
+
+    @property
+    def title(self) -> str:
+        """Like "embedding bag 8192 sums of 2 rows, table 39060 x 128"."""
+        lookups = f"{self.bags} sums of {self.pooling} rows"
+        return f"embedding bag {lookups}, table {self.table} x {self.size}"
+
+    @property
+    def items(self) -> int:
+        """The bags, one for each sample."""
+        return self.bags
+
+    def work(self, operation: str) -> float:
+        """One addition for each number that is looked up, or whose gradient is added to its row."""
+        return self.bags * self.pooling * self.size
+
+    def moved(self, operation: str) -> Moved:
+        """Forward: as many rows read as are looked up, or all if they are fewer, the sums written.
+        Backward: their gradient read, that of the table written whole. And the indices."""
+        sums, table = self.bags * self.size, self.table * self.size
+        indices = self.bags * self.pooling * INDEX_BYTES
+        if operation == "backward":
+            return Moved(sums, table, indices)
+        return Moved(min(sums * self.pooling, table), sums, indices)

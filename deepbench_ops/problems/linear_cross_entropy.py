@@ -1,0 +1,76 @@
+"""Cross-entropy together with the last linear layer: no logits need to be in memory as a whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+
+
+@dataclass(frozen=True)
+class LinearCrossEntropy(MemoryBound):
+    """Mean cross-entropy of the logits x·Wᵀ; x is `tokens` x `hidden`, W `vocabulary` x `hidden`.
+
+    forward and backward call the layer and the loss one after the other; fused_forward and
+    fused_backward are a framework's own operation that does both in pieces.
+    """
+
+    family: ClassVar[str] = "linear_cross_entropy"
+    position: ClassVar[int] = 217
+    id_pattern: ClassVar[str] = (
+        r"linear_cross_entropy_tokens(?P<tokens>\d+)_hidden(?P<hidden>\d+)"
+        r"_vocabulary(?P<vocabulary>\d+)"
+    )
+    operations: ClassVar[tuple[str, ...]] = (
+        "forward",
+        "backward",
+        "fused_forward",
+        "fused_backward",
+    )
+    precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16")
+    """Of x, W and the logits; the loss is computed in float32."""
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": (
+            "linear_cross_entropy_tokens128_hidden2048_vocabulary128256",
+            "linear_cross_entropy_tokens512_hidden1024_vocabulary32000",
+        )
+    }
+    """The last layer of Llama-3.2-1B for 128 tokens; and one with a quarter of the classes and
+    four times the tokens."""
+
+    tokens: int
+    hidden: int
+    vocabulary: int
+
+    @property
+    def id(self) -> str:
+        """Like linear_cross_entropy_tokens4096_hidden4096_vocabulary128256."""
+        sizes = f"tokens{self.tokens}_hidden{self.hidden}_vocabulary{self.vocabulary}"
+        return f"linear_cross_entropy_{sizes}"
+
+    @property
+    def title(self) -> str:
+        """Like "linear layer and cross-entropy 4096 tokens, 4096 inputs, 128256 classes"."""
+        return (
+            f"linear layer and cross-entropy {self.tokens} tokens, {self.hidden} inputs,"
+            f" {self.vocabulary} classes"
+        )
+
+    @property
+    def items(self) -> int:
+        """The tokens."""
+        return self.tokens
+
+    def work(self, operation: str) -> float:
+        """2·tokens·hidden·vocabulary forward, twice that backward, the products of dx and dW;
+        making the logits again, as fused operations do, is not counted, nor is the loss."""
+        product = 2 * self.tokens * self.hidden * self.vocabulary
+        return (2 if operation.endswith("backward") else 1) * product
+
+    def moved(self, operation: str) -> Moved:
+        """Forward: x, W and targets read, the loss written. Backward: dx and dW written as well."""
+        x, w = self.tokens * self.hidden, self.hidden * self.vocabulary
+        targets = self.tokens * INDEX_BYTES
+        if operation.endswith("backward"):
+            return Moved(x + w + 1, x + w, targets)
+        return Moved(x + w, 1, targets)

@@ -1,0 +1,57 @@
+"""Top-k: the largest numbers of each row and their positions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+
+
+@dataclass(frozen=True)
+class TopK(MemoryBound):
+    """The `k` largest of each row of `batch` x `columns`, the largest first, and their columns.
+
+    Of equal numbers any may come first.
+    """
+
+    family: ClassVar[str] = "topk"
+    position: ClassVar[int] = 221
+    id_pattern: ClassVar[str] = r"topk_batch(?P<batch>\d+)_columns(?P<columns>\d+)_k(?P<k>\d+)"
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": ("topk_batch32_columns32000_k50", "topk_batch1024_columns128_k8")
+    }
+    """The candidates of a sampler; and the gate of a mixture of experts."""
+
+    batch: int
+    columns: int
+    k: int
+
+    @property
+    def id(self) -> str:
+        """Like topk_batch32_columns32000_k50."""
+        return f"topk_batch{self.batch}_columns{self.columns}_k{self.k}"
+
+    @property
+    def title(self) -> str:
+        """Like "top 50 of 32 x 32000"."""
+        return f"top {self.k} of {self.batch} x {self.columns}"
+
+    @property
+    def items(self) -> int:
+        """The rows."""
+        return self.batch
+
+    def impossible(self) -> str:
+        """Why no such problem can exist; "" where it can."""
+        if self.k > self.columns:
+            return f"k is {self.k}, but a row has {self.columns} columns: write a smaller k"
+        return ""
+
+    def work(self, operation: str) -> float:
+        """One comparison for each number: fewer find no maximum."""
+        return self.batch * self.columns
+
+    def moved(self, operation: str) -> Moved:
+        """All numbers read, k of each row and their columns written."""
+        found = self.batch * self.k
+        return Moved(self.batch * self.columns, found, found * INDEX_BYTES)

@@ -1,0 +1,17 @@
+"""Embeddings of tokens, tables that fit into caches and others."""
+
+from deepbench_ops.problems.embedding import Embedding
+from modern_tables import Entry, Fact
+
+KINDS = ("embedding",)
+
+
+def entries(fact: Fact) -> list[Entry]:
+    """Return the problem of a line."""
+    problem = Embedding(fact.size("indices"), fact.size("rows"), fact.size("dim"))
+    notes = (fact.note, *fact.type_notes)
+    application = "language models in training"
+    return [Entry(problem, fact.core, application, fact.source, notes, fact.operations)]
+
+
+OURS = ()

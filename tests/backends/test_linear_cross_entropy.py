@@ -1,0 +1,78 @@
+"""Cross-entropy with its linear layer: frameworks and passes; wrong kernels."""
+
+import numpy as np
+import pytest
+from judging import accepted, agrees, verdict
+
+from deepbench_ops.backends.families import linear_cross_entropy as family
+from deepbench_ops.backends.families.cross_entropy import FACTOR, one_hot
+from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
+
+PROBLEM = LinearCrossEntropy(29, 61, 131)
+ONNX = ("onnxruntime", "openvino")
+NUMPY = ("float32",)
+
+
+def expected(name, precision, operation):
+    """Return a part of the beginning of the verdict on a framework's kernel."""
+    if name in ONNX and precision == "bfloat16":
+        return f"{name}'s "
+    if name == "numpy" and precision not in NUMPY:
+        return "numpy "
+    if name in ONNX and operation.endswith("backward"):
+        return "ONNX is a format of trained networks"
+    if name != "torch" and operation.startswith("fused"):
+        return f"{name} has no operation for both"
+    return "ok"
+
+
+@pytest.mark.parametrize("operation", LinearCrossEntropy.operations)
+@pytest.mark.parametrize("precision", LinearCrossEntropy.precisions)
+@pytest.mark.parametrize("name", ["torch", "jax", "tensorflow"])
+def test_every_kernel_passes_its_check(name, precision, operation):
+    """Outputs of every operation are right in every precision, or refused with the reason."""
+    found = verdict(name, PROBLEM, precision, operation)
+    assert expected(name, precision, operation) in found[:90]
+
+
+@pytest.mark.parametrize("operation", LinearCrossEntropy.operations)
+def test_reference_at_some_entries_is_the_whole_reference(operation):
+    """Judging a few entries applies the same values and tolerances as judging all."""
+    assert agrees(PROBLEM, operation)
+
+
+def passes(drawn, shift=0, factor=FACTOR):
+    """Return loss and gradients in float64, with mistakes if asked for."""
+    x, w = np.float64(drawn["x"]), np.float64(drawn["weight"])
+    powers = np.exp(x @ w.T)
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    right = one_hot((drawn["targets"] + shift) % PROBLEM.vocabulary, PROBLEM.vocabulary)
+    of_logits = (shares - right) * factor / PROBLEM.tokens
+    loss = -np.log((shares * right).sum(axis=1)).mean()
+    return {"": np.array([loss])}, {"": of_logits @ w, "weight_gradient": of_logits.T @ x}
+
+
+@pytest.mark.parametrize("precision", LinearCrossEntropy.precisions)
+@pytest.mark.parametrize("mistake", [{}, {"shift": 1}, {"factor": 1}])
+def test_wrong_losses_are_caught(mistake, precision):
+    """The class next to the target, and gradients without their factor, are caught."""
+    forward, backward = passes(family.inputs(PROBLEM, precision), **mistake)
+    right = not mistake or "factor" in mistake
+    assert right == accepted(PROBLEM, "forward", forward, precision)
+    for operation in ("backward", "fused_backward"):
+        assert (not mistake) == accepted(PROBLEM, operation, backward, precision)
+
+
+@pytest.mark.parametrize("output", family.GRADIENTS)
+def test_each_gradient_is_checked(output):
+    """A gradient of half the size is caught, whichever it is."""
+    outputs = passes(family.inputs(PROBLEM, "bfloat16"))[1]
+    outputs[output] = outputs[output] / 2
+    assert not accepted(PROBLEM, "backward", outputs, "bfloat16")
+
+
+def test_bytes_and_flops():
+    """x, W and targets read, the loss written; no logits. Two products backward."""
+    problem = LinearCrossEntropy(2, 4, 8)
+    assert (8 + 32 + 1) * 4 + 8 == problem.bytes_of("float32", "fused_forward")
+    assert (2 * 64, 4 * 64) == (problem.flops_of("forward"), problem.flops_of("fused_backward"))
