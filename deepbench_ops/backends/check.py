@@ -13,7 +13,7 @@ import numpy as np
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.kernel import Kernel, Output
+from deepbench_ops.backends.kernel import Kernel, Output, Pooling, Reference
 from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
@@ -74,7 +74,7 @@ def check(
         raise Unsupported(_lacking(backend, problem, precision, operation, error)) from None
     references = families.drawn_again(kernel, small, precision, operation, seed)
     found = [
-        replace(_compare(output.result(), *references[name].everywhere()), output=name)
+        replace(_compare_all(output.result(), references[name]), output=name)
         for name, output in kernel.outputs.items()
     ]
     return _worst(found)
@@ -162,9 +162,20 @@ def _entries(shape: tuple[int, ...], entries: int, seed: int) -> tuple[np.ndarra
     )
 
 
-def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> Check:
-    """Compare entry by entry; a NaN is never within what is allowed."""
+def _compare_all(actual: np.ndarray, reference: Reference) -> Check:
+    """Compare a whole output, entry by entry or group by group."""
+    expected, allowed = reference.everywhere()
     error = np.abs(actual - expected)
+    return _judge(reference.pooled(error) if isinstance(reference, Pooling) else error, allowed)
+
+
+def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> Check:
+    """Compare entry by entry."""
+    return _judge(np.abs(actual - expected), allowed)
+
+
+def _judge(error: np.ndarray, allowed: np.ndarray) -> Check:
+    """Return the worst error; a NaN is never within what is allowed."""
     within = error <= allowed
     with np.errstate(divide="ignore", invalid="ignore"):
         badness = np.where(within & (error == 0), 0.0, error / allowed)

@@ -6,7 +6,7 @@ frameworks: adding a family never touches them.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -34,6 +34,14 @@ class Reference(Protocol):
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed) at the entries `index`, one integer array per axis."""
+
+
+@runtime_checkable
+class Pooling(Protocol):
+    """A reference whose allowed errors are of groups of entries, not of each alone."""
+
+    def pooled(self, errors: np.ndarray) -> np.ndarray:
+        """Return the errors of all entries, each replaced by that of its group."""
 
 
 @dataclass(frozen=True)

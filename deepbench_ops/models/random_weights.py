@@ -12,6 +12,11 @@ import numpy as np
 
 from deepbench_ops import random_operands
 
+FIRST_STREAM = 300
+"""Of the random numbers of weights, above those of inputs and targets. Drawn from the same numbers,
+an item of the inputs is a multiple of a row of the first layer, whose output is then many times
+what other items' are."""
+
 OFFSET = 0.05
 """Biases are uniform within so much of zero."""
 
@@ -31,7 +36,7 @@ def drawn(parameters: Iterable[Wanted], seed: int = 0) -> Iterator[tuple[str, np
     Matrices, tables and filters are uniform with a variance of 1/(numbers of one row), filters of
     images twice that, so that what passes through the layers keeps its size.
     """
-    stream = 0
+    stream = FIRST_STREAM
     for each in parameters:
         if each.scale is not None:
             yield each.name, np.full(each.shape, each.scale, np.float32)

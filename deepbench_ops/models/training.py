@@ -148,10 +148,16 @@ class TrainingStep:
             self._scaler.update()
         return loss.detach()
 
-    def exact(self) -> "TrainingStep":
-        """Return the same step in float64, from the first weights."""
+    def exact(self, rounding: torch.dtype | None = None) -> "TrainingStep":
+        """Return the same step in float64, from the first weights.
+
+        rounding: the type that the numbers between layers are rounded to, to see what that costs;
+        None for no rounding.
+        """
         module = copy.deepcopy(self.module).double()
         module.load_state_dict(self._first)
+        if rounding is not None:
+            _round_layers(module, rounding)
         batch = (doubled(self._inputs), doubled(self._targets))
         return TrainingStep(module, self._loss, self._recipe, *batch)
 
@@ -176,6 +182,34 @@ class TrainingStep:
                     if isinstance(remembered, Tensor):
                         remembered.zero_()
         torch.manual_seed(seed)
+
+
+class _Rounded(torch.autograd.Function):
+    """Rounding to a type, of what passes forward and of the gradient that passes back."""
+
+    @staticmethod
+    def forward(context: Any, values: Tensor, dtype: torch.dtype) -> Tensor:
+        context.dtype = dtype
+        return values.to(dtype).to(values.dtype)
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        return gradient.to(context.dtype).to(gradient.dtype), None
+
+
+@torch.no_grad()
+def _round_layers(module: nn.Module, dtype: torch.dtype) -> None:
+    """Round what comes out of every layer, its gradient, and the weights of products."""
+
+    def rounded(layer: nn.Module, given: Any, made: Any) -> Any:
+        real = isinstance(made, Tensor) and made.is_floating_point()
+        return _Rounded.apply(made, dtype) if real else made
+
+    for layer in module.modules():
+        if not any(layer.children()):
+            layer.register_forward_hook(rounded)
+        if isinstance(layer, nn.Linear | nn.Conv2d):
+            layer.weight.copy_(layer.weight.to(dtype))
 
 
 def doubled(tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -18,7 +18,7 @@ from deepbench_ops.problems.problem import compared, computed
 
 SMALL = {"whole": False, "batch": twin_steps.BATCH, "threads": 1}
 
-GRADIENTS, ENTRIES = 6, 8
+GRADIENTS, ENTRIES = 6, 64
 """Parameters of a training step's twin whose gradients are compared, and entries of each."""
 
 PROBE_FLOPS = 16e9
@@ -57,6 +57,21 @@ class Judge(ABC):
         """Return (expected, allowed) at the entries of `index`."""
         expected, allowed = self.truth
         return expected[index], allowed[index]
+
+
+class StepErrors(Judge):
+    """Judge of a training step: the loss, and then the gradients, ENTRIES entries of each."""
+
+    def pooled(self, errors: np.ndarray) -> np.ndarray:
+        """Return the errors with those of a gradient's entries replaced by their root mean square.
+
+        Rounding that moves a number across a ReLU's corner changes a few entries altogether, and
+        the gradient as a whole by little; one that is missing, or of another layer, is off as a
+        whole.
+        """
+        of_gradients = errors[1:].reshape(GRADIENTS, ENTRIES)
+        means = np.sqrt(np.square(of_gradients).mean(1))
+        return np.concatenate([errors[:1], means.repeat(ENTRIES)])
 
 
 def probe(problem: Model, times: int) -> Model:

@@ -12,7 +12,7 @@ import mindspore as ms
 import numpy as np
 
 from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge, StepErrors
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
@@ -96,7 +96,7 @@ def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class TwinJudge(Judge):
+class TwinJudge(StepErrors):
     """The loss and some gradients of the same step, in float64."""
 
     name: str

@@ -120,7 +120,11 @@ def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -
         return loss if problem.whole else torch.cat([loss, entries(gradients(module))])
 
     reset()
-    judge = LossJudge(precision, step, seed) if problem.whole else StepJudge(precision, step)
+    judge: LossJudge | StepJudge = (
+        LossJudge(precision, step, seed)
+        if problem.whole
+        else StepJudge(precision, step, backend.device)
+    )
     prepared = Prepared(
         run=run,
         reset=reset,

@@ -20,7 +20,12 @@ from deepbench_ops.backends.torch_backend.model_reference import (
     root_mean_square,
 )
 from deepbench_ops.backends.torch_backend.network import as_tensors, asked, refuse, weighted
-from deepbench_ops.backends.torch_backend.quantised import CALIBRATING
+from deepbench_ops.backends.torch_backend.quantised import (
+    CALIBRATING,
+    CHEAP_FLOPS,
+    MOST_BATCHES,
+    MOST_CALIBRATING,
+)
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, on_host, true_precision
 from deepbench_ops.problems.model import Model
 
@@ -92,13 +97,15 @@ class Serving:
     def off(self) -> tuple[float, float]:
         """Return the same as a part of the typical entry: of the furthest one, and in root mean
         square, which is the drift."""
-        errors, typical = self.errors(), root_mean_square(self.judge.everywhere()[0])
+        errors, typical = self.errors(), self.judge.typical
         return float(errors.max()) / typical, root_mean_square(errors) / typical
 
 
 def _calibrating(backend: TorchDevice, problem: Model, seed: int) -> list[tuple[Tensor, ...]]:
-    """Return batches that are neither timed nor judged, of CALIBRATING items or more in all."""
-    count = -(-CALIBRATING // problem.batch)
+    """Return batches that are neither timed nor judged, of at least CALIBRATING items in all, and
+    of more where that costs little."""
+    cheap = min(MOST_CALIBRATING, int(CHEAP_FLOPS / problem.network.flops))
+    count = max(-(-CALIBRATING // problem.batch), min(MOST_BATCHES, cheap // problem.batch))
     drawn = asked(problem).inputs(count * problem.batch, seed + 1)
     split = (each.split(problem.batch) for each in as_tensors(backend, drawn, torch.float32))
     return list(zip(*split, strict=True))
