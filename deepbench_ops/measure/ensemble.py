@@ -215,7 +215,7 @@ def _started(
     launches: Mapping[str, Launch], found: Mapping[Task, Round], random: Random, stack: ExitStack
 ) -> dict[str, LiveWorker]:
     """Start workers in random order; those that fail are reasons of all tasks."""
-    cores = set(sorted(os.sched_getaffinity(0))[: threads.wanted()])
+    cores = threads.cores(threads.wanted())
     workers: dict[str, LiveWorker] = {}
     for name in random.sample(list(launches), len(launches)):
         try:
@@ -245,7 +245,7 @@ class _Block:
 
     def measure(self, sweeps: int) -> None:
         """Add up to so many sweeps to the round, fewer of long calls."""
-        cores, own = os.sched_getaffinity(0), len(self.taken.sweeps)
+        cores, own = set(threads.one_cpu_per_core()[:2]), len(self.taken.sweeps)
         self._prepare()
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
         self.taken.calls |= {name: calls[name] for name in self._releases}

@@ -26,10 +26,15 @@ THREAD_VARIABLES = (
 """Every pool a framework may bring along reads one of these, once, while it loads; `threads.fix`
 sets them all."""
 
+CORES = "DEEPBENCH_CORES"
+"""The variable that chooses cores (`core_choice`): a setting of this project's own, which changes
+times as those from outside do."""
+
 BLAS = "OPENBLAS_"
 """The prefix of the variables that OpenBLAS reads."""
 
 PREFIXES = (
+    CORES,
     # matrix products
     *(BLAS, "GOTO_", "MKL_", "BLIS_", "AOCL_", "FLEXIBLAS", "VECLIB_"),
     # threads and how they wait

@@ -14,7 +14,6 @@ round to round.
 """
 
 import math
-import os
 import statistics
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -116,4 +115,4 @@ def round_ratio(pairs: Iterable[Pair]) -> float:
 
 def _cores() -> set[int]:
     """Return the cores both sides share: as many of the allowed ones as there are threads."""
-    return set(sorted(os.sched_getaffinity(0))[: threads.wanted()])
+    return threads.cores(threads.wanted())

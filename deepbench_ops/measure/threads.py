@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import core_choice, outside_settings
 from deepbench_ops.measure.outside_settings import THREAD_VARIABLES
 
 TASKS = Path("/proc/self/task")
@@ -23,11 +23,12 @@ def physical_cores() -> int:
 
 
 def one_cpu_per_core() -> list[int]:
-    """Return the first allowed hardware thread of every physical core, in order."""
+    """Return the first allowed hardware thread of every physical core, in the order in which they
+    are taken: by number unless ``DEEPBENCH_CORES`` says otherwise (`core_choice`)."""
     first: dict[tuple[str, str], int] = {}
     for cpu in sorted(allowed_cpus()):
         first.setdefault(_core_of(cpu), cpu)
-    return sorted(first.values())
+    return core_choice.ordered(sorted(first.values()), core_choice.asked())
 
 
 @cache
@@ -68,9 +69,20 @@ def fix(environ: MutableMapping[str, str] | None = None) -> int:
     outside_settings.of_this_process()  # before anything of ours is among them
     environ = os.environ if environ is None else environ
     count = wanted(environ)
+    core_choice.demand(one_cpu_per_core(), count, core_choice.asked())
     for name in THREAD_VARIABLES:
         environ[name] = str(count)
     return count
+
+
+def cores(count: int) -> set[int]:
+    """Return the hardware threads that processes share which take turns, `count` of them.
+
+    The first allowed ones, or as ``DEEPBENCH_CORES`` says.
+    """
+    if core_choice.asked():
+        return set(one_cpu_per_core()[:count])
+    return set(sorted(os.sched_getaffinity(0))[:count])
 
 
 def pin(count: int) -> str:
