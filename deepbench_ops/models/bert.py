@@ -10,7 +10,10 @@ PLACES = 512
 
 
 class Attention(nn.Module):
-    """Self-attention in several heads, its projection added to what came in, normalised."""
+    """Self-attention in several heads, its projection added to the input, normalised.
+
+    Vectors (n, length, width) in and out.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -37,7 +40,10 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention, then two fully connected layers with GELU between them."""
+    """Attention, then two fully connected layers with GELU between them.
+
+    Vectors (n, length, width) in and out.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

@@ -8,7 +8,10 @@ from torch.nn import functional
 
 
 class Layer(nn.Module):
-    """Normalise, 1x1 to four times the growth, normalise, 3x3 to the growth; added as channels."""
+    """Normalise, 1x1 to four times the growth, normalise, 3x3 to the growth; added as channels.
+
+    Images (n, given, h, w) to (n, given + growth, h, w).
+    """
 
     def __init__(self, given: int, growth: int) -> None:
         super().__init__()
@@ -24,7 +27,7 @@ class Layer(nn.Module):
 
 
 class Transition(nn.Module):
-    """Half the channels, half the height and width."""
+    """Images (n, given, h, w) to (n, given / 2, h / 2, w / 2)."""
 
     def __init__(self, given: int) -> None:
         super().__init__()
@@ -36,7 +39,7 @@ class Transition(nn.Module):
 
 
 class DenseNet(nn.Module):
-    """Images (n, 3, h, w) to scores (n, classes); blocks: the layers in each."""
+    """Images (n, 3, h, w) to scores (n, classes); blocks: the number of layers in each."""
 
     def __init__(self, blocks: Sequence[int], growth: int = 32, classes: int = 1000) -> None:
         super().__init__()

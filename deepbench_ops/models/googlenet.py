@@ -10,7 +10,10 @@ from deepbench_ops.models.layers import rectified
 
 
 class Inception(nn.Module):
-    """Four branches side by side, their channels joined."""
+    """Four branches in parallel, their channels joined.
+
+    Images (n, given, h, w) to (n, sum of the branches' channels, h, w).
+    """
 
     def __init__(self, given: int, widths: Sequence[int]) -> None:
         super().__init__()

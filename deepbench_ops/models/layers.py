@@ -9,9 +9,10 @@ from torch import nn
 def convolved(
     given: int, made: int, size: int, stride: int = 1, groups: int = 1, scale: float = 1.0
 ) -> nn.Sequential:
-    """Return a convolution that keeps the image's size but for the stride, and normalises.
+    """Return a convolution and a normalisation: (n, given, h, w) to (n, made, h / stride, ...).
 
-    scale: what the normalisation's weights start with.
+    size: of the square filters, odd; padding keeps h and w. scale: initial weights of the
+    normalisation.
     """
     normalised = nn.BatchNorm2d(made)
     normalised.initial_scale = scale  # type: ignore[assignment]
@@ -22,12 +23,15 @@ def convolved(
 
 
 def rectified(given: int, made: int, size: int, stride: int = 1, groups: int = 1) -> nn.Sequential:
-    """Return the same with a ReLU behind it."""
+    """Return `convolved` with a ReLU behind it; the same shapes."""
     return nn.Sequential(*convolved(given, made, size, stride, groups), nn.ReLU())
 
 
 def perceptron(widths: Sequence[int], last: nn.Module | None = None) -> nn.Sequential:
-    """Return fully connected layers of these widths with ReLU between them, `last` at the end."""
+    """Return fully connected layers, (n, widths[0]) to (n, widths[-1]), with ReLU between them.
+
+    last: the function behind the last layer, none where it is None.
+    """
     layers: list[nn.Module] = []
     for given, made in pairwise(widths):
         layers += [nn.Linear(given, made), nn.ReLU()]

@@ -20,7 +20,10 @@ STAGES = (
 
 
 class Block(nn.Module):
-    """Expand by a 1x1, filter each channel by a 3x3, narrow by a 1x1; added where shapes allow."""
+    """Expand by a 1x1, filter each channel by a 3x3, narrow by a 1x1; added where shapes allow.
+
+    Images (n, given, h, w) to (n, made, h / stride, w / stride).
+    """
 
     def __init__(self, given: int, made: int, stride: int, expansion: int) -> None:
         super().__init__()

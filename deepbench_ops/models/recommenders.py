@@ -89,7 +89,7 @@ class DLRM(nn.Module):
 
 
 class Tower(nn.Module):
-    """A text as the set of its letter trigrams (n, trigrams) to a vector of meaning (n, 128)."""
+    """A text as the set of its letter trigrams, (n, trigrams), to a vector (n, width)."""
 
     def __init__(self, vocabulary: int, hidden: int, width: int) -> None:
         super().__init__()

@@ -13,7 +13,10 @@ would double the variance each, and overflow float16 after thirty."""
 
 
 class Basic(nn.Module):
-    """Two 3x3 convolutions with a shortcut."""
+    """Two 3x3 convolutions with a shortcut.
+
+    Images (n, given, h, w) to (n, width, h / stride, w / stride).
+    """
 
     expansion = 1
 
@@ -29,7 +32,11 @@ class Basic(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """A 1x1, a 3x3 and a 1x1 convolution with a shortcut; the version says which strides."""
+    """A 1x1, a 3x3 and a 1x1 convolution with a shortcut.
+
+    Images (n, given, h, w) to (n, 4 · width, h / stride, w / stride). stride_first: the stride is
+    that of the 1x1, else of the 3x3.
+    """
 
     expansion = 4
 
@@ -50,9 +57,9 @@ class Bottleneck(nn.Module):
 class ResNet(nn.Module):
     """Images (n, 3, h, w) to scores (n, classes).
 
-    blocks: how many there are in each of the four stages. bottleneck: which kind.
-    stride_first: version 1, where a stage's first 1x1 convolution strides; in version 1.5 the
-    3x3 behind it does, which costs 6 % more and is half a point more accurate.
+    blocks: their number in each of the four stages. bottleneck: whether they are `Bottleneck`.
+    stride_first: version 1, where a stage's first 1x1 convolution has the stride; in version 1.5
+    the 3x3 behind it has it, which takes 6 % more FLOPs.
     """
 
     def __init__(

@@ -47,7 +47,10 @@ class RelativeAttention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention, then two fully connected layers with GELU between them."""
+    """Attention, then two fully connected layers with GELU between them.
+
+    Vectors (n, length, width) in and out.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

@@ -30,12 +30,14 @@ def kinds(before, after, noise, change, repeats=300):
     return {kind: found.count(kind) / repeats for kind in set(found)}
 
 
+@pytest.mark.slow
 def test_ten_rounds_find_three_percent():
     """At 1 % noise of a round, in either direction."""
     assert kinds(10, 10, 0.01, 0.03).get("slower", 0) >= 0.97
     assert kinds(10, 10, 0.01, 1 / 1.03 - 1).get("faster", 0) >= 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.003, 0.01, 0.05])
 @pytest.mark.parametrize("count", [3, 10])
 def test_no_change_is_rarely_called_one(count, noise):
@@ -59,6 +61,7 @@ def test_same_says_what_would_have_been_seen():
     assert quiet.detectable < 0.05 < noisy.detectable
 
 
+@pytest.mark.slow
 def test_what_is_called_detectable_is_detected():
     """A change of that size is found about 95 times in 100."""
     random = np.random.default_rng(37)
@@ -71,6 +74,7 @@ def test_what_is_called_detectable_is_detected():
     assert kinds(10, 10, 0.02, size).get("slower", 0) == pytest.approx(0.95, abs=0.04)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_truth():
     """In 99 of 100 cases."""
     random = np.random.default_rng(41)
@@ -91,6 +95,7 @@ def pairs(random, count, noise, change, machine=0.2):
     return found
 
 
+@pytest.mark.slow
 def test_pairs_see_through_a_wandering_machine():
     """Two per cent in ten rounds of 1 % noise, though the machine's speed wanders by 20."""
     random = np.random.default_rng(43)
@@ -165,6 +170,7 @@ def test_rounds_that_agree_by_chance_do_not_hide_their_own_scatter():
     assert "ambiguous" == compare_samples(scattered, [[0.55, 1.1, 2.2]] * 4).kind
 
 
+@pytest.mark.slow
 def test_many_questions_are_asked_at_once():
     """A finding that one in a hundred questions would give is none among a thousand."""
     random = np.random.default_rng(47)
