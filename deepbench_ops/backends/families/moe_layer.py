@@ -142,10 +142,12 @@ class MoeReference:
     def _outputs(self, tokens: np.ndarray, columns: np.ndarray) -> Bounded:
         """Return one entry of y for each pair of a token and a column."""
         weights = self._weights(tokens)
+        self._compute_hidden(tokens)
         total: Bounded | None = None
         for place in range(self.problem.top_k):
             experts = self.inputs.chosen[tokens, place]
-            hidden = self._hidden(tokens, experts)
+            pairs = zip(tokens.tolist(), experts.tolist(), strict=True)
+            hidden = stacked([self._known[pair] for pair in pairs])
             rows = widened(self.inputs.down[experts, columns])[:, None]
             each = hidden.dot(rows, np.zeros((tokens.size, 1)))[:, 0] * weights[:, place]
             total = each if total is None else total + each
@@ -160,16 +162,19 @@ class MoeReference:
         powers = (logits - exact(logits.value.max(axis=1, keepdims=True), self.precision)).exp()
         return powers / powers.sum(axis=1)
 
-    def _hidden(self, tokens: np.ndarray, experts: np.ndarray) -> Bounded:
-        """Return f(W1·x) of each token with its expert, remembered by pair."""
-        pairs = list(zip(tokens.tolist(), experts.tolist(), strict=True))
-        missing = sorted({pair for pair in pairs if pair not in self._known}, key=lambda p: p[::-1])
-        for expert in sorted({pair[1] for pair in missing}):
-            held = [token for token, one in missing if one == expert]
-            found = self._first_layer(held, expert)
-            for place, token in enumerate(held):
-                self._known[token, expert] = found[place]
-        return stacked([self._known[pair] for pair in pairs])
+    def _compute_hidden(self, tokens: np.ndarray) -> None:
+        """Compute and keep f(W1·x) of tokens with each of their experts.
+
+        The matrices of an expert are widened once.
+        """
+        wanted = np.unique(tokens)
+        for expert in np.unique(self.inputs.chosen[wanted]).tolist():
+            takers = wanted[(self.inputs.chosen[wanted] == expert).any(axis=1)].tolist()
+            missing = [token for token in takers if (token, expert) not in self._known]
+            if missing:
+                found = self._first_layer(missing, expert)
+                for place, token in enumerate(missing):
+                    self._known[token, expert] = found[place]
 
     @cached_property
     def _known(self) -> dict[tuple[int, int], Bounded]:
