@@ -119,6 +119,7 @@ def as_json(problem: Problem) -> dict[str, object]:
     return {
         "family": problem.family,
         "id": problem.id,
+        "title": problem.title,
         "sizes": problem.sizes(),
         "flops": problem.flops,
         "items": problem.items,

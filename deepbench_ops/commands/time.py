@@ -148,7 +148,9 @@ def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., A
     """Return the option of a size; a share has no default that would be one."""
     name = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}"
     if field.type is bool:
-        return click.option(name, field.name, is_flag=True, help="Stored transposed.")
+        words = field.name.replace("_", " ")
+        about = "Stored transposed." if "transposed" in words else f"With the property {words}."
+        return click.option(name, field.name, is_flag=True, help=about)
     about = f"The problem's {field.name.replace('_', ' ')}."
     if field.default is dataclasses.MISSING or field.type is float:
         return click.option(name, field.name, metavar="N", required=True, help=about)

@@ -11,6 +11,7 @@ from deepbench_ops.analysis.roofline import bytes_moved, roof
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.measure.machine_states import ONE_LEVEL
 from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.table import Release
 
 Notes = tuple[tuple[str, str], ...]
@@ -30,9 +31,7 @@ def content(
         if point.problem_id not in problems:
             problems[point.problem_id] = len(problems)
             problem = point.problem
-            described_problems.append(
-                [problem.id, problem.application, problem.items, problem.note]
-            )
+            described_problems.append(problem_fields(problem))
         one = line_fields(line, problems[point.problem_id], profile, places)
         if any(each.notes for each in line.points):
             one["notes"] = [notes.setdefault(each.notes, len(notes)) for each in line.points]
@@ -42,6 +41,12 @@ def content(
         "notes": [dict(each) for each in notes],
         "lines": described_lines,
     }
+
+
+def problem_fields(problem: Problem) -> list[Any]:
+    """Id, application, items and note of a problem; its title where it has one."""
+    title = [problem.title] if problem.title != problem.id else []
+    return [problem.id, problem.application, problem.items, problem.note, *title]
 
 
 def line_fields(

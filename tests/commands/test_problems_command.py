@@ -13,6 +13,7 @@ from command import COMMAND, deepbench
 
 from deepbench_ops import cli
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SETS, find, load
+from deepbench_ops.problems.tables import TYPES
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 
@@ -186,7 +187,7 @@ def test_select_prints_one_usable_expression():
 def test_help_names_the_choices():
     """A stranger reads in the help every family, set, selection and precision to give."""
     told = " ".join(output("problems", "--help").split())
-    assert ", ".join(FAMILIES) in told
+    assert ", ".join(TYPES) in told
     assert ", ".join(SETS) in told
     assert ", ".join(ALL_PRECISIONS) in " ".join(output("select", "--help").split())
     assert {"machine", "problems", "select"} <= set(output("--help").split())

@@ -25,7 +25,9 @@ def function(
 
     def backward_weight(gradient: Any, x: Any) -> Any:
         found = tf.matmul(gradient, x, transpose_a=True)
-        return (found, tf.reduce_sum(gradient, 0)) if problem.bias else found
+        if not problem.bias:
+            return found
+        return found, tf.cast(tf.reduce_sum(tf.cast(gradient, tf.float32), 0), gradient.dtype)
 
     if operation == "forward":
         operands = (drawn.x, drawn.weight, *(() if drawn.bias is None else (drawn.bias,)))
@@ -39,5 +41,5 @@ def function(
         compile=backend.compiled(called, backend.tensors(precision, *operands)),
         read=lambda output: (output[0] if several else output).numpy(),
         further={BIAS_OUTPUT: lambda output: output[1].numpy()[:, None]} if several else {},
-        notes={"route": "tf.function of tf.matmul"},
+        notes={"route": "tf.function of tf.matmul, the bias's gradient added up in float32"},
     )

@@ -14,7 +14,7 @@
                     machine: machine,
                     family: family,
                     notes: line.notes && line.notes.map(function (place) { return found.notes[place]; }),
-                    problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3]},
+                    problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3], title: problem[4] || ''},
                     releases: line.at.map(function (place) { return catalogue.releases[place]; })
                 });
             });
@@ -157,6 +157,7 @@
                 el('dt', {}, 'seconds'), el('dd', {}, deepbench.seconds(line.seconds[place]) +
                     (interval ? ', 99 % interval: ' + interval : '')),
                 el('dt', {}, 'release'), el('dd', {}, release.name + ', ' + release.date),
+                line.problem.title ? [el('dt', {}, 'problem'), el('dd', {}, line.problem.title)] : [],
                 el('dt', {}, 'application'), el('dd', {}, line.problem.application || 'not stated'),
                 line.problem.note ? [el('dt', {}, 'note'), el('dd', {}, line.problem.note)] : [],
                 el('dt', {}, 'noise'), el('dd', {}, line.noise

@@ -145,7 +145,7 @@
         var interval = d.interval_text(line, place);
         return [
             '<b>' + d.plain(d.kernel_name(line)) + '</b>',
-            d.plain(d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
+            d.plain((line.problem.title ? line.problem.title + ', ' : '') + d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
             d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
             d.rate_text(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s'),
             line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'roof not known',

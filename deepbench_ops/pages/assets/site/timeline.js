@@ -59,10 +59,10 @@
             .map(function (pair) { return pair[0] + pair[1].join(', '); }).join('; ');
     }
 
-    /* A problem's id and its application, which users look for. */
+    /* A problem's id, its title and its application, which users look for. */
     function described(lines, id) {
-        var application = lines.find(function (line) { return line.problem.id === id; }).problem.application;
-        return id + (application ? ': ' + application : '');
+        var problem = lines.find(function (line) { return line.problem.id === id; }).problem;
+        return [id, problem.title, problem.application].filter(Boolean).join(': ');
     }
 
     function ticked(fieldset) {
@@ -155,7 +155,7 @@
         }
         var first = lines[0];
         at('summary').textContent = d.words(first.family) + ' ' + d.problem_name(first) + ', ' + d.words(first.set) + ', ' +
-            d.words(first.operation) + ', ' + first.precision + (first.problem.application ? ': ' + first.problem.application : '') +
+            d.words(first.operation) + ', ' + first.precision + (first.problem.title ? ': ' + first.problem.title : '') + (first.problem.application ? ': ' + first.problem.application : '') +
             (first.problem.note ? '. ' + first.problem.note : '') + (missing ? '. ' + missing : '');
         var name = ['timeline', first.family, first.set, first.operation, first.precision, d.problem_name(first)].join('-');
         var unusual = lines.some(d.conditions);

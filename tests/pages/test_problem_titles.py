@@ -1,0 +1,13 @@
+"""Problems in the pages' data: those of today's families with a title in words."""
+
+from deepbench_ops.pages.line_data import problem_fields
+from deepbench_ops.problems import find
+
+
+def test_a_problem_with_a_title_has_it_behind_its_note():
+    """DeepBench's have four fields, as before."""
+    attention = find("attention", "attention_b1_h64_kv8_q1024_s1024_d128_v128_causal")
+    product = find("gemm", "m1760_n128_k1760_NN")
+    expected = "attention 64 heads of 128, 8 KV heads, 1024 x 1024, causal"
+    assert [expected] == problem_fields(attention)[4:]
+    assert [product.id, "DeepSpeech", 128, product.note] == problem_fields(product)
