@@ -83,6 +83,7 @@ def bisect(
         )
         return pairs.run_rounds(first, second, [task], rounds)[task]
 
+    releases = _candidates(span, wheels)
     measure_alone()
     say_settings()
     steps: list[Step] = []
@@ -91,7 +92,6 @@ def bisect(
         steps.append(step)
         _say(step)
 
-    releases = _candidates(span, wheels)
     with keeping(lambda: _narrowed(problem, releases, steps)):
         found = search(releases, measure, most, note)
     for name, reason in found.left_out.items():
