@@ -12,6 +12,7 @@ from deepbench_ops.analysis.open_history import OpenHistory, demand_warm, open_h
 from deepbench_ops.commands import tables
 from deepbench_ops.commands.options import (
     measure_alone,
+    percentage,
     printed_as,
     problem_options,
     say,
@@ -55,17 +56,6 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
     return seconds
 
 
-def _share(context: click.Context, option: click.Parameter, given: str) -> float:
-    """Return the share of a text such as 1 or 1%."""
-    try:
-        share = float(given.removesuffix("%")) / 100
-    except ValueError:
-        share = math.nan
-    if not 0 < share < 1:
-        raise click.BadParameter(f"{given!r} is no percentage between 0 and 100: write 1%")
-    return share
-
-
 @click.command()
 @click.argument("framework", metavar="FRAMEWORK")
 @click.argument("span", metavar="[FROM..TO]", required=False)
@@ -81,7 +71,7 @@ def _share(context: click.Context, option: click.Parameter, given: str) -> float
     metavar="PERCENT",
     default="1%",
     show_default=True,
-    callback=_share,
+    callback=percentage,
     help="Half-width of the intervals at which a kernel is measured no further.",
 )
 @click.option(

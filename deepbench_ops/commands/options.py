@@ -1,5 +1,6 @@
 """Options that several subcommands share, and which machine they mean."""
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -183,3 +184,16 @@ def keeping(what: Callable[[], str]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Interrupted(what()) from None
+
+
+def percentage(context: click.Context, option: click.Parameter, given: str | None) -> float | None:
+    """Return the share of a text such as 1 or 1%; None where none is given."""
+    if given is None:
+        return None
+    try:
+        share = float(given.removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{given!r} is no percentage between 0 and 100: write 1%")
+    return share

@@ -16,12 +16,14 @@ from deepbench_ops.commands.options import (
     keeping,
     machine_with_results,
     measure_alone,
+    percentage,
     printed_as,
     results_folder,
     say,
     say_settings,
 )
 from deepbench_ops.commands.output import as_json
+from deepbench_ops.commands.verdict_steps import print_steps, steps_beyond
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
@@ -63,6 +65,13 @@ News = Mapping[Between, Mapping[str, tuple[str, str]]]
 )
 @click.option("--each", is_flag=True, help="A line for every kernel, not for every cause.")
 @click.option(
+    "--steps",
+    metavar="PERCENT",
+    callback=percentage,
+    help="Only list kernels that changed by more than this from a release to the next, by shared"
+    " rounds, with the library code before and after.",
+)
+@click.option(
     "--confirm",
     is_flag=True,
     help="Measure the slower and faster kernels again on this machine, old and new in pairs, and"
@@ -84,6 +93,7 @@ def verdict(
     since: str | None,
     release: str | None,
     each: bool,
+    steps: float | None,
     confirm: bool,
     rounds: int,
     results: Path,
@@ -95,6 +105,7 @@ def verdict(
         deepbench verdict
         deepbench verdict --machine epyc-7003-2core --since numpy-1.26.4
         deepbench verdict --release torch-2.13.0 --confirm
+        deepbench verdict --steps 3%
 
     Results of a line (one kernel over the releases of a framework) are searched for changes that
     are larger than its noise. Two releases that `deepbench history` measured in shared rounds are
@@ -105,7 +116,8 @@ def verdict(
     left out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 2
-    if that is open: no line has enough releases, or the change is not confirmed.
+    if that is open: no line has enough releases, or the change is not confirmed. With --steps it
+    is 0.
     """
     from deepbench_ops.analysis import implementations
     from deepbench_ops.analysis.causes import causes
@@ -120,6 +132,13 @@ def verdict(
         raise DeepbenchError("give either --machine or --all-machines")
     lines = _lines(results, _machines(results, machine, all_machines, order), order)
     _demand_releases(lines, since, earliest, only)
+    if steps is not None:
+        found_steps = [
+            step
+            for step in steps_beyond(lines, steps)
+            if step.after.release.date > earliest and only in (None, step.after.release)
+        ]
+        return print_steps(found_steps, form)
     every = [point for line in lines for point in line.points]
     switched = [
         switch

@@ -11,7 +11,9 @@ from deepbench_ops.analysis import judged_lines, shared_rounds
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.commands import verdict_steps
 from deepbench_ops.conditions import CACHE
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_record
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.pages import line_storage
@@ -142,3 +144,16 @@ def test_filed_rounds_are_read_with_their_states(tmp_path):
     found = shared_rounds.load(tmp_path, "m")[task("a")]
     assert ["near"] * 4 + ["far"] * 4 == [each.state for each in found]
     assert {} == shared_rounds.load(tmp_path, "other")
+
+
+def test_steps_are_listed_by_size_with_the_code_that_ran(capsys):
+    """Beyond 3 %: one of two steps, as a table and as JSON, once for two sets."""
+    code = {"numpy-2.0": "openblas Zen", "numpy-3.0": "openblas Haswell"}
+    lines = [line("a"), Line(tuple(p._replace(set="device") for p in line("a").points))]
+    shared = {task("a"): rounds([0.02, 0.05], implementations=code)}
+    found = verdict_steps.steps_beyond(judged_lines.joined(lines, shared), 0.03)
+    assert ["numpy-3.0"] == [step.after.release.name for step in found]
+    verdict_steps.print_steps(found, "markdown")
+    assert "openblas Zen -> openblas Haswell" in capsys.readouterr().out
+    with pytest.raises(DeepbenchError, match="no two releases share rounds"):
+        verdict_steps.steps_beyond([line("a")], 0.03)
