@@ -19,7 +19,7 @@ from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.releases.table import Release
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic, ensemble_rounds
 
 UNSUPPORTED = "Unsupported: "
 """Begin of the reasons for which a release has no such kernel; others are accidents."""
@@ -50,7 +50,7 @@ class Filing:
         try:
             with ensemble_filing.only_writer(self.place), atomic.together() as ready:
                 self.store.file(ready)
-                ensemble_filing.file(self.place, points, ready)
+                ensemble_filing.file(self.place, points, ready, self._fills)
             self.store.forget()
         except (OSError, DeepbenchError) as error:
             raise DeepbenchError(
@@ -58,6 +58,13 @@ class Filing:
                 " that, and the same command files them"
             ) from None
         self.kernels |= {point.task for point in points if not point.skipped}
+
+    @property
+    def _fills(self) -> bool:
+        """Whether only results that are missing are filed: rounds over several frameworks rank
+        these, and the lines of each keep the times of its own history."""
+        assert self.store.filed is not None
+        return ensemble_rounds.name_of(self.store.filed) == ensemble_rounds.SEVERAL
 
     def _points(self, task: Task) -> Iterator[Filed]:
         """Yield the points of a kernel that its rounds are enough for, and its skips."""

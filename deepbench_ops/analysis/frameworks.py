@@ -9,16 +9,21 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooling import pooled_point, same_kernel
 from deepbench_ops.analysis.settings_agreement import groups_that_agree
+from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
 
 LEAST = 1.01
+
+NONE: Shared = MappingProxyType({})
+"""Rounds of a machine on which no frameworks were measured together."""
 
 Noise = Mapping[tuple[str, str], float]
 """Standard deviation of the logs of processes, by framework and family."""
@@ -28,14 +33,17 @@ Noise = Mapping[tuple[str, str], float]
 class Contest:
     """One kernel, by framework its newest point, fastest first.
 
-    ahead: how many times as long the second takes. fastest: the framework that is faster than
-    all others beyond the noise, "" where none is. sets: the published sets that it is in.
+    ahead: how many times as long the second takes. shared: the rounds that had both in the same
+    milliseconds, from which that ratio is; 0 where it is that of times taken apart. fastest: the
+    framework that is faster than all others beyond the noise, "" where none is. sets: the published
+    sets that it is in.
     """
 
     points: tuple[Point, ...]
     ahead: float
     fastest: str
     sets: tuple[str, ...]
+    shared: int = 0
 
     @property
     def kernel(self) -> Point:
@@ -43,8 +51,10 @@ class Contest:
         return self.points[0]
 
 
-def contests(points: Iterable[Point]) -> list[Contest]:
+def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
     """Return the kernels that two frameworks or more have under the same settings from outside.
+
+    shared: rounds that have several frameworks; a lead rests on them where they have both.
 
     points: of one machine, with their rounds; published figures and unsteady points are left out.
     A kernel of several sets is one kernel, with the processes of all of them.
@@ -63,7 +73,7 @@ def contests(points: Iterable[Point]) -> list[Contest]:
                 sets = tuple(sorted({point.set for point in group}))
                 several.append(([pooled_point(each) for each in by.values()], sets))
     known = noises([point for found, _ in several for point in found])
-    return [_contest(found, sets, known) for found, sets in several]
+    return [_contest(found, sets, known, shared) for found, sets in several]
 
 
 def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
@@ -79,14 +89,41 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
     return {key: noise(rounds) for key, rounds in groups.items()}
 
 
-def _contest(found: Sequence[Point], sets: tuple[str, ...], noises: Noise) -> Contest:
-    ordered = sorted(found, key=lambda point: point.seconds)
+def _contest(
+    found: Sequence[Point], sets: tuple[str, ...], noises: Noise, shared: Shared
+) -> Contest:
+    ordered = _ordered(found, shared)
     first, second = ordered[:2]
+    step = _step(shared, first, second)
+    if step is not None:
+        verdict = step.verdict
+        clear = verdict.kind == "slower" and verdict.ratio >= LEAST
+        fastest = first.release.framework if clear else ""
+        return Contest(tuple(ordered), verdict.ratio, fastest, sets, verdict.rounds)
     ahead = second.seconds / first.seconds
     variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in ordered[:2]]
     doubt = math.sqrt(sum(variances))
     clear = ahead >= LEAST and math.log(ahead) > DEVIATIONS * doubt
     return Contest(tuple(ordered), ahead, first.release.framework if clear else "", sets)
+
+
+def _ordered(found: Sequence[Point], shared: Shared) -> list[Point]:
+    """Return points fastest first: by the rounds that they share, by their seconds where these do
+    not have all of them."""
+    by_seconds = sorted(found, key=lambda point: point.seconds)
+    steps = [_step(shared, by_seconds[0], point) for point in by_seconds[1:]]
+    ratios = [1.0, *(each.verdict.ratio for each in steps if each is not None)]
+    if len(ratios) < len(by_seconds):
+        return by_seconds
+    places = sorted(range(len(ratios)), key=ratios.__getitem__)
+    return [by_seconds[place] for place in places]
+
+
+def _step(shared: Shared, before: Point, after: Point) -> SharedStep | None:
+    """Return the step from one framework to another in the rounds that have both, None without."""
+    if before.ranks is not None:
+        return None
+    return between(shared.get(task_of(before), ()), before, after)
 
 
 def _of(point: Point, noises: Noise) -> float:

@@ -34,12 +34,13 @@ def pooled_point(points: Sequence[Point]) -> Point:
     """Return the times of a kernel's newest release as one point, under the name of its first set.
 
     Its seconds are the median of all processes. Its interval holds those of all sets, and is none
-    where one of them has none.
+    where one of them has none. A point of an ensemble stands for all.
     """
     newest = max((point.release for point in points), key=lambda release: release.date)
     several = sorted((p for p in points if p.release == newest), key=lambda point: point.set)
+    several = [point for point in several if point.ensemble] or several
     first = several[0]
-    if len(several) == 1:
+    if len(several) == 1 or first.ensemble:  # an ensemble files the same rounds in every set
         return first
     rounds = tuple(seconds for point in several for seconds in point.rounds)
     complete = all(point.rounds for point in several)

@@ -21,6 +21,7 @@ from deepbench_ops.problems.benchmark_names import BENCHMARK
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import atomic, locks, measurements
 from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 DIGITS = 5
 """Significant digits of stored seconds."""
@@ -53,16 +54,19 @@ def only_writer(place: Place) -> AbstractContextManager[None]:
     return locks.results(place.results, DOING)
 
 
-def file(place: Place, points: Iterable[Filed], ready: atomic.Ready) -> list[Path]:
+def file(
+    place: Place, points: Iterable[Filed], ready: atomic.Ready, fills: bool = False
+) -> list[Path]:
     """Write points into the results of their releases, and return asv's files.
 
-    ready: as `atomic.together` gives it. For the only writer. Raises DeepbenchError for a damaged
-    file of results, and OSError; nothing is replaced then.
+    fills: whether stored times stay, but for those that come from the same file of rounds. ready:
+    as `atomic.together` gives it. For the only writer. Raises DeepbenchError for a damaged file of
+    results, and OSError; nothing is replaced then.
     """
     by_release: dict[Release, list[Filed]] = defaultdict(list)
     for point in points:
         by_release[point.release].append(point)
-    return [_file(place, release, each, ready) for release, each in by_release.items()]
+    return [_file(place, release, each, ready, fills) for release, each in by_release.items()]
 
 
 def benchmarks_of(place: Place, task: Task) -> list[tuple[Benchmark, tuple[str, ...]]]:
@@ -78,7 +82,9 @@ def benchmarks_of(place: Place, task: Task) -> list[tuple[Benchmark, tuple[str, 
     return found
 
 
-def _file(place: Place, release: Release, points: Sequence[Filed], ready: atomic.Ready) -> Path:
+def _file(
+    place: Place, release: Release, points: Sequence[Filed], ready: atomic.Ready, fills: bool
+) -> Path:
     results = results_fields.new(
         place.machine,
         {},
@@ -91,14 +97,29 @@ def _file(place: Place, release: Release, points: Sequence[Filed], ready: atomic
     path = place.results / results_fields.path_of(results)
     if path.exists():
         results = result_files.whole(path)
+    kept = _others(path, results) if fills else {}
     records: list[Record] = []
     for point in points:
         for benchmark, key in benchmarks_of(place, point.task):
-            _put(results, benchmark, key, point)
-            records.append(_record(benchmark["name"], point))
-    result_files.write(ready(path), results)
-    measurements.add(measurements.file_of(path), records, ready=ready)
+            own = point.ensemble.get("file")
+            if kept.get(unquoted(benchmark["name"], key), own) == own:
+                _put(results, benchmark, key, point)
+                records.append(_record(benchmark["name"], point))
+    if records:
+        result_files.write(ready(path), results)
+        measurements.add(measurements.file_of(path), records, ready=ready)
     return path
+
+
+def _others(path: Path, results: Results) -> dict[ResultKey, str]:
+    """Return the file of rounds that each stored time comes from, "" for one measured alone."""
+    found = {unquoted(one.name, one.key): "" for one in results_fields.each(results)}
+    records = measurements.file_of(path)
+    for entry in measurements.load(records)[1] if records.exists() else ():
+        key = unquoted(entry["benchmark"], entry["params"])
+        if key in found and "ensemble" in entry:
+            found[key] = entry["ensemble"]["file"]
+    return found
 
 
 def _put(results: Results, benchmark: Benchmark, key: tuple[str, ...], point: Filed) -> None:

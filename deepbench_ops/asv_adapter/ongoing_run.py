@@ -40,7 +40,7 @@ MEASURING_MODULES = ("conditions.py", "random_operands.py")
 
 
 LEFT_OUT = BenchmarkResult(
-    result=math.nan, samples=None, number=None, errcode=0, stderr="", profile=None
+    result=[math.nan], samples=[None], number=[None], errcode=0, stderr="", profile=None
 )
 """asv's form of a skipped point, which takes the place of no stored value."""
 

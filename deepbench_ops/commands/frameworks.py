@@ -44,10 +44,11 @@ def frameworks(
         deepbench frameworks --machine epyc-9004-2core --family conv --selection training
 
     The newest release of each framework counts. A star marks the fastest if it is ahead of the
-    second by more than the noise between processes; each time comes with its interval.
+    second by more than the noise between processes; each time comes with its interval. Where both
+    were measured in the same rounds (deepbench history --frameworks), their ratio is of these.
     """
     from deepbench_ops.analysis import frameworks as analysis
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import points, shared_rounds
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.problems.selections import select
@@ -64,7 +65,7 @@ def frameworks(
     ]
     found = [
         contest
-        for contest in analysis.contests(every)
+        for contest in analysis.contests(every, shared_rounds.load(results, name))
         if any(
             (each, contest.kernel.family, contest.kernel.problem_id) in members
             for each in contest.sets
@@ -99,6 +100,7 @@ def as_dict(contest: "Contest") -> dict[str, object]:
         "ranks": kernel.ranks,
         "fastest": contest.fastest or None,
         "ahead": contest.ahead,
+        "shared_rounds": contest.shared,
         "seconds": {point.release.name: _timed(point) for point in contest.points},
     }
 
@@ -141,7 +143,9 @@ def as_table(found: Sequence["Contest"], markdown: bool) -> str:
         ]
     table = tables.table(columns, lines, markdown)
     clear = sum(bool(contest.fastest) for contest in found)
-    return f"{table}\n\n{clear} of {len(found)} kernels have a fastest beyond the noise"
+    together = sum(bool(contest.shared) for contest in found)
+    rounds = f"; on {together} both were measured in the same rounds" if together else ""
+    return f"{table}\n\n{clear} of {len(found)} kernels have a fastest beyond the noise{rounds}"
 
 
 def shown(point: "Point", star: bool) -> str:

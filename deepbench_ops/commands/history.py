@@ -44,6 +44,15 @@ COLUMNS = (
 )
 
 
+CONTEST = (
+    *COLUMNS[:3],
+    tables.Column("fastest", wrap=16),
+    tables.Column("second / first", wrap=16),
+    tables.Column("99 % interval"),
+)
+"""Columns for several frameworks."""
+
+
 def _seconds(context: click.Context, option: click.Parameter, given: str) -> float:
     """Return the seconds of a text such as 90s, 60m or 2h."""
     number, unit = given[:-1], UNIT_SECONDS.get(given[-1:])
@@ -57,8 +66,14 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
 
 
 @click.command()
-@click.argument("framework", metavar="FRAMEWORK")
+@click.argument("framework", metavar="[FRAMEWORK]", required=False)
 @click.argument("span", metavar="[FROM..TO]", required=False)
+@click.option(
+    "--frameworks",
+    metavar="NAMES",
+    help="Several frameworks in the same rounds, such as numpy,torch; with --newest.",
+)
+@click.option("--newest", is_flag=True, help="The newest release of each of --frameworks.")
 @problem_options
 @click.option(
     "--problem", "ids", metavar="ID", multiple=True, help="Only this problem; may be repeated."
@@ -104,8 +119,10 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
 )
 @printed_as("table", "json")
 def history(
-    framework: str,
+    framework: str | None,
     span: str | None,
+    frameworks: str | None,
+    newest: bool,
     selection: str,
     family: str | None,
     ids: tuple[str, ...],
@@ -118,11 +135,12 @@ def history(
     no_save: bool,
     form: str,
 ) -> None:
-    """Measure all releases of FRAMEWORK in the same seconds, kernel by kernel.
+    """Measure all releases of FRAMEWORK, or several frameworks, in the same seconds.
 
     \b
         deepbench history numpy
         deepbench history numpy 1.26.4..2.4.6 --family gemm --within 1% --budget 20m
+        deepbench history --frameworks numpy,torch,jax --newest
 
     Each release runs in a live process, a few milliseconds at a time and in random order, so that
     what else happens on the machine falls on all of them alike. Rounds with fresh processes are
@@ -137,7 +155,7 @@ def history(
     from deepbench_ops.analysis.ensembles import Ensemble, Goal, demand_two
 
     folder = project.environments()
-    releases = _releases(framework, span)
+    name, releases = _asked(framework, span, frameworks, newest)
     tasks = _tasks(selection, family, ids, precision_named(precision).name)
     demand_warm()
     measure_alone()
@@ -145,7 +163,7 @@ def history(
     launches, reasons = _launches(releases, folder)
     demand_two(launches, reasons)
     measured = [release for release in releases if release.name in launches]
-    opened = open_history(framework, measured, save=not no_save, say=_note)
+    opened = open_history(name, measured, save=not no_save, say=_note)
     reference = _anchor(anchor, list(launches), opened.store)
     most = together or _most_together()
     found = Ensemble(launches, reference, opened.store, most, opened.reference)
@@ -154,10 +172,36 @@ def history(
         found.measure(tasks, progress.goal, progress.note)
     show(
         form,
-        lambda: tables.table(COLUMNS, _rows(found, tasks)),
+        lambda: _table(found, tasks, several=frameworks is not None),
         lambda: _document(found, tasks, reasons),
     )
     say([*_remarks(found, tasks, reasons, within), *opened.remarks()], form)
+
+
+def _asked(
+    framework: str | None, span: str | None, frameworks: str | None, newest: bool
+) -> "tuple[str, list[Release]]":
+    """Return the name of the history and its releases. Raises DeepbenchError for a question that
+    is none, and as `_releases` does."""
+    from deepbench_ops.storage import ensemble_rounds
+
+    if frameworks is None and framework is not None and not newest:
+        return framework, _releases(framework, span)
+    if frameworks is None or not newest or framework is not None:
+        raise DeepbenchError(
+            "name one framework, such as numpy 1.26.4..2.4.6, or several with --newest, such as"
+            " --frameworks numpy,torch --newest"
+        )
+    names = list(dict.fromkeys(filter(None, frameworks.replace(" ", "").split(","))))
+    if len(names) < 2:
+        raise DeepbenchError(f"--frameworks {frameworks}: name two or more, separated by commas")
+    return ensemble_rounds.SEVERAL, [_newest(name) for name in names]
+
+
+def _newest(framework: str) -> "Release":
+    """Return a framework's newest release, if possible one that is not marked on request."""
+    releases = _releases(framework, None)
+    return ([each for each in releases if not each.on_request] or releases)[-1]
 
 
 def _releases(framework: str, span: str | None) -> "list[Release]":
@@ -274,6 +318,30 @@ class _Progress:
             f"round {number + 1}: {self._kernels - still_open} of {self._kernels} kernels done,"
             f" at most {left:.0f} min left"
         )
+
+
+def _table(found: "Ensemble", tasks: "Sequence[Task]", several: bool) -> str:
+    """Return a row for each kernel: its steps, or the fastest of several frameworks."""
+    if several:
+        return tables.table(CONTEST, [_contest(found, task) for task in tasks])
+    return tables.table(COLUMNS, _rows(found, tasks))
+
+
+def _contest(found: "Ensemble", task: "Task") -> list[str]:
+    """Return the fastest release of a kernel, and the time of the second over its."""
+    ratios = {found.anchor: 1.0}
+    ratios |= {name: each.ratio for name, each in found.against_anchor(task).items()}
+    names = sorted(
+        (name for name in ratios if ratios[name] == ratios[name]), key=ratios.__getitem__
+    )
+    if len(names) < 2:
+        return [task.problem, task.operation, "0", "-", "-", "-"]
+    first, second = names[:2]
+    lead = found.compare(task, first, second)
+    clear = first if lead.kind == "slower" else "none beyond the noise"
+    interval = f"{lead.low:.3f} .. {lead.high:.3f}"
+    cells = [str(lead.rounds), clear, f"{second}: {lead.ratio:.3f}", interval]
+    return [task.problem, task.operation, *cells]
 
 
 def _rows(found: "Ensemble", tasks: "Sequence[Task]") -> list[list[str]]:

@@ -327,6 +327,17 @@ def time_calls(kernel: Timed, number: int, flush: Callable[[], object] | None = 
     """
     if kernel.clock is not None:
         return kernel.clock(number)
+    start, end = time_span(kernel, number, flush)
+    return (end - start) / number
+
+
+def time_span(
+    kernel: Timed, number: int, flush: Callable[[], object] | None = None
+) -> tuple[float, float]:
+    """Return when ``number`` calls began and ended, by `time.perf_counter`.
+
+    That of a kernel without a clock of its own; see `time_calls`.
+    """
     kernel.reset()
     if flush is not None:
         flush()
@@ -336,7 +347,7 @@ def time_calls(kernel: Timed, number: int, flush: Callable[[], object] | None = 
     for _ in range(number):
         run()
     kernel.synchronise()
-    return (time.perf_counter() - start) / number
+    return start, time.perf_counter()
 
 
 def _warm_up(

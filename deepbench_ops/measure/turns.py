@@ -16,6 +16,9 @@ TURN_SECONDS = 0.015
 """Seconds of a turn: longer is noisier, and shorter costs more, since each turn begins with what
 the others have left of the caches."""
 
+# Times of turns and those of workers are by `time.perf_counter`, which is the same clock in all
+# processes on Linux, where alone processes are stopped like this.
+
 LIMIT_SECONDS = 600.0
 """A worker that has not answered for so long, while it was running, is given up."""
 
@@ -68,13 +71,13 @@ def in_turns(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]
         worker.send(do="slice", calls=number)
     while missing := [index for index in range(len(workers)) if index not in {*found, *failed}]:
         for index in missing:
-            woken = time.monotonic()
+            woken = time.perf_counter()
             try:
                 answer = _answer(workers[index], TURN_SECONDS if missing != [index] else None)
             except WorkerFailed as error:
                 failed[index] = error
                 continue
-            running[index].append((woken, time.monotonic()))
+            running[index].append((woken, time.perf_counter()))
             if answer is not None:
                 taken = calls[index] * answer["seconds"]
                 found[index] = _spent(running[index], answer["ended"], taken) / calls[index]

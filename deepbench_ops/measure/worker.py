@@ -19,7 +19,7 @@ from deepbench_ops import messages
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run, threads, yardstick
 from deepbench_ops.measure.implementation import implementation_of
-from deepbench_ops.measure.sampling import time_calls
+from deepbench_ops.measure.sampling import time_calls, time_span
 
 
 class Worker:
@@ -60,8 +60,11 @@ class Worker:
         """Time one slice, after one call that refills the caches if they were lost."""
         if calls > 1:
             self._kernel.run()
-        seconds = time_calls(self._kernel, calls)
-        return {"seconds": seconds, "ended": time.monotonic()}
+        if self._kernel.clock is not None:
+            return {"seconds": time_calls(self._kernel, calls), "ended": time.perf_counter()}
+        # The very end of the calls: the process may be stopped before it could look again.
+        began, ended = time_span(self._kernel, calls)
+        return {"seconds": (ended - began) / calls, "ended": ended}
 
 
 def main() -> None:

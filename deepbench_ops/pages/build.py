@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from deepbench_ops.analysis import shared_rounds
 from deepbench_ops.analysis.causes import causes
+from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.asv_adapter import damaged_files
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import (
     data_pages,
     framework_page,
@@ -55,9 +58,19 @@ def build(
     several = [line for line in measured if len(line.points) > 1]
     changes = causes(several)
     data_pages.write(folder, project)
-    contests = framework_page.contests_by_machine(measured)
+    rounds = {machine.name: _rounds(results, machine.name) for machine in machines}
+    contests = framework_page.contests_by_machine(measured, rounds)
     site_data.write(folder, project, machines, lines, changes, contests, problems)
     verdict_page.write(folder, project, several, changes, problems)
     framework_page.write(folder, project, contests)
     noise = noise_data.noise_by_line(measured)
     return BuiltPages(noise, problems, [*broken, *strange], cache)
+
+
+def _rounds(results: Path, machine: str) -> Shared:
+    """The rounds of a machine over several releases; none where a file of them is damaged, which is
+    among the problems already."""
+    try:
+        return shared_rounds.load(results, machine)
+    except DeepbenchError:
+        return {}

@@ -40,6 +40,7 @@ def content(found: Sequence[Contest]) -> list[dict[str, Any]]:
             "times": [_time(point) for point in contest.points],
             "ahead": rounded(contest.ahead, 5),
             "fastest": contest.fastest,
+            **({"shared": contest.shared} if contest.shared else {}),
         }
         for contest in found
     ]

@@ -6,10 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from deepbench_ops.analysis.frameworks import Contest, contests, wins
 from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.pages import framework_comparison_data
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.framework_comparison_data import section
@@ -26,12 +28,20 @@ def write(html_dir: Path, project: str, by_machine: Mapping[str, Sequence[Contes
     atomic.write_text(html_dir / PAGE, page(project, by_machine))
 
 
-def contests_by_machine(lines: Iterable[Line]) -> dict[str, list[Contest]]:
-    """Kernels that several frameworks have, by machine, in the order of the page's sections."""
+def contests_by_machine(
+    lines: Iterable[Line], shared: Mapping[str, Shared] = MappingProxyType({})
+) -> dict[str, list[Contest]]:
+    """Kernels that several frameworks have, by machine, in the order of the page's sections.
+
+    shared: rounds that measured several releases together, by machine.
+    """
     points = [point for line in lines for point in line.points]
     machines = sorted({point.machine for point in points})
     found = {
-        machine: contests(point for point in points if point.machine == machine)
+        machine: contests(
+            (point for point in points if point.machine == machine),
+            shared.get(machine, {}),
+        )
         for machine in machines
     }
     families = list(TYPES)

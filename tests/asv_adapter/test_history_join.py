@@ -85,5 +85,5 @@ def test_left_out_points_start_no_process(tmp_path):
     run.saving = False
     run._begin(benchmarks, SimpleNamespace(installed_commit_hash="commit"), {})
     answer = run.around_point(lambda *a, **k: pytest.fail("started"))(benchmark, None, 0)
-    assert math.isnan(answer.result)
-    assert (None, 0) == (answer.samples, answer.errcode)
+    assert [True] == list(map(math.isnan, answer.result))
+    assert ([None], [None], 0) == (answer.samples, answer.number, answer.errcode)

@@ -340,6 +340,72 @@ def test_a_release_that_cannot_be_installed_is_left_to_asv(at_place, monkeypatch
     assert ["no such wheel"] == said
 
 
+FRAMEWORKS = ("--frameworks", "numpy,torch", "--newest")
+
+
+def together(*more: str) -> tuple[int, str, str]:
+    """Run the command on one kernel over the newest numpy and torch."""
+    kernel = ("--problem", TASK.problem, "--family", "gemm", "--rounds", "5")
+    return deepbench("history", *FRAMEWORKS, *kernel, *more)
+
+
+@pytest.fixture
+def two_frameworks(at_place, monkeypatch):
+    """Torch takes 1.25 times as long as numpy."""
+
+    def launch(release, folder, say):
+        return launch_of(release.name, {"numpy": 1e-3, "torch": 1.25e-3}[release.framework])
+
+    monkeypatch.setattr(worker_launch, "launch", launch)
+    return at_place
+
+
+def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
+    """Results that are missing are filed, and `deepbench frameworks` rests on the rounds."""
+    status, out, _ = together()
+    assert 0 == status
+    assert "numpy-" in out
+    assert "1.25" in out
+    path = ensemble_rounds.path_of(two_frameworks.folder, ensemble_rounds.SEVERAL)
+    (rounds,) = ensemble_record.load(path).values()
+    assert 5 == len(rounds)
+    where = ("--machine", "m", "--results", str(two_frameworks.results))
+    asked = ("--selection", "inference-server", "--format", "json")
+    status, out, _ = deepbench("frameworks", *where, *asked)
+    (contest,) = json.loads(out)
+    assert (0, "numpy", 5) == (status, contest["fastest"], contest["shared_rounds"])
+    assert pytest.approx(1.25, rel=0.01) == contest["ahead"]
+
+
+def test_times_of_a_frameworks_own_history_stay(two_frameworks, monkeypatch):
+    """Rounds over several frameworks replace no stored time."""
+    newest = [r for r in results_table.table.load() if r.framework == "numpy"][-2:]
+    span = "..".join(release.version for release in newest)
+    history(span=span)
+    before = filed(two_frameworks)[newest[-1].name]
+    together()
+    after = filed(two_frameworks)
+    assert before == after[newest[-1].name]
+    assert {"numpy.jsonl.gz", "frameworks.jsonl.gz"} == {p.ensemble.file for p in after.values()}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        (),
+        ("numpy", "--newest"),
+        ("--frameworks", "numpy,torch"),
+        ("numpy", *FRAMEWORKS),
+        ("--frameworks", "numpy", "--newest"),
+        ("--frameworks", "numpy,nunpy", "--newest"),
+    ],
+)
+def test_questions_that_are_none_are_one_line(place, asked):
+    """One framework, or several with --newest."""
+    status, out, err = deepbench("history", *asked)
+    assert (2, "", 1) == (status, out, len(err.splitlines()))
+
+
 def test_cold_caches_are_refused(place, monkeypatch):
     """One line that says why and what to do."""
     monkeypatch.setenv("DEEPBENCH_CACHE", "cold")

@@ -85,7 +85,8 @@
             ].concat(frameworks.map(function (name) { return time_column(rows, name); }), [
                 {title: 'second / first', head: 'lead over the second', unit: 'ratio', number: true, value: function (row) { return row.ahead; },
                     text: function (ratio) { return d.times(1 / ratio); }},
-                {title: 'fastest', value: function (row) { return row.fastest || 'none'; }}
+                {title: 'fastest', value: function (row) { return row.fastest || 'none'; }},
+                {title: 'ratio from', value: function (row) { return row.shared ? row.shared + ' shared rounds' : 'times taken apart'; }}
             ])
         });
     }
