@@ -43,9 +43,8 @@ def with_state(
     if level is None:
         if before and levels:
             warn(
-                f"the latency between two cores changes"
-                f" ({', '.join(f'{each:.0f}' for each in before)} ns): no nominal readings of a"
-                " state are taken. Run deepbench machine again"
+                f"the latency between two cores changes ({_nanoseconds(before)}): no nominal"
+                " readings of a state are taken. Run deepbench machine again"
             )
         return known
     own = level.yardsticks.get(str(count), {})
@@ -63,14 +62,21 @@ def with_state(
         own = own | {kind: kept.get(kind, figure) for kind, figure in read.items() if figure.value}
     after = latencies(count)
     if _only([*before, *after], levels) != level:
-        warn("the machine's state changed meanwhile: run deepbench machine again")
-        return known
+        warn(
+            f"the machine's state changed meanwhile ({_nanoseconds(before)}, then"
+            f" {_nanoseconds(after)} between two cores): run deepbench machine again"
+        )
+        return replace(known, levels=_levels(known, after))
     levels = [
         replace(each, yardsticks={**each.yardsticks, str(count): own}) if each == level else each
         for each in levels
     ]
     origins = {} if origin is None else {str(count): origin}
     return replace(known, levels=levels, yardstick_levels={**known.yardstick_levels, **origins})
+
+
+def _nanoseconds(readings: Iterable[float]) -> str:
+    return f"{', '.join(f'{each:.0f}' for each in readings)} ns"
 
 
 def _origin(read: dict[str, Figure], first: dict[str, Figure], nanoseconds: float) -> float | None:
