@@ -41,6 +41,9 @@ PLAIN, CONTROL = "plain", "plain again"
 EXTRAS = {0.01: 0.50, 0.02: 0.90, 0.05: 0.97}
 """Shares of extra work, and how often each is to be found."""
 
+SHORTEST_PAUSE = 1800.0
+"""Seconds between two measurements of a history that one file holds."""
+
 SHORTEST_SLOWED = 1e-3
 """Seconds of a call from which 1 % of it can be added in pieces of some microseconds."""
 
@@ -155,6 +158,10 @@ def halves(rounds: Mapping[Task, list[Round]]) -> list[dict[Task, list[Round]]]:
     if len(times) < 2:
         raise SystemExit("a single round: nothing to compare")
     pause = max(range(1, len(times)), key=lambda place: times[place] - times[place - 1])
+    if times[pause] - times[pause - 1] < SHORTEST_PAUSE:
+        raise SystemExit(
+            "no pause of half an hour in this file: one measurement, or name two files"
+        )
     say(f"one file: parted at a pause of {(times[pause] - times[pause - 1]) / 3600:.1f} h")
     early: dict[Task, list[Round]] = {}
     late: dict[Task, list[Round]] = {}
@@ -254,15 +261,17 @@ def cost(arguments: argparse.Namespace) -> None:
     folder: Path = arguments.folder
     if not folder.exists():
         run(["deepbench", "init", str(folder)], Path.cwd())
-    names = " ".join(arguments.releases)
-    first, last = arguments.releases[0], arguments.releases[-1]
-    bench = output(["deepbench", "select", "headline", "--family", "gemm"], folder)
+    listed = [one.name for one in table.measurable() if one.framework == "numpy"]
+    releases = listed[-arguments.count :]
+    names, only = " ".join(releases), ["--problem", arguments.problem] if arguments.problem else []
+    chosen = ["headline", "--family", "gemm", "--precision", "float32"]
+    bench = arguments.problem or output(["deepbench", "select", *chosen], folder)
     asv = ["asv", "run", "--bench", bench, names]
-    history = ["deepbench", "history", first.partition("-")[0], f"{first}..{last}"]
+    history = ["deepbench", "history", "numpy", f"{releases[0]}..{releases[-1]}", *only]
     history += ["--family", "gemm", "--within", "1%", "--budget", f"{arguments.budget:.0f}s"]
-    say("installing all releases, which does not count")
-    run(["asv", "machine", "--yes"], folder, must=False)
-    run([*asv[:3], "m35_n700_k2048_NN", names], folder)
+    say("preparing the machine's profile and all environments, which does not count")
+    run(["deepbench", "machine", "--yes"], folder)
+    run([*asv[:3], "m35_n700_k2048_NN.*float32", names], folder)
     rows = []
     for title, command in (
         ("deepbench history, within 1 %", history),
@@ -402,8 +411,8 @@ def main() -> None:
     part("neighbour", with_neighbour)("--releases", nargs="+", default=quiet)
     add = part("cost", cost, rounds=False)
     add("folder", type=Path, help="a project folder, made where it is missing")
-    seven = [f"numpy-{one}" for one in ("1.25.2", "1.26.4", "2.0.2", "2.1.3", "2.2.6", "2.3.5")]
-    add("--releases", nargs="+", default=[*seven, "numpy-2.4.6"])
+    add("--count", type=int, default=7, help="of the newest listed releases of numpy")
+    add("--problem", help="only this product, for a trial of the script")
     arguments = parser.parse_args()
     try:
         arguments.does(arguments)
