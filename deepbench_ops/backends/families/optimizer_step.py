@@ -1,0 +1,175 @@
+"""Steps of optimisers: operands with the state of earlier steps, and the true new values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from deepbench_ops.backends.families.error_bounds import Bounded, exact
+from deepbench_ops.backends.families.operands import (
+    COMPUTED,
+    EntryReference,
+    Makers,
+    Operands,
+    drawn,
+)
+from deepbench_ops.backends.kernel import Index, Reference
+from deepbench_ops.backends.tolerance import CONFIDENCE
+from deepbench_ops.problems.optimizer_step import NEWTON_SCHULZ_STEPS, OptimizerStep
+from deepbench_ops.random_operands import floats, round_to
+
+SMALL = {"tensors": 3, "height": 17, "width": 29}
+PROBE = {"tensors": 4, "height": 64, "width": 256}
+
+RATE = 1e-3
+MOMENTUM = {"sgd": 0.9, "muon": 0.95}
+BETAS, EPSILON, DECAY = (0.9, 0.999), 1e-8, 0.01
+MUON_DECAY, MUON_EPSILON = 0.1, 1e-7
+COEFFICIENTS = (3.4445, -4.775, 2.0315)
+"""Of Muon's polynomial, as in its authors' and in torch's text."""
+
+STEPS_BEFORE = 9
+"""Steps that AdamW's state says were made before: the correction of its moments matters."""
+
+STATES = {"sgd": ("momentum",), "adamw": ("first_moment", "second_moment"), "muon": ("momentum",)}
+"""Further outputs: the state, one array for all tensors."""
+
+
+def outputs(problem: OptimizerStep, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs: the parameters, then the state."""
+    return ("", *STATES[problem.algorithm])
+
+
+def inputs(problem: OptimizerStep, precision: str, seed: int = 0) -> Operands:
+    """Draw parameters and gradients, uniform in [-1, 1), and the state.
+
+    Momenta are uniform in [-1, 1), second moments the squares of such numbers. Arrays are tensors x
+    height x width. A step again and again changes a parameter by about the rate each time: it stays
+    finite for as many calls as are timed.
+    """
+    shape = (problem.tensors, problem.height, problem.width)
+    makers: Makers = {
+        name: partial(floats, shape, precision, 1.0, seed, stream)
+        for stream, name in enumerate(("parameters", "gradients", STATES[problem.algorithm][0]))
+    }
+    if problem.algorithm == "adamw":
+        makers["second_moment"] = lambda: floats(shape, precision, 1.0, seed, 3) ** 2
+    text = "parameters, gradients and momenta in +-1, second moments squares of such"
+    return Operands(makers, drawn(text, seed))
+
+
+def reference(
+    problem: OptimizerStep, drawn: Operands, precision: str, operation: str
+) -> Mapping[str, Reference]:
+    """Return the references of the parameters and of the state."""
+    shape = (problem.tensors, problem.height, problem.width)
+    if problem.algorithm == "muon":
+        truth = MuonStep(problem, drawn)
+        return {"": truth, "momentum": EntryReference(shape, truth.momentum, precision)}
+    step = _sgd if problem.algorithm == "sgd" else _adamw
+    return {
+        name: EntryReference(shape, partial(_output, step, drawn, number), precision)
+        for number, name in enumerate(outputs(problem, operation))
+    }
+
+
+def _output(step, drawn: Operands, number: int, index: Index) -> Bounded:  # type: ignore[no-untyped-def]
+    found: Bounded = step(drawn, index)[number]
+    return found
+
+
+def _constant(value: float) -> Bounded:
+    """A setting, as a kernel has it in float32."""
+    return exact(np.array(value), COMPUTED).rounded_to(COMPUTED)
+
+
+def _sgd(drawn: Operands, index: Index) -> tuple[Bounded, ...]:
+    p, g, m = (drawn.exactly(name, index) for name in ("parameters", "gradients", "momentum"))
+    momentum = m * _constant(MOMENTUM["sgd"]) + g
+    return p - momentum * _constant(RATE), momentum
+
+
+def _adamw(drawn: Operands, index: Index) -> tuple[Bounded, ...]:
+    p, g, m, v = (
+        drawn.exactly(name, index)
+        for name in ("parameters", "gradients", "first_moment", "second_moment")
+    )
+    first, second = BETAS
+    time = STEPS_BEFORE + 1
+    m = m + (g - m) * _constant(1 - first)
+    v = v * _constant(second) + g * g * _constant(1 - second)
+    squared = v * _constant(1 / (1 - second**time))
+    root = squared * (squared + _constant(1e-300)).inverse_root() + _constant(EPSILON)
+    step = m / root * _constant(RATE / (1 - first**time))
+    return p * _constant(1 - RATE * DECAY) - step, m, v
+
+
+@dataclass(frozen=True)
+class MuonStep:
+    """New parameters of Muon, all of them.
+
+    Its products are in bfloat16. How far these may be off is found by doing the same with every
+    product rounded to bfloat16: the root mean square of the difference, times CONFIDENCE.
+    """
+
+    problem: OptimizerStep
+    drawn: Operands
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Tensors x height x width."""
+        return self.problem.tensors, self.problem.height, self.problem.width
+
+    def momentum(self, index: Index) -> Bounded:
+        """Entries of the new momentum."""
+        m, g = (self.drawn.exactly(name, index) for name in ("momentum", "gradients"))
+        return m + (g - m) * _constant(1 - MOMENTUM["muon"])
+
+    @cached_property
+    def _computed(self) -> tuple[np.ndarray, np.ndarray]:
+        p, g, m = (
+            np.asarray(self.drawn[name], np.float64)
+            for name in ("parameters", "gradients", "momentum")
+        )
+        m = m + (g - m) * (1 - MOMENTUM["muon"])
+        update = g + (m - g) * MOMENTUM["muon"]
+        ideal, rounded = orthogonal(update, False), orthogonal(update, True)
+        scale = RATE * max(1, self.problem.height / self.problem.width) ** 0.5
+        off = np.sqrt(np.mean((ideal - rounded) ** 2, axis=(1, 2), keepdims=True))
+        expected = p * (1 - RATE * MUON_DECAY) - scale * ideal
+        allowed = 2.0**-22 * np.abs(p) + scale * CONFIDENCE * off
+        return expected, np.broadcast_to(allowed, expected.shape)
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed)."""
+        return self._computed
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at some entries."""
+        expected, allowed = self._computed
+        return expected[index], allowed[index]
+
+
+def orthogonal(update: np.ndarray, rounding: bool) -> np.ndarray:
+    """Return Muon's Newton-Schulz iteration of matrices (the last two axes).
+
+    rounding: whether every result is rounded to bfloat16.
+    """
+    a, b, c = COEFFICIENTS
+    turned = update.shape[1] > update.shape[2]
+
+    def kept(x: np.ndarray) -> np.ndarray:
+        if not rounding:
+            return x
+        return round_to(np.array(x, np.float32), "bfloat16").astype(np.float64)
+
+    x = kept(update)
+    x = x.transpose(0, 2, 1) if turned else x
+    norm = np.sqrt((x**2).sum(axis=(1, 2), keepdims=True))
+    x = kept(x / np.maximum(kept(norm), MUON_EPSILON))
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        gram = kept(x @ x.transpose(0, 2, 1))
+        polynomial = kept(b * gram + c * (gram @ gram))
+        x = kept(a * x + polynomial @ x)
+    return x.transpose(0, 2, 1) if turned else x

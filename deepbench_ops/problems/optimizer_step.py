@@ -1,0 +1,83 @@
+"""A step of an optimiser over many tensors: SGD with momentum, AdamW or Muon."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import MemoryBound, Moved
+
+NEWTON_SCHULZ_STEPS = 5
+
+
+@dataclass(frozen=True)
+class OptimizerStep(MemoryBound):
+    """One step over `tensors` tensors of `height` x `width`, vectors where there is one row.
+
+    sgd: m = 0.9·m + g; p = p - lr·m. adamw: Loshchilov and Hutter, 2017, with betas 0.9 and 0.999.
+    muon: Jordan et al., 2024, the momentum made orthogonal by Newton-Schulz steps in bfloat16.
+
+    step is the framework's default way; foreach_step and fused_step are its ways that handle all
+    tensors in a call for each operation, and in a single one.
+    """
+
+    family: ClassVar[str] = "optimizer_step"
+    position: ClassVar[int] = 223
+    id_pattern: ClassVar[str] = (
+        r"(?P<algorithm>sgd|adamw|muon)_tensors(?P<tensors>\d+)_(?P<height>\d+)x(?P<width>\d+)"
+    )
+    uncompared: ClassVar[tuple[str, ...]] = ()
+    operations: ClassVar[tuple[str, ...]] = ("step", "foreach_step", "fused_step")
+    totalled: ClassVar[tuple[str, ...]] = ("step",)
+    precisions: ClassVar[tuple[str, ...]] = ("float32",)
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": ("adamw_tensors100_1x100000", "muon_tensors4_512x2048")
+    }
+    """The usual optimiser over many small tensors; and the one that multiplies matrices."""
+
+    algorithm: str
+    tensors: int
+    height: int
+    width: int
+
+    @property
+    def id(self) -> str:
+        """Like adamw_tensors100_1x100000."""
+        return f"{self.algorithm}_tensors{self.tensors}_{self.height}x{self.width}"
+
+    @property
+    def title(self) -> str:
+        """Like "AdamW step, 100 tensors of 100000"."""
+        name = {"sgd": "SGD", "adamw": "AdamW", "muon": "Muon"}[self.algorithm]
+        shape = f"{self.height} x {self.width}" if self.height > 1 else str(self.width)
+        return f"{name} step, {self.tensors} tensors of {shape}"
+
+    @property
+    def parameters(self) -> int:
+        """Numbers in all tensors."""
+        return self.tensors * self.height * self.width
+
+    @property
+    def items(self) -> int:
+        """The parameters."""
+        return self.parameters
+
+    def impossible(self) -> str:
+        """Why no such problem can exist; "" where it can."""
+        if self.algorithm == "muon" and min(self.height, self.width) < 2:
+            return "Muon is for matrices: write two rows and columns or more"
+        return ""
+
+    def work(self, operation: str) -> float:
+        """For each parameter 4 (sgd) or 14 (adamw: decay, 3 and 4 for the moments, 6 for the
+        step). muon: 5 steps of three products, 4·r²·c + 2·r³ with r the smaller size, and 9 for
+        each parameter."""
+        if self.algorithm != "muon":
+            return (4 if self.algorithm == "sgd" else 14) * self.parameters
+        r, c = sorted((self.height, self.width))
+        products = NEWTON_SCHULZ_STEPS * (4 * r * r * c + 2 * r**3)
+        return self.tensors * products + 9 * self.parameters
+
+    def moved(self, operation: str) -> Moved:
+        """Gradient, parameter and state (one tensor, two of adamw) read; the latter two written."""
+        changed = 3 if self.algorithm == "adamw" else 2
+        return Moved((1 + changed) * self.parameters, changed * self.parameters)

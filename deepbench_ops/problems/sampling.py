@@ -1,0 +1,52 @@
+"""Top-p sampling of the next token (Holtzman et al., 2019)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+
+
+@dataclass(frozen=True)
+class Sampling(MemoryBound):
+    """A random column for each of `batch` rows of `columns` probabilities.
+
+    It is drawn by its probability from the fewest most likely columns that hold `p` together.
+    """
+
+    family: ClassVar[str] = "sampling"
+    position: ClassVar[int] = 222
+    id_pattern: ClassVar[str] = r"top_p_batch(?P<batch>\d+)_columns(?P<columns>\d+)_p(?P<p>0\.\d+)"
+    precisions: ClassVar[tuple[str, ...]] = ("float32",)
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "modern": ("top_p_batch32_columns128256_p0.95", "top_p_batch1_columns128256_p0.95")
+    }
+    """A batch of 32 sequences, and a single one."""
+
+    batch: int
+    columns: int
+    p: float
+
+    @property
+    def id(self) -> str:
+        """Like top_p_batch32_columns128256_p0.95."""
+        return f"top_p_batch{self.batch}_columns{self.columns}_p{self.p:g}"
+
+    @property
+    def title(self) -> str:
+        """Like "top-p sampling of 32 x 128256, p 0.95"."""
+        return f"top-p sampling of {self.batch} x {self.columns}, p {self.p:g}"
+
+    @property
+    def items(self) -> int:
+        """The rows, one token for each."""
+        return self.batch
+
+    def work(self, operation: str) -> float:
+        """2 for each probability: a comparison and a sum. Sorting, which frameworks do, is a way
+        and not part of the task."""
+        return 2 * self.batch * self.columns
+
+    def moved(self, operation: str) -> Moved:
+        """All probabilities read, a column for each row written."""
+        return Moved(self.batch * self.columns, 0, self.batch * INDEX_BYTES)
