@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands.options import keeping, measure_alone, say_settings
+from deepbench_ops.commands.options import keeping, measure_alone, precision_option, say_settings
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.precision import precision as precision_named
 from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
@@ -23,9 +22,7 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
 @click.argument("problem", metavar="PROBLEM")
 @click.argument("span", metavar="FROM..TO")
 @click.option("--family", metavar="F", help="The family of PROBLEM, if several have its id.")
-@click.option(
-    "--precision", metavar="P", default="float32", show_default=True, help="The precision."
-)
+@precision_option
 @click.option("--operation", metavar="O", default="forward", show_default=True, help="The pass.")
 @click.option(
     "--wheel",
@@ -75,7 +72,7 @@ def bisect(
     known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
         raise unknown(f"{wanted.family} operation", operation, known)
-    task = pairs.Task(wanted.family, wanted.id, precision_named(precision).name, operation)
+    task = pairs.Task(wanted.family, wanted.id, precision, operation)
 
     def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:
         first, second = (

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands import tables
-from deepbench_ops.commands.options import keeping, measure_alone, printed_as, say_settings
+from deepbench_ops.commands.options import (
+    keeping,
+    measure_alone,
+    precision_option,
+    printed_as,
+    say_settings,
+)
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
-from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
@@ -38,9 +43,7 @@ COLUMNS = (
     multiple=True,
     help="A kernel to try; may be repeated (default: the headline's products).",
 )
-@click.option(
-    "--precision", metavar="P", default="float32", show_default=True, help="The precision."
-)
+@precision_option
 @click.option(
     "--rounds",
     metavar="N",
@@ -72,9 +75,8 @@ def noise(
     from deepbench_ops.measure import blas_cost, fingerprint, pairs, threads
     from deepbench_ops.releases import worker_launch
 
-    wanted = precision_named(precision).name
     problems = [find_anywhere(text, None) for text in ids or _headline()]
-    tasks = [pairs.Task(each.family, each.id, wanted) for each in problems]
+    tasks = [pairs.Task(each.family, each.id, precision) for each in problems]
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)

@@ -185,7 +185,6 @@ def test_a_junk_wheel_is_named(tmp_path):
         (["m3072_n1_k128_NN", "numpy-2.0.2..numpy-1.26.4"], "older release comes first"),
         (["m3072_n1_k128_NN", "numpy-2.0.2..numpy-2.0.2"], "both are numpy-2.0.2"),
         (["m3072_n1_k128_NN", "numpy-2.0.2..torch-2.13.0"], "one framework"),
-        (["m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2", "--precision", "half"], "half"),
         (["m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2", "--operation", "back"], "back"),
     ],
 )
