@@ -88,6 +88,12 @@ def test_torch_runs_the_implementation_that_is_asked_for(operation):
         assert judged(ran(kernel))
 
 
+def test_torch_has_no_flash_attention_with_values_of_another_size():
+    """On processors it is skipped, and is no fault."""
+    kernel = built("torch", KINDS["values of another size"], "float32", "flash_forward")
+    assert kernel is None
+
+
 def test_torch_chooses_again_after_a_forced_implementation():
     """The switches of one kernel do not hold for the next."""
     problem = KINDS["causal, groups"]

@@ -19,6 +19,9 @@ NONE = -1
 NUMBERED = {0: "math", 1: "flash", 2: "memory-efficient", 3: "cuDNN", 4: "a vendor's"}
 """Implementations by torch's numbers (`SDPBackend`); math is products and a softmax."""
 
+NONE_WORDS = ("No viable backend", "No available kernel")
+"""Words of torch's errors where no implementation that is enabled can take the operands."""
+
 UNKNOWN = "unknown"
 
 ALL = ""
@@ -54,7 +57,7 @@ def _asked(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, more: dict[str, An
     try:
         return int(torch._fused_sdp_choice(q, k, v, **more))
     except RuntimeError as error:
-        if "No viable backend" in str(error):
+        if any(words in str(error) for words in NONE_WORDS):
             return NONE
         raise
 
