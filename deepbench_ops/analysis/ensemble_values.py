@@ -3,8 +3,9 @@
 Rounds give ratios to the anchor. The anchor's own seconds are its calibrated level over all rounds,
 from the yardstick's readings in the same sweeps; every other release has the anchor's seconds times
 its ratio. So the noise of the calibration is common to a line, and cancels where its points are
-compared. All rounds of a kernel count together, whatever blocks they are of: a release that has no
-rounds with the anchor is led to it by the release that both have most rounds with.
+compared. All rounds of a kernel in one state of the machine count together (`round_states`),
+whatever blocks they are of: a release that has no rounds with the anchor is led to it by the
+release that both have most rounds with.
 """
 
 import math
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
+from deepbench_ops.measure import round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.statistics.intervals import CONFIDENCE
 from deepbench_ops.statistics.robust_level import Location, locate
@@ -46,7 +48,8 @@ class Values:
     """Times of a kernel on all releases that have them, and the anchor's level.
 
     seconds, low, high: those of the anchor over rounds, with the noise of the calibration.
-    calibrated: whether they are; raw seconds otherwise.
+    calibrated: whether they are; raw seconds otherwise. state: of the machine in all rounds used,
+    "" where it is not known. rounds: those used.
     """
 
     anchor: str
@@ -55,6 +58,8 @@ class Values:
     high: float
     calibrated: bool
     of: Mapping[str, Value]
+    state: str
+    rounds: Sequence[Round]
 
 
 def anchor_of(rounds: Sequence[Round]) -> str:
@@ -64,11 +69,13 @@ def anchor_of(rounds: Sequence[Round]) -> str:
     return max(sorted(counts), key=counts.__getitem__, default="")
 
 
-def values(rounds: Sequence[Round]) -> Values | None:
+def values(taken: Sequence[Round]) -> Values | None:
     """Return the times that a kernel's rounds give; None where there are too few of the anchor.
 
-    Releases of fewer than three rounds are left out.
+    Rounds of other states of the machine than the one with most rounds are left out, as are
+    releases of fewer than three rounds.
     """
+    state, rounds, _ = round_states.select(taken)
     anchor = anchor_of(rounds)
     calibrated = [each for each in rounds if each.is_calibrated]
     has_yardstick = len(calibrated) >= FEWEST_ROUNDS
@@ -86,7 +93,7 @@ def values(rounds: Sequence[Round]) -> Values | None:
     if of:
         own = _value(seconds, *_own_noise(rounds, anchor, logs, levels))
         of[anchor] = Value(seconds, own.low, own.high, own.samples, 1.0, 1.0, 1.0)
-    return Values(anchor, seconds, low, high, has_yardstick, of)
+    return Values(anchor, seconds, low, high, has_yardstick, of, state, rounds)
 
 
 def _relative(

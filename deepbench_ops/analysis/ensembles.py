@@ -1,7 +1,8 @@
 """Verdicts on the releases of an ensemble, and measuring until they are certain enough.
 
 A round gives one level for every two releases, the difference of their effects in its sweeps
-(`statistics.two_way`); rounds are combined as those of pairs are (`analysis.verdict`).
+(`statistics.two_way`); rounds are combined as those of pairs are (`analysis.verdict`). Of a
+kernel's rounds those of one state of the machine count (`measure.round_states`).
 """
 
 import math
@@ -13,11 +14,12 @@ from itertools import pairwise
 
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble
+from deepbench_ops.measure import ensemble, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.round_states import Selected
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 
@@ -58,9 +60,13 @@ class Ensemble:
         found = {name for each in self.store.of(task) for name in each.names}
         return [name for name in self.names if name in found]
 
+    def selected(self, task: Task) -> Selected:
+        """Return the rounds of a kernel that count, which are of one state of the machine."""
+        return round_states.select(self.store.of(task))
+
     def compare(self, task: Task, before: str, after: str) -> Verdict:
         """Return the verdict on one release's time of a kernel over another's."""
-        return compare(self.store.of(task), before, after)
+        return compare(self.selected(task).rounds, before, after)
 
     def against_anchor(self, task: Task) -> dict[str, Verdict]:
         """Return the verdict on each release's time over the anchor's, of those that have one."""
@@ -83,7 +89,10 @@ class Ensemble:
         return {name: text for name, text in found.items() if name not in measured}
 
     def half_width(self, task: Task) -> float:
-        """Return the largest relative half-width of a kernel; infinite without any verdict."""
+        """Return the largest relative half-width of a kernel; infinite without any verdict.
+
+        Also infinite where a release has its times in other states of the machine alone.
+        """
         return max(map(half_width, self.against_anchor(task).values()), default=math.inf)
 
     def measure(

@@ -6,7 +6,7 @@ of the rounds is removed last.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from deepbench_ops.analysis import ensemble_values
@@ -73,7 +73,7 @@ class Filing:
         if found is not None:
             for name, value in found.of.items():
                 if name in self.releases:
-                    yield self._point(task, self.releases[name], rounds, found, value)
+                    yield self._point(task, self.releases[name], found, value)
         measured = {name for each in rounds for name in each.names}
         for name, reason in _reasons(rounds).items():
             if name in self.releases.keys() - measured and reason.startswith(UNSUPPORTED):
@@ -81,26 +81,28 @@ class Filing:
                 started = rounds[0].started_at
                 yield Filed(task, self.releases[name], started, skipped=text)
 
-    def _point(
-        self, task: Task, release: Release, rounds: Sequence[Round], found: Values, value: Value
-    ) -> Filed:
-        own = [each for each in rounds if release.name in each.names]
+    def _point(self, task: Task, release: Release, found: Values, value: Value) -> Filed:
+        own = [each for each in found.rounds if release.name in each.names]
         last = own[-1]
+        names = [each.implementations.get(release.name, "") for each in own]
+        latencies = [reading for each in own for reading in each.latencies]
         return Filed(
             task,
             release,
-            rounds[0].started_at,
+            found.rounds[0].started_at,
             value.seconds,
             value.low,
             value.high,
             value.samples,
             last.calls.get(release.name, 1),
             last.facts.get(release.name, last.conditions),
-            last.notes.get(release.name, {}),
-            self._origin(own, found, value),
+            last.notes.get(release.name, {}) | _calibration(found),
+            next(filter(None, reversed(names)), ""),
+            (min(latencies), max(latencies)) if latencies else (),
+            self._origin(found, value),
         )
 
-    def _origin(self, rounds: Sequence[Round], found: Values, value: Value) -> dict[str, object]:
+    def _origin(self, found: Values, value: Value) -> dict[str, object]:
         """Return where a point comes from, for its record."""
         assert self.store.filed is not None
         return {
@@ -114,8 +116,18 @@ class Filing:
             "interval": [_rounded(value.low), _rounded(value.high)],
             "anchor_seconds": [_rounded(each) for each in (found.seconds, found.low, found.high)],
             "calibrated": found.calibrated,
-            "states": sorted({each.state for each in rounds if each.state}),
+            "states": [found.state] if found.state else [],
         }
+
+
+def _calibration(found: Values) -> dict[str, str]:
+    """Return the newest remark on the calibration of the rounds, as a note."""
+    remarks = [each.calibration for each in found.rounds if each.calibration]
+    raw = [text for text in remarks if text.startswith("raw")]
+    if not found.calibrated and raw:
+        return {"calibration": raw[-1]}
+    kept = [text for text in remarks if not text.startswith("raw")]
+    return {"calibration": kept[-1]} if found.calibrated and kept else {}
 
 
 def _reasons(rounds: Collection[Round]) -> dict[str, str]:

@@ -57,8 +57,10 @@ class OpenHistory:
 
     def settles(self, task: Task, name: str) -> bool:
         """Whether a kernel's rounds give a release a result, or the reason why it has none."""
+        from deepbench_ops.measure import round_states
+
         rounds = self.store.of(task)
-        measured = sum(name in each.names for each in rounds)
+        measured = sum(name in each.names for each in round_states.select(rounds).rounds)
         lacks = any(each.reasons.get(name, "").startswith(UNSUPPORTED) for each in rounds)
         return measured >= FEWEST_ROUNDS or lacks
 
@@ -91,7 +93,8 @@ def open_history(
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.filed_history import Filing
-    from deepbench_ops.asv_adapter import ensemble_place
+    from deepbench_ops.asv_adapter import ensemble_place, machine_entry
+    from deepbench_ops.machine import profile
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.releases import results_table
@@ -101,9 +104,12 @@ def open_history(
     names = [release.name for release in releases]
     launch = member()
     if not save:
-        return OpenHistory(EnsembleStore(journal, names), Reference(launch), None)
+        known = profile.read(project.results(), machine_entry.default_name())
+        store = EnsembleStore(journal, names, levels=known.latencies if known else ())
+        return OpenHistory(store, Reference(launch), None)
     place = ensemble_place.find(releases[-1], say)
-    store = EnsembleStore(journal, names, ensemble_rounds.path_of(place.folder, name))
+    path = ensemble_rounds.path_of(place.folder, name)
+    store = EnsembleStore(journal, names, path, place.levels)
     table = {release.name: release for release in results_table.load(place.results)}
     return OpenHistory(store, Reference(launch, place.nominal), Filing(store, place, table))
 

@@ -24,7 +24,12 @@ from deepbench_ops.analysis.verdict import (
 )
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.machine import profile
-from deepbench_ops.measure import ensemble_record, machine_states, outside_settings
+from deepbench_ops.measure import (
+    ensemble_record,
+    machine_states,
+    outside_settings,
+    round_states,
+)
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.pairs import Task
@@ -65,8 +70,8 @@ Shared = Mapping[Task, Sequence[Round]]
 def load(results: Path, name: str) -> dict[Task, list[Round]]:
     """Return the rounds that are filed in a machine's folder of results, with their states.
 
-    A state that a round does not name is that of its latencies, by the levels of the machine's
-    profile and of all rounds. Raises DeepbenchError naming file and line.
+    The state is that of a round's latencies, by the levels of the machine's profile and of all
+    rounds. Raises DeepbenchError naming file and line.
     """
     found: dict[Task, list[Round]] = defaultdict(list)
     for path in ensemble_rounds.paths(results / name):
@@ -75,10 +80,7 @@ def load(results: Path, name: str) -> dict[Task, list[Round]]:
     every = [each for rounds in found.values() for each in rounds]
     if every:
         known = profile.read(results, name)
-        readings = [reading for each in every for reading in each.latencies]
-        levels = machine_states.learned(readings, known.latencies if known else ())
-        for each in every:
-            each.state = each.state or machine_states.state(each.latencies, levels)
+        round_states.derive(every, known.latencies if known else ())
     return dict(found)
 
 
@@ -94,7 +96,7 @@ def between(rounds: Iterable[Round], before: Point, after: Point) -> SharedStep 
             level, variance = each.difference(*names)
             if math.isfinite(level) and each.state not in machine_states.INCOMPARABLE:
                 states[each.state].append((each, level, variance))
-    state = max(sorted(states), key=lambda name: len(states[name]), default="")
+    state = round_states.most_common(name for name, each in states.items() for _ in each)
     if len(states.get(after.state, ())) >= FEWEST_ROUNDS:
         state = after.state
     found = states[state]

@@ -31,7 +31,9 @@ class Filed(NamedTuple):
     """A kernel's time on a release, as it is filed.
 
     low, high: the interval of 99 % in seconds. samples: one of each round. number: calls of a
-    slice. facts, notes: see `ensemble.Round`. ensemble: where it comes from, for the record: file,
+    slice. facts, notes: see `ensemble.Round`. implementation: the code that ran, "" where that is
+    not known. core_latencies: lowest and highest of the rounds, in nanoseconds; empty where there
+    are none. ensemble: where it comes from, for the record: file,
     anchor, rounds, ratio with its interval, and more. skipped: the reason where there is no time.
     """
 
@@ -45,6 +47,8 @@ class Filed(NamedTuple):
     number: int = 1
     facts: Mapping[str, str] = {}
     notes: Mapping[str, str] = {}
+    implementation: str = ""
+    core_latencies: tuple[float, ...] = ()
     ensemble: Mapping[str, Any] = {}
     skipped: str = ""
 
@@ -157,6 +161,8 @@ def _record(benchmark: str, point: Filed) -> Record:
         "seconds": list(map(_rounded, point.samples)),
         "yardstick": [],
         "notes": dict(point.notes),
+        **({"implementation": point.implementation} if point.implementation else {}),
+        **({"core_latencies": list(point.core_latencies)} if point.core_latencies else {}),
         "ensemble": dict(point.ensemble),
         "fingerprint": dict(point.facts),
     }

@@ -5,9 +5,8 @@ ensembles join the lines of earlier ones.
 """
 
 import io
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +32,8 @@ from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
 from deepbench_ops.asv_adapter.patch import applied
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import detect
-from deepbench_ops.measure import kernel_run, threads
+from deepbench_ops.machine import detect, profile
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases.table import Release
 from deepbench_ops.storage import locks
 
@@ -49,7 +48,8 @@ class Place:
 
     results: the folder. machine: asv's description of it. environment, variables: name and
     variables of asv's environment. benchmarks: asv's description of each, by name. nominal: the
-    yardstick's readings on the quiet machine, by kind.
+    yardstick's readings on the quiet machine. levels: of core latency in nanoseconds, by which the
+    machine's states are known.
     """
 
     results: Path
@@ -57,7 +57,8 @@ class Place:
     environment: str
     variables: Mapping[str, str]
     benchmarks: Mapping[str, Benchmark]
-    nominal: Mapping[str, float]
+    nominal: NominalReadings
+    levels: Sequence[float] = ()
 
     @property
     def folder(self) -> Path:
@@ -81,14 +82,15 @@ def find(release: Release, say: Callable[[str], object]) -> Place:
         benchmarks = _benchmarks(conf, fit, release)
     except UserError as error:
         raise DeepbenchError(str(error)) from None
-    nominal = json.loads(os.environ.get(kernel_run.NOMINAL_VARIABLE, "{}"))
+    known = profile.read(Path(conf.results_dir), machine["machine"])
     return Place(
         Path(conf.results_dir),
         machine,
         fit.name,
         dict(fit.env_vars),
         benchmarks,
-        nominal.get(str(threads.wanted()), {}),
+        NominalReadings.given(),
+        known.latencies if known else (),
     )
 
 

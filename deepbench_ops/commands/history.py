@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -384,6 +385,8 @@ def _document(
             **asdict(task),
             "releases": {name: asdict(each) for name, each in found.against_anchor(task).items()},
             "left_out": found.reasons(task),
+            "state": (selected := found.selected(task)).state,
+            "rounds_of_other_states": selected.left_out,
         }
         for task in tasks
     ]
@@ -400,6 +403,7 @@ def _remarks(
     ]
     if wide:
         lines.append("the same command with a larger --budget or --rounds goes on")
+    lines += _states(found, tasks)
     lines += [f"left out: {name}: {text}" for name, text in reasons.items()]
     texts = {
         f"left out: {name}, {task.family} {task.operation}: {text}"
@@ -407,6 +411,21 @@ def _remarks(
         for name, text in found.reasons(task).items()
     }
     return [*lines, *sorted(texts)]
+
+
+def _states(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
+    """Return a line about the states of the machine that count; none where no state is known."""
+    every = [found.selected(task) for task in tasks]
+    counts = Counter(each.state for each in every if each.state)
+    left_out = sum(each.left_out for each in every)
+    if not counts and not left_out:
+        return []
+    total = left_out + sum(len(each.rounds) for each in every)
+    kernels = [f"{state} ({number} of {len(tasks)} kernels)" for state, number in counts.items()]
+    return [
+        f"state of the machine: {', '.join(kernels) or 'not known'}; {left_out} of {total} rounds"
+        " left out, measured in another state, an unknown one or while it changed"
+    ]
 
 
 def _note(line: str) -> None:

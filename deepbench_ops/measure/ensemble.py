@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, fingerprint, outside_settings, threads, turns
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
 from deepbench_ops.measure.turns import WorkerFailed
 from deepbench_ops.statistics import two_way
@@ -52,11 +53,13 @@ class Round:
     id: the same for all kernels that the same processes measured, and for no others. anchor: the
     release that all blocks share. started_at, ended_at: seconds since 1970. yardstick: its seconds
     per unit in each sweep, NaN where there are none; empty without a yardstick. nominal: its
-    reading on the quiet machine, None where that is not known. calls: of each release's slices.
+    reading on the quiet machine in the state that the latencies show, None where that is not known;
+    calibration: a remark on it, such as the reason. calls: of each release's slices.
     facts: the fingerprint of each release's process. notes: on how each runs the kernel, such as
     route and layout. implementations: the code that each release
     ran, where that is known. state: the state of the machine that the latencies show, "" where that
-    is not known. conditions: see the function.
+    is not known; not stored, since it depends on the levels of all rounds (`round_states.derive`).
+    conditions: see the function.
     """
 
     sweeps: list[dict[str, float]] = field(default_factory=list)
@@ -69,6 +72,7 @@ class Round:
     yardstick: list[float] = field(default_factory=list)
     yardstick_kind: str = ""
     nominal: float | None = None
+    calibration: str = ""
     calls: dict[str, int] = field(default_factory=dict)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     notes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -136,11 +140,11 @@ class Round:
 class Reference:
     """The yardstick that takes part in the sweeps: how to start it, and its nominal readings.
 
-    nominal: seconds per unit on the quiet machine, by kind; kinds without one are left out.
+    nominal: seconds per unit on the quiet machine, by state.
     """
 
     launch: Launch
-    nominal: Mapping[str, float] = field(default_factory=dict)
+    nominal: NominalReadings = field(default_factory=NominalReadings)
 
 
 def run_round(
@@ -245,7 +249,7 @@ class _Block:
 
     def measure(self, sweeps: int) -> None:
         """Add up to so many sweeps to the round, fewer of long calls."""
-        cores, own = set(threads.one_cpu_per_core()[:2]), len(self.taken.sweeps)
+        cores, own = _probed_cores(), len(self.taken.sweeps)
         self._prepare()
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
         self.taken.calls |= {name: calls[name] for name in self._releases}
@@ -271,6 +275,7 @@ class _Block:
             self.taken.yardstick.append(seconds.pop(YARDSTICK, math.nan))
             self.taken.sweeps.append(seconds)
         _note_latency(self.taken, cores)
+        self._choose_nominal()
 
     @property
     def _releases(self) -> list[str]:
@@ -295,7 +300,14 @@ class _Block:
         if YARDSTICK in self.workers and len(kinds) == 1 and "" not in kinds:
             self._ask(YARDSTICK, kind=(kind := kinds.pop()))
             self.taken.yardstick_kind = kind
-            self.taken.nominal = self.reference.nominal.get(kind) if self.reference else None
+
+    def _choose_nominal(self) -> None:
+        """Take the nominal reading of the state in which all blocks so far were measured."""
+        if self.reference is not None and self.taken.yardstick_kind:
+            choice = self.reference.nominal.choice(
+                self.taken.yardstick_kind, threads.wanted(), self.taken.latencies
+            )
+            self.taken.nominal, self.taken.calibration = choice.seconds, choice.remark
 
     def _ask(self, name: str, **what: object) -> None:
         try:
@@ -351,6 +363,13 @@ class _Block:
 def _calls(prepared: Mapping[str, Any]) -> int:
     """Return how many calls fill a slice."""
     return max(1, round(SLICE_SECONDS / prepared["seconds"]))
+
+
+def _probed_cores() -> set[int]:
+    """Return the two cores whose latency shows the state; none for one thread, or on a device."""
+    if threads.wanted() < 2 or DEVICE.of(os.environ) != DEVICE.usual:
+        return set()
+    return set(threads.one_cpu_per_core()[:2])
 
 
 def _note_latency(taken: Round, cores: set[int]) -> None:

@@ -60,10 +60,10 @@ def entry_of(task: Task, taken: Round) -> tuple[Facts, Entry]:
         entry["yardstick"] = {
             "kind": taken.yardstick_kind,
             "nominal": taken.nominal,
+            **({"remark": taken.calibration} if taken.calibration else {}),
             "seconds": [_rounded(each) for each in taken.yardstick],
         }
     optional = {
-        "state": taken.state,
         "implementations": taken.implementations,
         "notes": _digests(taken.notes, facts),
         "conditions": taken.conditions,
@@ -90,6 +90,7 @@ def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
         yardstick=[math.nan if each is None else each for each in yardstick.get("seconds", ())],
         yardstick_kind=yardstick.get("kind", ""),
         nominal=yardstick.get("nominal"),
+        calibration=yardstick.get("remark", ""),
         calls=entry.get("calls", {}),
         facts=_looked_up(entry.get("fingerprints", {}), facts),
         notes=_looked_up(entry.get("notes", {}), facts),

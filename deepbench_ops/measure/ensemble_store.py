@@ -7,11 +7,11 @@ Rounds are combined where they were measured under the same conditions, and in t
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deepbench_ops.measure import ensemble, ensemble_record
+from deepbench_ops.measure import ensemble, ensemble_record, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.storage import ensemble_fields, ensemble_rounds, json_lines, locks
@@ -26,7 +26,8 @@ class EnsembleStore:
     """Rounds of kernels over a set of releases.
 
     path: the journal. releases: the names of all that are to be measured, in any order. filed: the
-    file next to the results, None where nothing is to be filed. Rounds of other conditions, and
+    file next to the results, None where nothing is to be filed. levels: those of core latency in
+    the machine's profile, by which rounds have their states. Rounds of other conditions, and
     damaged lines of the journal, are left where they are and not returned.
     Raises DeepbenchError for a filed line that is damaged.
     """
@@ -34,7 +35,9 @@ class EnsembleStore:
     path: Path
     releases: Collection[str]
     filed: Path | None = None
+    levels: Sequence[float] = ()
     rounds: dict[Task, dict[str, Round]] = field(default_factory=dict)
+    _has_states: bool = False
     _written: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -64,6 +67,7 @@ class EnsembleStore:
     def add(self, task: Task, taken: Round) -> None:
         """Append one round of a kernel, on the disk before the next one is measured."""
         self.rounds.setdefault(task, {})[taken.id] = taken
+        self._has_states = False
         facts, entry = ensemble_record.entry_of(task, taken)
         new = {digest: each for digest, each in facts.items() if digest not in self._written}
         lines = [{"fingerprint": digest, "facts": each} for digest, each in new.items()]
@@ -72,7 +76,11 @@ class EnsembleStore:
         self._written |= new.keys()
 
     def of(self, task: Task) -> list[Round]:
-        """Return the rounds of a kernel, oldest first."""
+        """Return the rounds of a kernel with their states, oldest first."""
+        if not self._has_states:  # a new round may bring a new level for all
+            every = [each for found in self.rounds.values() for each in found.values()]
+            round_states.derive(every, self.levels)
+            self._has_states = True
         return sorted(
             self.rounds.get(task, {}).values(), key=lambda each: (each.started_at, each.id)
         )

@@ -66,6 +66,7 @@ def _yardstick(found: Any) -> bool:
         isinstance(found, dict)
         and isinstance(found.get("kind"), str)
         and _column(found.get("seconds"))
+        and isinstance(found.get("remark", ""), str)
         and (found.get("nominal") is None or is_time(found["nominal"]))
     )
 

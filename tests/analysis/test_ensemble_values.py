@@ -103,3 +103,20 @@ def test_the_anchors_own_noise_is_its_interval():
     wide = ensemble_values.values(noisy).of["a"]
     assert (quiet.high - quiet.low) / quiet.seconds < 0.03
     assert (wide.high - wide.low) / wide.seconds > 0.05
+
+
+def test_rounds_of_one_state_give_the_values():
+    """Of eight rounds near and five far, in which b takes 1.5 times as long, the eight count."""
+    random = np.random.default_rng(6)
+    near = [one(random, "ab") for _ in range(8)]
+    far = [one(random, "ab", ruined=1.5) for _ in range(5)]
+    changed = [one(random, "ab", ruined=3.0) for _ in range(9)]
+    for rounds, state in ((near, "near"), (far, "far"), (changed, "changed in between")):
+        for each in rounds:
+            each.state = state
+    found = ensemble_values.values([*far, *near, *changed])
+    assert ("near", near) == (found.state, found.rounds)
+    assert 8 == len(found.of["b"].samples)
+    assert pytest.approx(1.1, rel=0.015) == found.of["b"].ratio
+    assert ensemble_values.values(near) == found
+    assert ensemble_values.values(changed) is None

@@ -8,6 +8,7 @@ import pytest
 
 from deepbench_ops.analysis import ensembles
 from deepbench_ops.analysis.ensembles import Ensemble, Goal, compare, half_width
+from deepbench_ops.analysis.open_history import OpenHistory
 from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
 from deepbench_ops.measure import ensemble
 from deepbench_ops.measure.ensemble import Round
@@ -126,3 +127,45 @@ def test_rounds_of_other_conditions_are_not_read(tmp_path, monkeypatch):
     assert ["f"] == EnsembleStore(path, [*NAMES, "f"]).lacking(TASK, 0)
     monkeypatch.setenv("DEEPBENCH_THREADS", "1")
     assert EnsembleStore(path, NAMES).missing(TASK, 0)
+
+
+def test_measuring_goes_on_until_one_state_settles_a_kernel(monkeypatch, tmp_path):
+    """Rounds far and near take turns: each state has half of them, and they are not combined."""
+    random, begun = np.random.default_rng(2), []
+
+    def run_round(launches, tasks, number, anchor, together, reference):
+        begun.append(number)
+        (taken,) = rounds(random, 1)
+        taken.latencies = [500.0, 500.0] if number % 2 else [200.0, 200.0]
+        slower = 1.5 if number % 2 else 1.0
+        taken.sweeps = [{**each, "e": slower * each["e"]} for each in taken.sweeps]
+        return iter([(task, taken) for task in tasks])
+
+    monkeypatch.setattr(ensembles.ensemble, "run_round", run_round)
+    store = EnsembleStore(tmp_path / "a.jsonl", NAMES, levels=[200.0, 500.0])
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
+    found.measure([TASK], Goal(within=0.05, most=40))
+    selected = found.selected(TASK)
+    assert {selected.state} == {each.state for each in selected.rounds}
+    assert len(begun) == len(selected.rounds) + selected.left_out
+    assert abs(len(selected.rounds) - selected.left_out) <= 1
+    assert found.half_width(TASK) <= 0.05
+    expected = {"near": 0.8, "far": 1.2}[selected.state]
+    assert pytest.approx(expected, rel=0.03) == found.compare(TASK, "a", "e").ratio
+    assert 6 < len(begun) < 40
+
+
+def test_a_release_in_another_state_alone_leaves_a_kernel_open(tmp_path):
+    """Its half-width is infinite, though the others are known well."""
+    store = EnsembleStore(tmp_path / "a.jsonl", NAMES, levels=[200.0, 500.0])
+    for number, taken in enumerate(rounds(np.random.default_rng(4), 14)):
+        taken.latencies = [200.0, 200.0] if number < 10 else [500.0, 500.0]
+        if number < 10:
+            taken.sweeps = [{n: s for n, s in each.items() if n != "e"} for each in taken.sweeps]
+        store.add(TASK, taken)
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
+    assert ("near", 4) == (found.selected(TASK).state, found.selected(TASK).left_out)
+    assert NOTHING_KNOWN is found.compare(TASK, "a", "e")
+    assert math.inf == found.half_width(TASK)
+    opened = OpenHistory(store, ensemble.Reference(Launch("python")), None)
+    assert (True, False) == (opened.settles(TASK, "d"), opened.settles(TASK, "e"))

@@ -1,5 +1,6 @@
 """`deepbench history` files results and rounds: real files, workers with known times."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -23,8 +24,9 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.ensemble_place import Place
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, ensemble, ensemble_record, turns
+from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, turns
 from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.releases import results_table, worker_launch
 from deepbench_ops.storage import atomic, ensemble_rounds, measurements
@@ -43,6 +45,7 @@ for number, line in enumerate(sys.stdin):
     elif command["do"] == "prepare":
         answer = {"seconds": seconds, "stoppable": False, "yardstick": "compute"}
         answer |= {"facts": {"threads": "2", "settings": ""}, "notes": {"route": "r"}}
+        answer |= {"implementation": "library " + name}
     else:
         if name == os.environ.get("DIES") and number == 3:
             os.kill(os.getpid(), 9)
@@ -71,7 +74,8 @@ def place(monkeypatch, tmp_path):
     listed = json.loads(COMMITTED.read_text())
     suite = {name: one for name, one in listed.items() if name != "version"}
     variables = {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"}
-    found = Place(results, entry, "release-py3", variables, suite, {"compute": 1e-3})
+    nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
+    found = Place(results, entry, "release-py3", variables, suite, nominal)
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
     monkeypatch.setattr(core_latency, "read", lambda cores: 250.0)
     monkeypatch.setattr(ensemble_place, "find", lambda release, say: found)
@@ -130,10 +134,50 @@ def test_a_result_of_each_release_is_filed(place):
         assert (5, 5) == (point.samples, len(point.rounds))
         assert "" == point.unsteady
         assert ("numpy-2.3.0", 5) == (point.ensemble.anchor, point.ensemble.rounds)
-        assert (("route", "r"),) == point.notes
+        assert {
+            "route": "r",
+            "implementation": f"library {name}",
+            "state of the machine": "one level",
+        } == dict(point.notes)
+        assert f"library {name}" == point.implementation
     assert pytest.approx(1.25, rel=0.01) == found["numpy-2.2.6"].ensemble.ratio
     assert 5 == len(rounds_of(place))
     assert not (place.results.parent / "history" / "numpy.jsonl").exists()
+
+
+def test_rounds_of_one_state_are_filed(place, monkeypatch):
+    """Of seven rounds the two of the far state are left out, and one line says so."""
+    monkeypatch.setattr(threads, "wanted", lambda: 2)
+    readings = iter([200.0, 210.0] * 5 + [500.0, 490.0] * 2)
+    monkeypatch.setattr(core_latency, "read", lambda cores: next(readings))
+    by_level = {200.0: {"2": {"compute": 4e-3}}, 500.0: {"2": {"compute": 1e-3}}}
+    nominal = NominalReadings({"2": {"compute": 1e-3}}, {"2": 500.0}, by_level)
+    there = dataclasses.replace(place, nominal=nominal, levels=[200.0, 500.0])
+    monkeypatch.setattr(ensemble_place, "find", lambda release, say: there)
+    status, _, err = history("--within", "0.0001%", rounds=7)
+    assert 0 == status
+    line = "state of the machine: near (1 of 1 kernels); 2 of 7 rounds left out"
+    assert 1 == sum(line in each for each in err.splitlines())
+    for name, point in filed(place).items():
+        assert (5, ("near",)) == (point.ensemble.rounds, point.ensemble.states)
+        assert pytest.approx(TIMES[name] * 2, rel=0.01) == point.seconds  # nominal near is 4e-3
+    for path in result_files.paths(place.folder):
+        for record in measurements.load(measurements.file_of(path))[1]:
+            assert [200.0, 210.0] == record["core_latencies"]
+
+
+def test_seconds_are_raw_without_a_nominal_reading_of_the_state(place, monkeypatch):
+    """The record gives the reason, as that of a kernel measured on its own."""
+    monkeypatch.setattr(threads, "wanted", lambda: 2)
+    monkeypatch.setattr(core_latency, "read", lambda cores: 500.0)
+    nominal = NominalReadings({"2": {"compute": 1e-3}}, {"2": 200.0}, {200.0: {}, 500.0: {}})
+    there = dataclasses.replace(place, nominal=nominal, levels=[200.0, 500.0])
+    monkeypatch.setattr(ensemble_place, "find", lambda release, say: there)
+    history()
+    for name, point in filed(place).items():
+        assert pytest.approx(TIMES[name], rel=0.01) == point.seconds
+        reason = "raw seconds: the nominal reading of state 'far' is missing"
+        assert dict(point.notes)["calibration"].startswith(reason)
 
 
 def test_every_set_that_lists_the_problem_has_the_point(place):

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from processes import MARK, living
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import core_latency, ensemble, turns
+from deepbench_ops.measure import core_latency, ensemble, threads, turns
 from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.statistics import two_way
 
@@ -90,7 +91,8 @@ def test_the_yardstick_takes_part_in_the_sweeps():
     """It has a reading in each sweep of real kernels, and is no release."""
     launch = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
     program = ("-m", "deepbench_ops.measure.yardstick_member")
-    reference = ensemble.Reference(Launch(sys.executable, {}, program), {"compute": 1e-3})
+    nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
+    reference = ensemble.Reference(Launch(sys.executable, {}, program), nominal)
     launches = {"a": launch, "b": launch}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4, reference=reference)
     assert (4, 4) == (len(found.sweeps), len(found.yardstick))
@@ -101,6 +103,41 @@ def test_the_yardstick_takes_part_in_the_sweeps():
     assert "numpy" in found.facts["a"]
     assert "route" in found.notes["b"]
     assert {"a", "b"} == set(found.calls)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "nominal", "remark"),
+    [
+        (200.0, 210.0, 2e-3, ""),
+        (500.0, 490.0, None, "raw seconds: the nominal reading of state 'far' is missing"),
+        (200.0, 490.0, None, "raw seconds: the machine's state was changed in between"),
+        (320.0, 320.0, None, "raw seconds: the machine's state was unknown"),
+    ],
+)
+def test_the_nominal_reading_is_that_of_the_state(monkeypatch, before, after, nominal, remark):
+    """By the latencies before and after; without one of the state there is none, with a reason."""
+    monkeypatch.setattr(threads, "wanted", lambda: 2)
+    readings = iter([before, after])
+    monkeypatch.setattr(core_latency, "read", lambda cores: next(readings))
+    known = {200.0: {"2": {"compute": 2e-3}}, 500.0: {"2": {}}}
+    given = NominalReadings({"2": {"compute": 1e-3}}, {"2": 200.0}, known)
+    reference = ensemble.Reference(burning(0.001), given)
+    launches = {name: burning(0.002, YARDSTICK="compute") for name in "ab"}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4, reference=reference)
+    assert ([before, after], nominal) == (found.latencies, found.nominal)
+    assert found.calibration.startswith(remark)
+    assert bool(remark) == bool(found.calibration)
+
+
+def test_one_thread_has_no_state(monkeypatch):
+    """No latency is read, since the thread stays on its core."""
+    monkeypatch.setattr(threads, "wanted", lambda: 1)
+    asked = []
+    monkeypatch.setattr(core_latency, "read", lambda cores: asked.append(cores))
+    launches = {name: burning(0.002) for name in "ab"}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4)
+    assert [set(), set()] == asked
+    assert [] == found.latencies
 
 
 @pytest.mark.parametrize("fails", ["start", "prepare", "third", "die"])

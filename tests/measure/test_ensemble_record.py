@@ -22,11 +22,11 @@ ROUND = Round(
     yardstick=[0.5, 0.25],
     yardstick_kind="compute",
     nominal=0.5,
+    calibration="by a nominal reading of an unrecorded state; now near",
     calls={"a": 3, "b": 2, "c": 1},
     facts={"a": {"threads": "2"}, "b": {"threads": "2"}, "c": {"threads": "2", "x": "y"}},
     notes={"a": {"route": "np.matmul"}},
     implementations={"a": "SkylakeX"},
-    state="near",
     conditions={"layout": "channels_last"},
 )
 
