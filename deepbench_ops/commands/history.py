@@ -422,9 +422,10 @@ def _states(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
         return []
     total = left_out + sum(len(each.rounds) for each in every)
     kernels = [f"{state} ({number} of {len(tasks)} kernels)" for state, number in counts.items()]
+    why = ", measured in another state, an unknown one or while it changed" if left_out else ""
     return [
         f"state of the machine: {', '.join(kernels) or 'not known'}; {left_out} of {total} rounds"
-        " left out, measured in another state, an unknown one or while it changed"
+        f" left out{why}"
     ]
 
 
