@@ -78,7 +78,7 @@
     d.page(function (catalogue) {
         return d.load('data/operations').then(function (families) {
             var asked = d.asked();
-            d.offer(at('family'), families.map(function (each) { return [each.family, catalogue.headings[each.family]]; }), 'gemm', asked.get('family'));
+            d.offer(at('family'), families.map(function (each) { return [each.family, catalogue.headings[each.family]]; }), null, asked.get('family'));
             d.offer(at('machine'), [['', 'none']].concat(catalogue.machines.filter(function (machine) { return machine.peaks.length; })
                 .map(function (machine) { return [machine.name, machine.name]; })), catalogue.here, asked.get('machine'));
             function chosen(wanted) {
