@@ -3,7 +3,7 @@
 
 (function () {
     var d = deepbench, el = d.el, MOST = 12;
-    var box = document.getElementById('search'), list = document.getElementById('found'), rows = null, chosen = -1;
+    var box = document.getElementById('search'), list = document.getElementById('hits'), rows = null, chosen = -1;
 
     /* All rows as {kind, name, more, text, href}; `text` is what is searched. */
     function read(data) {
@@ -57,7 +57,7 @@
         if (!query || !rows) { return close(); }
         var all = found(query), shown = all.slice(0, MOST);
         list.replaceChildren.apply(list, shown.map(function (row, place) {
-            return el('li', {role: 'option', id: 'found-' + place, 'aria-selected': 'false', 'data-href': row.href,
+            return el('li', {role: 'option', id: 'hit-' + place, 'aria-selected': 'false', 'data-href': row.href,
                 mousedown: function (event) { event.preventDefault(); }, click: function () { location.href = row.href; }},
             el('small', {}, row.kind), ' ', row.name, row.more ? [' ', el('small', {}, row.more)] : []);
         }).concat(all.length > MOST || !all.length ? [el('li', {role: 'presentation', class: 'rest'}, el('small', {},
