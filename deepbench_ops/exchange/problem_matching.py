@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.workbook_timings import Timing
-from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import SETS, named
+from deepbench_ops.problems.problem import DEEPBENCH_SETS, Problem
+from deepbench_ops.problems.tables import named
 
 
 def listed_problem(printed: Problem) -> Problem:
@@ -30,14 +30,14 @@ def set_of(timings: Iterable[Timing]) -> str:
     found in training alone.
     Raises DeepbenchError where no set has any.
     """
-    found = dict.fromkeys(SETS, 0)
+    found = dict.fromkeys(DEEPBENCH_SETS, 0)
     for timing in timings:
         if "backward" in timing.operation or timing.problem.ranks:
-            return SETS[0]
+            return DEEPBENCH_SETS[0]
         for name in listed_problem(timing.problem).sets:
             found[name] += 1
     # Of two that have as many, the smaller list is the closer description.
-    best = max(reversed(SETS), key=lambda name: found[name])
+    best = max(reversed(DEEPBENCH_SETS), key=lambda name: found[name])
     if not found[best]:
         raise DeepbenchError("its sizes are in none of the published lists")
     return best

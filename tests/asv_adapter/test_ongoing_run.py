@@ -312,10 +312,10 @@ def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
     assert before != ongoing_run._code(tmp_path)
 
 
-@pytest.mark.parametrize("part", ["models/layers.py", "inputs.py", "conditions.py"])
+@pytest.mark.parametrize("part", ["models/layers.py", "random_operands.py", "conditions.py"])
 def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypatch, part):
     """What is computed, of what and how decides a time as much as the clock does."""
-    for name in ("models/layers.py", "inputs.py", "conditions.py"):
+    for name in ("models/layers.py", "random_operands.py", "conditions.py"):
         path = tmp_path / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")
@@ -351,7 +351,9 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
     def run(*_, **__):
         found.append(SharedCache("rate").get("float32"))
 
-    ongoing_run.OngoingRun(tmp_path).around_run(run)(Suite(), None, profile=True)
+    ongoing_run.OngoingRun(tmp_path).around_run(run)(
+        Suite(), SimpleNamespace(installed_commit_hash=""), profile=True
+    )
     assert found == [None]
 
 

@@ -19,6 +19,7 @@ from deepbench_ops.conditions import CACHE, CONDITIONS, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.problem import DEEPBENCH_SETS
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.problems.tables import TYPES
 
@@ -107,7 +108,9 @@ def test_only_inference_of_whole_models_is_compiled_or_exported():
             backend.build(load(name)[0], "float32", operation)
         if "is run eager alone: DEEPBENCH_EXECUTION=compiled" in str(reason.value):
             refused.add((name, operation))
-    assert {("model", "forward")} == runs - refused
+    # Of today's operations numpy lacks some altogether, and says that instead.
+    left = {run for run in runs - refused if TYPES[run[0]].listed_in == DEEPBENCH_SETS}
+    assert {("model", "forward")} == left
 
 
 @pytest.mark.parametrize(("condition", "value"), ON_REQUEST)

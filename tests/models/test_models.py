@@ -424,7 +424,7 @@ def test_a_later_size_is_compiled_for_itself_and_for_the_threads_that_run_it():
 def test_what_is_not_installed_is_a_reason_with_the_way_out(execution, monkeypatch):
     monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
     with pytest.raises(
-        Unsupported, match=f"pip install {' '.join(optional_packages.BESIDE[execution])}'"
+        Unsupported, match=f"pip install {' '.join(optional_packages.NEEDED[execution])}'"
     ):
         run_by(execution).build(Model(name="mmoe", batch=2, whole=False), "int8")
 

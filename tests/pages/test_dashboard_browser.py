@@ -517,7 +517,8 @@ def test_a_problem_is_found_by_its_application(page: Any, site: str) -> None:
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     application = find("gemm", KERNEL).application
     assert application
-    assert f"{KERNEL}: {application}" in page.locator("#problem option").all_inner_texts()
+    shown = page.locator("#problem option").all_inner_texts()
+    assert f"{KERNEL}: 1760 x 128 x 1760: {application}" in shown
 
 
 def test_lines_of_several_machines_and_frameworks_are_drawn(page: Any, site: str) -> None:

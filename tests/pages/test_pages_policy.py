@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 HOSTILE = published_site.HOSTILE
 PAGES = (
-    *("index", "machine", "timeline", "compare", "models", "release", "verdicts"),
+    *("index", "machine", "operations", "timeline", "compare", "models", "release", "verdicts"),
     *("frameworks", "releases", "benchmarks"),
 )
 

@@ -5,9 +5,10 @@ from deepbench_ops.problems import find
 
 
 def test_a_problem_with_a_title_has_it_behind_its_note():
-    """DeepBench's have four fields, as before."""
+    """A title says the sizes in words."""
     attention = find("attention", "attention_b1_h64_kv8_q1024_s1024_d128_v128_causal")
     product = find("gemm", "m1760_n128_k1760_NN")
     expected = "attention 64 heads of 128, 8 KV heads, 1024 x 1024, causal"
     assert [expected] == problem_fields(attention)[4:]
-    assert [product.id, "DeepSpeech", 128, product.note] == problem_fields(product)
+    fields = [product.id, "DeepSpeech", 128, product.note, "1760 x 128 x 1760"]
+    assert fields == problem_fields(product)
