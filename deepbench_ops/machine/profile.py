@@ -123,10 +123,15 @@ def read(results: Path, machine: str) -> Profile | None:
 def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
     """Store the profile, whole or not at all, and return where.
 
+    Levels of core latency are left out where none was seen, as of machines that others published.
     ready: as `atomic.together` gives it, where other files are to be replaced with this one.
     """
     path = path_of(results, profile.machine)
-    text = json.dumps({"version": VERSION, **asdict(profile)}, indent=1, allow_nan=False)
+    stored = {"version": VERSION, **asdict(profile)}
+    for name in ("levels", "yardstick_levels"):
+        if not stored[name]:
+            del stored[name]
+    text = json.dumps(stored, indent=1, allow_nan=False)
     atomic.write_text(ready(path), text + "\n")
     return path
 
