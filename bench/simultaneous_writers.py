@@ -68,7 +68,7 @@ def _has_rows(folder: Path) -> bool:
 def _add_row(folder: Path, number: int) -> list[str]:
     program = (
         "from deepbench_ops import cli; from deepbench_ops.releases import new_row\n"
-        "adding.demand_solvable = lambda release: None\n"
+        "new_row.demand_solvable = lambda release: None\n"
         "cli.main()"
     )
     index = ["--index", "https://example.org/simple", "--date", "2020-01-01", "--pins", ""]

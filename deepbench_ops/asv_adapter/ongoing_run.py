@@ -28,7 +28,7 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import shared_cache
-from deepbench_ops.measure import outside_settings, record
+from deepbench_ops.measure import nominal_readings, outside_settings, record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -206,9 +206,14 @@ class OngoingRun:
 
 
 def _variables() -> dict[str, str]:
-    """Return the environment variables that steer measuring, without those of this run alone."""
+    """Return the environment variables that steer measuring, without those of this run alone.
+
+    Nominal readings are among the latter: they grow with each state of the machine that is met, and
+    each record names the one that it was calibrated by.
+    """
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
     names -= {record.SPOOL_VARIABLE, shared_cache.FOLDER_VARIABLE, YES_VARIABLE}
+    names.discard(nominal_readings.VARIABLE)
     return {name: os.environ[name] for name in sorted(names)}
 
 
