@@ -68,7 +68,7 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
 
 @click.command()
 @click.argument("framework", metavar="[FRAMEWORK]", required=False)
-@click.argument("span", metavar="[FROM..TO]", required=False)
+@click.argument("span", metavar="[RELEASES]", required=False)
 @click.option(
     "--frameworks",
     metavar="NAMES",
@@ -141,6 +141,7 @@ def history(
     \b
         deepbench history numpy
         deepbench history numpy 1.26.4..2.4.6 --family gemm --within 1% --budget 20m
+        deepbench history numpy 1.23.5,1.26.4,2.0.0..2.1.3
         deepbench history --frameworks numpy,torch,jax --newest
 
     Each release runs in a live process, a few milliseconds at a time and in random order, so that
@@ -206,12 +207,13 @@ def _newest(framework: str) -> "Release":
 
 
 def _releases(framework: str, span: str | None) -> "list[Release]":
-    """Return the releases of a span, oldest first.
+    """Return the releases that `span` names, oldest first; all where it is None.
 
-    Raises DeepbenchError for an unknown framework or end, and for fewer than two releases.
+    Raises DeepbenchError for an unknown framework or release, and for fewer than two releases.
     """
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import results_table, table
+    from deepbench_ops.releases import span as span_of
 
     every = table.measurable(results_table.of_project())
     of_framework = [release for release in every if release.framework == framework]
@@ -219,17 +221,10 @@ def _releases(framework: str, span: str | None) -> "list[Release]":
         raise unknown("framework", framework, sorted({release.framework for release in every}))
     if span is None:
         return of_framework
-    ends = span.split("..")
-    if len(ends) != 2 or not all(ends):
-        raise DeepbenchError(f"{span} is no span of releases: write 1.26.4..2.4.6")
-    first, last = (
-        table.find(end if end.startswith(framework) else f"{framework}-{end}", of_framework)
-        for end in ends
-    )
-    low, high = of_framework.index(first), of_framework.index(last)
-    if low >= high:
-        raise DeepbenchError(f"{span}: name an older release and then a newer one")
-    return of_framework[low : high + 1]
+    chosen = span_of.select(span, of_framework)
+    if len(chosen) < 2:
+        raise DeepbenchError(f"{span} is one release: name two or more, such as 1.26.4..2.4.6")
+    return chosen
 
 
 def _tasks(selection: str, family: str | None, ids: Sequence[str], precision: str) -> "list[Task]":

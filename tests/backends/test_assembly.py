@@ -13,7 +13,7 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.kernel import widened
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems import Gemm
-from deepbench_ops.problems.problem import DEEPBENCH_SETS, FIRST_CALL
+from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.tables import TYPES
 
 PACKAGE = Path(deepbench_ops.__file__).parent
@@ -124,19 +124,17 @@ def test_a_family_refuses_for_all_frameworks(monkeypatch):
 @pytest.mark.parametrize("family", ONE_PROCESS)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_says_how_it_was_set_up(name, family):
-    """A record has inputs and route; of DeepBench's families layout and padding too."""
+    """A record has inputs, layout, padding and route."""
     needed(name)
     backend = loaded(name)
     if backend.builder(family) is None:
         pytest.skip(f"the {name} backend has no {family} kernels")
     small = families.kinds(family)[0]
     try:
-        kernel = backend.build(small, "float32", small.operations[0])
+        kernel = backend.build(small, small.precisions[0], small.operations[0])
     except Unsupported as reason:
         pytest.skip(str(reason))
 
-    needs = {"inputs", "route"}
-    if small.listed_in == DEEPBENCH_SETS:
-        needs |= {"layout", "padding"}
-    assert needs <= set(kernel.notes)
-    assert f"{name} cpu float32 {small.operations[0]} {small.id}" == kernel.label
+    assert {"inputs", "layout", "padding", "route"} <= set(kernel.notes)
+    label = f"{name} cpu {small.precisions[0]} {small.operations[0]} {small.id}"
+    assert label == kernel.label

@@ -169,7 +169,9 @@ def test_bad_options_are_one_line(releases, more, message):
     [
         (("nunpy",), "unknown framework 'nunpy'"),
         (("numpy", "2.3.0..2.2.4"), "2.3.0..2.2.4: name an older release and then a newer one"),
-        (("numpy", "2.3.0"), "2.3.0 is no span of releases: write 1.26.4..2.4.6"),
+        (("numpy", "2.3.0"), "2.3.0 is one release: name two or more, such as 1.26.4..2.4.6"),
+        (("numpy", "2.3.0,"), "an empty part names no releases: write 1.26.4..2.4.6, or"),
+        (("numpy", "2.2.4,9.9.9"), "unknown release 'numpy-9.9.9'"),
         (("numpy", SPAN, "--family", "all_reduce"), "no kernel of headline runs in one process"),
     ],
 )

@@ -39,12 +39,20 @@ def test_near_cores_share_a_cache_and_far_ones_do_not(two) -> None:
     assert [2, 1, 4] == core_choice.ordered([1, 2, 4], "far", two)
 
 
-def test_what_can_be_placed_is_not_refused(two) -> None:
-    """Enough near cores, and cores of both caches; no choice is never refused."""
-    core_choice.demand(range(8), 4, "near", two)
-    core_choice.demand(range(8), 2, "far", two)
-    core_choice.demand([0, 2], 2, "near", two)
-    core_choice.demand([0], 1, "", two)
+@pytest.mark.parametrize(
+    ("cpus", "count", "choice", "caches"),
+    [
+        (range(8), 4, "near", 1),
+        (range(8), 2, "far", 2),
+        ([0, 2], 2, "near", 1),
+        ([0], 1, "", 1),
+    ],
+)
+def test_what_can_be_placed_is_placed(two, cpus, count, choice, caches) -> None:
+    """A choice that is not refused takes cores of as many caches as it says."""
+    core_choice.demand(cpus, count, choice, two)
+    taken = core_choice.ordered(list(cpus), choice, two)[:count]
+    assert (count, caches) == (len(taken), len(core_choice.grouped(taken, two)))
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ class CacheInputs:
             " holds the same drawn tokens",
             "layout": f"two caches of {self.blocks} blocks x {p.block} tokens x heads x head size,"
             " blocks of a sequence in random order, places in int64",
+            "padding": "none",
         }
 
     def _drawn(self, tokens: int, stream: int) -> np.ndarray:

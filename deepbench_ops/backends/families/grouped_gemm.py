@@ -74,6 +74,7 @@ class GroupedInputs:
             "inputs": f"x, W, dy uniform in ±{self.half_width:.4g} = (9/k)^(1/4); raw bits of"
             f" SFC64, seed {self.seed}",
             "layout": "row-major, rows sorted by expert, W experts x n x k",
+            "padding": "none",
             "loads": f"{p.busy} of {p.groups} experts have rows, the busiest {max(p.loads)}",
         }
 

@@ -73,6 +73,7 @@ def inputs(problem: MoeLayer, precision: str, seed: int = 0) -> MoeInputs:
             "loads": f"{np.count_nonzero(loads)} of {p.experts} experts have tokens, the busiest"
             f" {loads.max()}",
             "layout": "row-major, matrices experts x outputs x inputs",
+            "padding": "none",
         },
     )
 

@@ -60,9 +60,10 @@ class Operands:
         return exact(self[name][where], COMPUTED)
 
 
-def drawn(text: str, seed: int) -> dict[str, str]:
+def drawn(text: str, seed: int, layout: str = "row-major") -> dict[str, str]:
     """Return the notes on operands that `text` describes."""
-    return {"inputs": f"{text}; raw bits of SFC64, seed {seed}", "padding": "none"}
+    inputs = f"{text}; raw bits of SFC64, seed {seed}"
+    return {"inputs": inputs, "layout": layout, "padding": "none"}
 
 
 def integers(shape: tuple[int, ...], below: int, seed: int, stream: int) -> np.ndarray:

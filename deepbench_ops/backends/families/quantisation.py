@@ -67,6 +67,7 @@ class QuantisationInputs:
             "inputs": "x uniform in blocks of 32, each of a width of its own between 1/4 and 4, raw"
             f" bits of SFC64, seed {self.seed}",
             "layout": "row-major",
+            "padding": "none",
         }
 
 

@@ -137,6 +137,7 @@ def inputs(problem: QuantisedLinear, precision: str, seed: int = 0) -> LinearInp
             f" variance 1/k, then quantised; raw bits of SFC64, seed {seed}",
             "quantisation error": _lost(x, w, activations, weights),
             "layout": "row-major, x m x k, W n x k",
+            "padding": "none",
         },
     )
 
