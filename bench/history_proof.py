@@ -29,7 +29,7 @@ from tabulate import tabulate
 from deepbench_ops import project
 from deepbench_ops.analysis.ensembles import compare, half_width
 from deepbench_ops.analysis.verdict import Verdict
-from deepbench_ops.measure import ensemble_record, machine_states
+from deepbench_ops.measure import ensemble_record, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
@@ -56,7 +56,7 @@ def same(arguments: argparse.Namespace) -> None:
     tasks = kernels(sides["first"], kept(arguments, "kernels"), arguments.kernels, 0.0)
     rounds = measured(arguments, sides, tasks, range(arguments.rounds))
     verdicts = {
-        task: compare(rounds.of(task, range(arguments.rounds)), *sides)
+        task: compare(rounds.selected(task, range(arguments.rounds)), *sides)
         for task in complete(rounds, tasks, range(arguments.rounds))
     }
     show([row(task, verdict) for task, verdict in verdicts.items()])
@@ -92,7 +92,7 @@ def extra(arguments: argparse.Namespace) -> None:
         for trial in range(trials):
             numbers = range(trial * arguments.rounds, (trial + 1) * arguments.rounds)
             for task in complete(rounds, tasks, numbers):
-                verdicts.append(compare(rounds.of(task, numbers), PLAIN, name))
+                verdicts.append(compare(rounds.selected(task, numbers), PLAIN, name))
         rows.append(extra_row(name, verdicts))
     show(rows)
     say_result(
@@ -126,10 +126,10 @@ def again(arguments: argparse.Namespace) -> None:
     if len(parts) == 1:
         parts = halves(parts[0])
     every = [each for part in parts for mine in part.values() for each in mine]
-    levels = machine_states.learned(chain.from_iterable(each.latencies for each in every))
+    round_states.derive(every)
     rows, inside = [], []
     for task in (task for task in parts[0] if task in parts[1]):
-        state, sides = common_state([part[task] for part in parts], levels)
+        state, sides = common_state([part[task] for part in parts])
         anchor = sides[0][0].anchor or sides[0][0].names[-1]
         names = {name for each in sides[0] for name in each.names} - {anchor}
         for name in sorted(names):
@@ -171,20 +171,15 @@ def halves(rounds: Mapping[Task, list[Round]]) -> list[dict[Task, list[Round]]]:
     return [early, late]
 
 
-def common_state(
-    sides: list[list[Round]], levels: Sequence[float]
-) -> tuple[str, list[list[Round]]]:
+def common_state(sides: list[list[Round]]) -> tuple[str, list[list[Round]]]:
     """Return the rounds of the state that both sides have most of; all where none is shared."""
-    named = [
-        [(each.state or machine_states.state(each.latencies, levels), each) for each in side]
-        for side in sides
-    ]
-    counts = [Counter(name for name, _ in side) for side in named]
-    shared = set(counts[0]) & set(counts[1]) - machine_states.INCOMPARABLE
+    named = [[round_states.parts(each) for each in side] for side in sides]
+    counts = [Counter(chain.from_iterable(side)) for side in named]
+    shared = set(counts[0]) & set(counts[1])
     if not shared:
         return "different", sides
     best = max(sorted(shared), key=lambda name: min(count[name] for count in counts))
-    return best or "unknown", [[each for name, each in side if name == best] for side in named]
+    return best or "unknown", [[each[best] for each in side if best in each] for side in named]
 
 
 def distance(one: Verdict, other: Verdict) -> tuple[float, float]:
@@ -224,11 +219,12 @@ def with_neighbour(arguments: argparse.Namespace) -> None:
             whole = rounds.measure(sides, tasks, number, budget)
         if not whole:
             break
+    rounds.derive_states()
     numbers = [range(start, 2 * arguments.rounds, 2) for start in (0, 1)]
     rows, offs = [], []
     for task in complete(rounds, tasks, range(2 * arguments.rounds)):
         for name in list(sides)[:-1]:
-            quiet, noisy = (compare(rounds.of(task, those), last, name) for those in numbers)
+            quiet, noisy = (compare(rounds.selected(task, those), last, name) for those in numbers)
             if math.isnan(quiet.ratio) or math.isnan(noisy.ratio):
                 continue
             off = noisy.ratio / quiet.ratio - 1
@@ -333,6 +329,7 @@ def measured(
         if not rounds.measure(sides, tasks, number, budget):
             say("the budget is spent: the same command goes on")
             break
+    rounds.derive_states()
     return rounds
 
 

@@ -21,13 +21,13 @@ import numpy as np
 
 from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble, machine_states, threads
+from deepbench_ops.measure import ensemble, ensemble_record, round_states, threads
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.selections import operations, select
-from deepbench_ops.storage import atomic, json_lines
+from deepbench_ops.storage import atomic, ensemble_rounds, json_lines
 
 LONGEST = 0.3
 """Seconds of a call from which a kernel is not taken."""
@@ -60,13 +60,21 @@ class Rounds:
 
     def __post_init__(self) -> None:
         for entry in json_lines.read(self.path):
-            one = Round(entry["sweeps"], entry["reasons"], entry["latencies"])
-            self.found.setdefault(Task(**entry["task"]), {})[entry["number"]] = one
+            task = Task(*ensemble_rounds.kernel_of(entry))
+            self.found.setdefault(task, {})[entry["number"]] = ensemble_record.round_of(entry, {})
 
     def of(self, task: Task, numbers: Sequence[int]) -> list[Round]:
         """Return the rounds of a kernel that there are of these."""
         mine = self.found.get(task, {})
         return [mine[number] for number in numbers if number in mine]
+
+    def selected(self, task: Task, numbers: Sequence[int]) -> list[Round]:
+        """Return of these rounds those in the state of the machine that has most of them."""
+        return round_states.select(self.of(task, numbers)).rounds
+
+    def derive_states(self) -> None:
+        """Set the states of all rounds."""
+        round_states.derive([each for mine in self.found.values() for each in mine.values()])
 
     def measure(
         self, launches: Mapping[str, Launch], tasks: Sequence[Task], number: int, budget: Budget
@@ -81,23 +89,22 @@ class Rounds:
         with closing(ensemble.run_round(launches, missing, number)) as measured:
             for task, taken in measured:
                 self.found.setdefault(task, {})[number] = taken
-                entry = {"task": asdict(task), "number": number, "sweeps": taken.sweeps}
-                entry |= {"reasons": taken.reasons, "latencies": taken.latencies}
-                json_lines.append(self.path, [entry])
+                _, entry = ensemble_record.entry_of(task, taken)
+                json_lines.append(self.path, [{**entry, "number": number}])
                 if budget.is_spent:
                     break
         return all(number in self.found.get(task, {}) for task in tasks)
 
     def states(self) -> str:
         """Return how many rounds were measured in each state of the machine."""
-        rounds = [each for mine in self.found.values() for each in mine.values()]
-        return count_states(rounds)
+        return count_states([each for mine in self.found.values() for each in mine.values()])
 
 
 def count_states(rounds: Sequence[Round]) -> str:
-    """Return how many rounds were measured in each state of the machine."""
-    levels = machine_states.learned(chain.from_iterable(each.latencies for each in rounds))
-    counts = Counter(machine_states.state(each.latencies, levels) or "unknown" for each in rounds)
+    """Return how many rounds have sweeps in each state of the machine."""
+    round_states.derive(rounds)
+    states = chain.from_iterable(round_states.parts(each) or ["no state"] for each in rounds)
+    counts = Counter(name or "unknown" for name in states)
     return ", ".join(f"{number} {name}" for name, number in counts.most_common())
 
 

@@ -26,7 +26,6 @@ from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.machine import profile
 from deepbench_ops.measure import (
     ensemble_record,
-    machine_states,
     outside_settings,
     round_states,
 )
@@ -93,9 +92,10 @@ def between(rounds: Iterable[Round], before: Point, after: Point) -> SharedStep 
     states: dict[str, list[tuple[Round, float, float]]] = defaultdict(list)
     for each in rounds:
         if _fits(each, before) and _fits(each, after):
-            level, variance = each.difference(*names)
-            if math.isfinite(level) and each.state not in machine_states.INCOMPARABLE:
-                states[each.state].append((each, level, variance))
+            for name, part in round_states.parts(each).items():
+                level, variance = part.difference(*names)
+                if math.isfinite(level):
+                    states[name].append((part, level, variance))
     state = round_states.most_common(name for name, each in states.items() for _ in each)
     if len(states.get(after.state, ())) >= FEWEST_ROUNDS:
         state = after.state

@@ -5,11 +5,13 @@ cache, or they do not. Nothing inside of the machine announces it, and the time 
 threads can change by half. Two processes, one on each core, answer each other through one byte of
 shared memory; a round trip takes about 250 ns within one cache and 450 ns across two.
 
-``python -m deepbench_ops.measure.core_latency 0 1`` prints the latency between two cores.
+``python -m deepbench_ops.measure.core_latency 0 1`` prints the latency between two cores for each
+line that it reads.
 """
 
 import mmap
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -30,22 +32,64 @@ LIMIT_SECONDS = 10.0
 
 
 def read(cores: Collection[int]) -> float | None:
-    """Return nanoseconds of a round trip between the first two of these cores.
+    """Return nanoseconds of a round trip between the first two of these cores; see `Reader`.
 
-    None where there is only one, or no reading was possible. It takes about a tenth of a second,
-    most of it to start a process.
+    It takes about a tenth of a second, most of it to start a process.
     """
-    pair = sorted(cores)[:2]
-    if len(pair) < 2:
-        return None
-    command = [sys.executable, "-m", __spec__.name, *map(str, pair)]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=True
+    with closing(Reader(cores)) as reader:
+        return reader.read()
+
+
+class Reader:
+    """Readings between the first two of these cores, in a few milliseconds each.
+
+    A process of its own reads, which sleeps in between, so that the process that asks may have
+    threads. It is started at the first reading, and again after one that was not possible. Where
+    there are fewer than two cores there are no readings.
+    """
+
+    def __init__(self, cores: Collection[int]) -> None:
+        self._pair = sorted(cores)[:2]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self) -> float | None:
+        """Return nanoseconds of a round trip; None where no reading was possible."""
+        if len(self._pair) < 2:
+            return None
+        try:
+            if self._process is None:
+                self._process = self._started()
+            return float(self._answer(self._process))
+        except (OSError, ValueError):
+            self.close()
+            return None
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", __spec__.name, *map(str, self._pair)]
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lifetime.with_this_process(),
         )
-        return float(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return None
+
+    @staticmethod
+    def _answer(process: "subprocess.Popen[bytes]") -> bytes:
+        """Return the line that answers one; empty where none comes in time."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        ready, _, _ = select.select([process.stdout], [], [], LIMIT_SECONDS)
+        return process.stdout.readline() if ready else b""
 
 
 class Probe:
@@ -105,12 +149,6 @@ class Probe:
             self._partner, self._wake = 0, -1
 
 
-def between(one: int, other: int) -> float | None:
-    """Return nanoseconds of a round trip between two cores; see `Probe`."""
-    with closing(Probe(one, other)) as probe:
-        return probe.read()
-
-
 def _out_of_time(*_: object) -> None:
     raise TimeoutError
 
@@ -133,5 +171,15 @@ def _answer(shared: mmap.mmap) -> None:
         shared[0] = 0
 
 
+def main(one: int, other: int) -> None:
+    """Answer each line of standard input with a reading, until one is not possible."""
+    with closing(Probe(one, other)) as probe:
+        for _ in sys.stdin.buffer:
+            latency = probe.read()
+            print("" if latency is None else latency, flush=True)
+            if latency is None:
+                return
+
+
 if __name__ == "__main__":
-    print(between(*map(int, sys.argv[1:3])))
+    main(*map(int, sys.argv[1:3]))

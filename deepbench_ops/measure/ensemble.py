@@ -12,7 +12,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from random import Random
@@ -22,9 +22,16 @@ import numpy as np
 
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, fingerprint, outside_settings, threads, turns
+from deepbench_ops.measure import (
+    core_latency,
+    fingerprint,
+    machine_states,
+    outside_settings,
+    threads,
+    turns,
+)
 from deepbench_ops.measure.live_worker import Launch, LiveWorker
-from deepbench_ops.measure.nominal_readings import NominalReadings
+from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
 from deepbench_ops.measure.turns import WorkerFailed
 from deepbench_ops.statistics import two_way
@@ -37,6 +44,9 @@ VERSION = "1"
 SWEEPS, FEWEST_SWEEPS = 20, 4
 SECONDS_EACH = 0.3
 """Seconds that a round of one kernel may take for each release beyond its fewest sweeps."""
+LONGEST_WAIT = 2
+"""So many times as many sweeps are measured at most where the machine changes its state, until
+there are FEWEST_SWEEPS in one."""
 
 YARDSTICK = "yardstick"
 """Name of the yardstick among the workers of a round, and among the reasons where it fails."""
@@ -47,24 +57,29 @@ class Round:
     """One kernel in one round.
 
     sweeps: the seconds per call of each release, sweep by sweep; blocks of releases follow each
-    other. reasons: why a release has none. latencies: nanoseconds of a round trip between two cores
-    before and after (`measure.core_latency`), empty where that could not be read.
+    other. reasons: why a release has none. sweep_latencies: nanoseconds of a round trip between two
+    cores before and after each sweep (`measure.core_latency`), empty where that could not be read.
+    latencies: the first and the last of them; of rounds that an earlier release of this project
+    measured there is no more.
 
     id: the same for all kernels that the same processes measured, and for no others. anchor: the
     release that all blocks share. started_at, ended_at: seconds since 1970. yardstick: its seconds
     per unit in each sweep, NaN where there are none; empty without a yardstick. nominal: its
     reading on the quiet machine in the state that the latencies show, None where that is not known;
-    calibration: a remark on it, such as the reason. calls: of each release's slices.
+    calibration: a remark on it, such as the reason. nominals, remarks: the same for each sweep;
+    empty where `nominal` holds for all. calls: of each release's slices.
     facts: the fingerprint of each release's process. notes: on how each runs the kernel, such as
     route and layout. implementations: the code that each release
     ran, where that is known. state: the state of the machine that the latencies show, "" where that
-    is not known; not stored, since it depends on the levels of all rounds (`round_states.derive`).
-    conditions: see the function.
+    is not known; by_state: the sweeps of each state, as rounds of their own. Neither is stored,
+    since they depend on the levels of all rounds (`round_states.derive`). conditions: see the
+    function.
     """
 
     sweeps: list[dict[str, float]] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
+    sweep_latencies: list[tuple[float, float]] = field(default_factory=list)
     id: str = ""
     anchor: str = ""
     started_at: float = 0.0
@@ -73,11 +88,14 @@ class Round:
     yardstick_kind: str = ""
     nominal: float | None = None
     calibration: str = ""
+    nominals: list[float | None] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     notes: dict[str, dict[str, str]] = field(default_factory=dict)
     implementations: dict[str, str] = field(default_factory=dict)
     state: str = ""
+    by_state: dict[str, "Round"] = field(default_factory=dict, compare=False, repr=False)
     conditions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -167,14 +185,14 @@ def run_round(
     found = {task: _new_round(number, anchor, began) for task in tasks}
     cut = list(blocks(list(launches), anchor, together, random))
     for block in cut:
-        with ExitStack() as stack:
+        with ExitStack() as stack, closing(core_latency.Reader(_probed_cores())) as reader:
             members = {name: launches[name] for name in block}
             if reference is not None:
                 members[YARDSTICK] = reference.launch
             workers = _started(members, found, random, stack)
             for task, taken in found.items():
                 if len(workers.keys() - {YARDSTICK}) > 1:
-                    _Block(task, workers, taken, random, reference).measure(sweeps)
+                    _Block(task, workers, taken, random, reference, reader).measure(sweeps)
                 if block is cut[-1]:
                     for name in taken.names:
                         taken.reasons.pop(name, None)  # the anchor of one block that failed
@@ -245,20 +263,22 @@ class _Block:
     taken: Round
     random: Random
     reference: Reference | None
+    latencies: core_latency.Reader
     prepared: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def measure(self, sweeps: int) -> None:
         """Add up to so many sweeps to the round, fewer of long calls."""
-        cores, own = _probed_cores(), len(self.taken.sweeps)
+        own = len(self.taken.sweeps)
         self._prepare()
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
         self.taken.calls |= {name: calls[name] for name in self._releases}
         long = all(calls[name] == 1 and self.prepared[name]["stoppable"] for name in self._releases)
-        _note_latency(self.taken, cores)
-        order = list(self.prepared)
-        for index in range(self._affordable(calls, sweeps)):
+        order, planned = list(self.prepared), self._affordable(calls, sweeps)
+        latency = self._latency()
+        self.taken.latencies += latency[:1]
+        for index in range(LONGEST_WAIT * planned):
             order = [name for name in order if name in self.prepared]
-            if len(self._releases) < 2:
+            if len(self._releases) < 2 or (index >= planned and self._are_enough(own)):
                 break
             if index % 2 == 0:
                 self.random.shuffle(order)
@@ -274,8 +294,40 @@ class _Block:
                 continue
             self.taken.yardstick.append(seconds.pop(YARDSTICK, math.nan))
             self.taken.sweeps.append(seconds)
-        _note_latency(self.taken, cores)
+            before, latency = latency, self._latency()
+            self._note_state(before + latency)
+        self.taken.latencies += latency[-1:]
         self._choose_nominal()
+
+    def _latency(self) -> list[float]:
+        """Return a reading of the latency between the two cores, [] where there is none."""
+        read = self.latencies.read()
+        return [] if read is None else [round(read, 1)]
+
+    def _note_state(self, around: Sequence[float]) -> None:
+        """Note the latencies before and after the last sweep, and its nominal reading."""
+        before, after = around if len(around) == 2 else (math.nan, math.nan)
+        self.taken.sweep_latencies.append((before, after))
+        choice = self._nominal([before, after])
+        self.taken.nominals.append(choice.seconds)
+        self.taken.remarks.append(choice.remark)
+
+    def _are_enough(self, own: int) -> bool:
+        """Whether the sweeps of this block, which begin at `own`, are enough in one state.
+
+        Always so where latencies cannot be read.
+        """
+        steady = [
+            max(two)
+            for two in self.taken.sweep_latencies[own:]
+            if machine_states.level_of(two[0], two[1:]) is not None
+        ]
+        known = any(math.isfinite(one) for one, _ in self.taken.sweep_latencies[own:])
+        alike = [
+            sum(machine_states.level_of(one, [other]) is not None for one in steady)
+            for other in steady
+        ]
+        return not known or max(alike, default=0) >= FEWEST_SWEEPS
 
     @property
     def _releases(self) -> list[str]:
@@ -303,11 +355,16 @@ class _Block:
 
     def _choose_nominal(self) -> None:
         """Take the nominal reading of the state in which all blocks so far were measured."""
-        if self.reference is not None and self.taken.yardstick_kind:
-            choice = self.reference.nominal.choice(
-                self.taken.yardstick_kind, threads.wanted(), self.taken.latencies
-            )
-            self.taken.nominal, self.taken.calibration = choice.seconds, choice.remark
+        choice = self._nominal(self.taken.latencies)
+        self.taken.nominal, self.taken.calibration = choice.seconds, choice.remark
+
+    def _nominal(self, latencies: Sequence[float]) -> Choice:
+        """Return the nominal reading of the yardstick at these latencies, if it takes part."""
+        kind = self.taken.yardstick_kind
+        if self.reference is None or not kind:
+            return Choice(None)
+        known = [each for each in latencies if math.isfinite(each)]
+        return self.reference.nominal.choice(kind, threads.wanted(), known)
 
     def _ask(self, name: str, **what: object) -> None:
         try:
@@ -370,9 +427,3 @@ def _probed_cores() -> set[int]:
     if threads.wanted() < 2 or DEVICE.of(os.environ) != DEVICE.usual:
         return set()
     return set(threads.one_cpu_per_core()[:2])
-
-
-def _note_latency(taken: Round, cores: set[int]) -> None:
-    latency = core_latency.read(cores)
-    if latency is not None:
-        taken.latencies.append(round(latency, 1))

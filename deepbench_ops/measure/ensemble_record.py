@@ -62,8 +62,11 @@ def entry_of(task: Task, taken: Round) -> tuple[Facts, Entry]:
             "nominal": taken.nominal,
             **({"remark": taken.calibration} if taken.calibration else {}),
             "seconds": [_rounded(each) for each in taken.yardstick],
+            **({"nominals": taken.nominals} if taken.nominals else {}),
+            **({"remarks": taken.remarks} if any(taken.remarks) else {}),
         }
     optional = {
+        "sweep_latencies": [[_rounded(each) for each in two] for two in taken.sweep_latencies],
         "implementations": taken.implementations,
         "notes": _digests(taken.notes, facts),
         "conditions": taken.conditions,
@@ -76,6 +79,7 @@ def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
     columns = entry["seconds"]
     count = max(map(len, columns.values()), default=0)
     yardstick = entry.get("yardstick", {})
+    nominals = list(yardstick.get("nominals", ()))
     return Round(
         sweeps=[
             {name: column[row] for name, column in columns.items() if column[row] is not None}
@@ -83,14 +87,19 @@ def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
         ],
         reasons=entry["reasons"],
         latencies=list(entry.get("latencies", ())),
+        sweep_latencies=[
+            (_number(before), _number(after)) for before, after in entry.get("sweep_latencies", ())
+        ],
         id=entry["round"],
         anchor=entry["anchor"],
         started_at=entry["started_at"],
         ended_at=entry["ended_at"],
-        yardstick=[math.nan if each is None else each for each in yardstick.get("seconds", ())],
+        yardstick=[_number(each) for each in yardstick.get("seconds", ())],
         yardstick_kind=yardstick.get("kind", ""),
         nominal=yardstick.get("nominal"),
         calibration=yardstick.get("remark", ""),
+        nominals=nominals,
+        remarks=list(yardstick.get("remarks", [""] * len(nominals))),
         calls=entry.get("calls", {}),
         facts=_looked_up(entry.get("fingerprints", {}), facts),
         notes=_looked_up(entry.get("notes", {}), facts),
@@ -113,5 +122,9 @@ def _looked_up(
     return {name: dict(facts[digest]) for name, digest in digests.items() if digest in facts}
 
 
-def _rounded(seconds: float) -> float | None:
-    return None if math.isnan(seconds) else float(f"{seconds:.{DIGITS}g}")
+def _rounded(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.{DIGITS}g}")
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -26,8 +26,9 @@ def check(entry: Any) -> None:
         if name in entry and not right(entry[name]):
             raise NoRound(f"its {name} is {str(entry[name])[:40]}")
     lengths = {len(column) for column in entry["seconds"].values()}
-    if "yardstick" in entry:
-        lengths.add(len(entry["yardstick"]["seconds"]))
+    further = entry.get("yardstick", {})
+    columns = (further.get("seconds"), further.get("nominals"), further.get("remarks"))
+    lengths |= {len(each) for each in (*columns, entry.get("sweep_latencies")) if each}
     if len(lengths) > 1:
         raise NoRound(f"releases have {min(lengths)} to {max(lengths)} sweeps")
 
@@ -68,6 +69,19 @@ def _yardstick(found: Any) -> bool:
         and _column(found.get("seconds"))
         and isinstance(found.get("remark", ""), str)
         and (found.get("nominal") is None or is_time(found["nominal"]))
+        and _column(found.get("nominals", []))
+        and isinstance(found.get("remarks", []), list)
+        and all(isinstance(text, str) for text in found.get("remarks", []))
+    )
+
+
+def _pairs(found: Any) -> bool:
+    """Whether a value is the latencies before and after each sweep, null where there are none."""
+    return isinstance(found, list) and all(
+        isinstance(two, list)
+        and len(two) == 2
+        and all(each is None or (is_number(each) and each > 0) for each in two)
+        for two in found
     )
 
 
@@ -79,5 +93,6 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "calls": _counts,
     "yardstick": _yardstick,
     "latencies": lambda found: isinstance(found, list) and all(map(is_number, found)),
+    "sweep_latencies": _pairs,
 }
 """Checks by name of a field: whether a value can be right."""

@@ -6,6 +6,8 @@ import os
 import shutil
 import sys
 import uuid
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -77,7 +79,7 @@ def place(monkeypatch, tmp_path):
     nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
     found = Place(results, entry, "release-py3", variables, suite, nominal)
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
-    monkeypatch.setattr(core_latency, "read", lambda cores: 250.0)
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: 250.0)
     monkeypatch.setattr(ensemble_place, "find", lambda release, say: found)
     monkeypatch.setattr(
         worker_launch,
@@ -148,8 +150,15 @@ def test_a_result_of_each_release_is_filed(place):
 def test_rounds_of_one_state_are_filed(place, monkeypatch):
     """Of seven rounds the two of the far state are left out, and one line says so."""
     monkeypatch.setattr(threads, "wanted", lambda: 2)
-    readings = iter([200.0, 210.0] * 5 + [500.0, 490.0] * 2)
-    monkeypatch.setattr(core_latency, "read", lambda cores: next(readings))
+    of_rounds = iter([(200.0, 210.0)] * 5 + [(500.0, 490.0)] * 2)
+    own: dict[core_latency.Reader, Iterator[float]] = {}
+
+    def read(reader):
+        if reader not in own:
+            own[reader] = cycle(next(of_rounds))
+        return next(own[reader])
+
+    monkeypatch.setattr(core_latency.Reader, "read", read)
     by_level = {200.0: {"2": {"compute": 4e-3}}, 500.0: {"2": {"compute": 1e-3}}}
     nominal = NominalReadings({"2": {"compute": 1e-3}}, {"2": 500.0}, by_level)
     there = dataclasses.replace(place, nominal=nominal, levels=[200.0, 500.0])
@@ -169,7 +178,7 @@ def test_rounds_of_one_state_are_filed(place, monkeypatch):
 def test_seconds_are_raw_without_a_nominal_reading_of_the_state(place, monkeypatch):
     """The record gives the reason, as that of a kernel measured on its own."""
     monkeypatch.setattr(threads, "wanted", lambda: 2)
-    monkeypatch.setattr(core_latency, "read", lambda cores: 500.0)
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: 500.0)
     nominal = NominalReadings({"2": {"compute": 1e-3}}, {"2": 200.0}, {200.0: {}, 500.0: {}})
     there = dataclasses.replace(place, nominal=nominal, levels=[200.0, 500.0])
     monkeypatch.setattr(ensemble_place, "find", lambda release, say: there)

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 import uuid
+from itertools import chain, cycle, repeat
 from random import Random
 
 import numpy as np
@@ -64,7 +65,7 @@ def burning(seconds: float, **environ: str) -> Launch:
 @pytest.fixture(autouse=True)
 def no_latency(monkeypatch):
     """The latency between cores is not read, which would take most of a test's time."""
-    monkeypatch.setattr(core_latency, "read", lambda cores: None)
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: None)
 
 
 def test_ratios_of_all_releases_come_out_of_one_round():
@@ -117,8 +118,8 @@ def test_the_yardstick_takes_part_in_the_sweeps():
 def test_the_nominal_reading_is_that_of_the_state(monkeypatch, before, after, nominal, remark):
     """By the latencies before and after; without one of the state there is none, with a reason."""
     monkeypatch.setattr(threads, "wanted", lambda: 2)
-    readings = iter([before, after])
-    monkeypatch.setattr(core_latency, "read", lambda cores: next(readings))
+    readings = chain([before], repeat(after))
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: next(readings))
     known = {200.0: {"2": {"compute": 2e-3}}, 500.0: {"2": {}}}
     given = NominalReadings({"2": {"compute": 1e-3}}, {"2": 200.0}, known)
     reference = ensemble.Reference(burning(0.001), given)
@@ -131,13 +132,39 @@ def test_the_nominal_reading_is_that_of_the_state(monkeypatch, before, after, no
 
 def test_one_thread_has_no_state(monkeypatch):
     """No latency is read, since the thread stays on its core."""
+    monkeypatch.undo()
     monkeypatch.setattr(threads, "wanted", lambda: 1)
-    asked = []
-    monkeypatch.setattr(core_latency, "read", lambda cores: asked.append(cores))
+    monkeypatch.setattr(core_latency.Reader, "_started", pytest.fail)
     launches = {name: burning(0.002) for name in "ab"}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4)
-    assert [set(), set()] == asked
     assert [] == found.latencies
+    assert np.isnan(found.sweep_latencies).all()
+
+
+def test_each_sweep_has_its_latencies_and_nominal_reading(monkeypatch):
+    """Those read before and after it, one read between two sweeps."""
+    monkeypatch.setattr(threads, "wanted", lambda: 2)
+    readings = chain([200.0, 205.0, 500.0, 510.0], repeat(520.0))
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: next(readings))
+    known = {200.0: {"2": {"compute": 2e-3}}, 500.0: {"2": {"compute": 1e-3}}}
+    reference = ensemble.Reference(burning(0.001), NominalReadings(by_level=known))
+    launches = {name: burning(0.002, YARDSTICK="compute") for name in "ab"}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=5, reference=reference)
+    assert [(200.0, 205.0), (205.0, 500.0), (500.0, 510.0)] == found.sweep_latencies[:3]
+    assert [2e-3, None, 1e-3] == found.nominals[:3]
+    assert "raw seconds: the machine's state was changed in between" == found.remarks[1]
+
+
+@pytest.mark.parametrize(("changes", "sweeps"), [(99, 4), (2, 6), (4, 8), (1, 8)])
+def test_sweeps_go_on_until_four_are_of_one_state(monkeypatch, changes, sweeps):
+    """The state changes once after so many readings, or with every one; eight are the most."""
+    monkeypatch.setattr(threads, "wanted", lambda: 2)
+    first = [200.0] * changes
+    readings = cycle([200.0, 500.0]) if changes == 1 else chain(first, repeat(500.0))
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: next(readings))
+    launches = {name: burning(0.002) for name in "ab"}
+    ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4)
+    assert sweeps == len(found.sweeps) == len(found.sweep_latencies)
 
 
 @pytest.mark.parametrize("fails", ["start", "prepare", "third", "die"])

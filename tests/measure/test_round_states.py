@@ -64,6 +64,61 @@ def test_no_round_counts_where_all_are_unknown():
     assert ("", [], 3) == round_states.select([one(state="unknown")] * 3)
 
 
+def mixed(*pairs: tuple[float, float], **more) -> Round:
+    """Return a round whose sweeps, numbered by their seconds, have these latencies."""
+    sweeps = [{"a": 1.0 + row, "b": 2.0} for row in range(len(pairs))]
+    return Round(sweeps, latencies=[pairs[0][0], pairs[-1][1]], sweep_latencies=list(pairs), **more)
+
+
+NEAR, FAR, CHANGING = (200.0, 205.0), (500.0, 490.0), (205.0, 500.0)
+
+
+def test_the_sweeps_of_one_state_are_a_round():
+    """Those in which the state changed are of none, nor are fewer than four of one state."""
+    taken = mixed(*[NEAR] * 5, CHANGING, *[FAR] * 4, CHANGING, id="1-0", yardstick=[0.1] * 11)
+    few = mixed(*[NEAR] * 3, CHANGING, *[FAR] * 3)
+    round_states.derive([taken, few], LEVELS)
+    found = round_states.parts(taken)
+    assert {"near": [0, 1, 2, 3, 4], "far": [6, 7, 8, 9]} == {
+        name: [sweep["a"] - 1 for sweep in part.sweeps] for name, part in found.items()
+    }
+    assert ["near", "near"] == [taken.state, found["near"].state]
+    assert [500.0, 490.0] == sorted(found["far"].latencies, reverse=True)
+    assert ["1-0", 4] == [found["far"].id, len(found["far"].yardstick)]
+    assert ({}, "changed in between") == (round_states.parts(few), few.state)
+
+
+def test_a_part_is_calibrated_by_the_nominal_reading_of_its_state():
+    """And has the remark on it; raw where its sweeps have several."""
+    nominals = [1.0] * 4 + [None] * 5
+    remarks = [""] * 4 + ["raw seconds: why"] * 5
+    several = mixed(*[NEAR] * 4, nominals=[1.0, 1.0, 2.0, 1.0], remarks=[""] * 4)
+    taken = mixed(*[NEAR] * 4, CHANGING, *[FAR] * 4, nominals=nominals, remarks=remarks)
+    round_states.derive([taken, several], LEVELS)
+    found = [*round_states.parts(taken).values(), *round_states.parts(several).values()]
+    assert [1.0, None, None] == [part.nominal for part in found]
+    assert ["", "raw seconds: why", round_states.SEVERAL_NOMINALS] == [
+        part.calibration for part in found
+    ]
+
+
+def test_a_round_of_both_states_counts_in_the_one_that_others_have():
+    """Its sweeps of that state alone."""
+    both = mixed(*[NEAR] * 6, *[FAR] * 4)
+    others = [one(500.0, 500.0), one(500.0, 500.0), one(200.0, 200.0)]
+    round_states.derive([both, *others], LEVELS)
+    found = round_states.select([both, *others])
+    assert ("far", 1) == (found.state, found.left_out)
+    assert [4, 1, 1] == [len(each.sweeps) for each in found.rounds]
+
+
+def test_sweeps_without_levels_are_one_round():
+    """Fewer than three readings and no profile: nothing is known."""
+    taken = mixed((200.0, 205.0))
+    round_states.derive([taken])
+    assert {"": taken} == round_states.parts(taken)
+
+
 def test_a_store_derives_states_again_when_a_round_is_added(tmp_path):
     """A second level gives the first one its name."""
     store = EnsembleStore(tmp_path / "a.jsonl", ["a", "b"], levels=LEVELS[:1])
