@@ -1,27 +1,64 @@
-"""asv's own list of machines, ~/.asv-machine.json: reading and writing one entry."""
+"""asv's own list of machines, ~/.asv-machine.json: reading and writing one entry, and which of
+several entries is this machine's."""
 
 import json
-from collections.abc import Callable
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from asv import util
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
 from deepbench_ops.asv_adapter import atomic_json, result_files
-from deepbench_ops.asv_adapter.patch import Patch, applied
+from deepbench_ops.asv_adapter.patch import Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import limited, locks
+from deepbench_ops.storage import atomic, limited, locks
 
 LONGEST_NAME = 100
 """How many letters a machine's name may have: file systems allow a folder's 255 bytes."""
 
 
+CHOICES = ".deepbench-machine.json"
+"""File in the home folder: the name of the entry that `deepbench machine` chose, by the name of the
+host. It has only those hosts whose machine asv would look up under another name. A key in asv's own
+file would become part of each result."""
+
+
 def default_name() -> str:
-    """Return the name under which asv looks up this machine: the only entry's, or the host's."""
-    host: str = Machine.get_unique_machine_name()
+    """Return the name under which asv looks up this machine: the one that `deepbench machine`
+    chose, the only entry's, or the host's."""
     known = entries()
-    return next(iter(known)) if len(known) == 1 else host
+    chosen = _choices().get(host(), "")
+    return chosen if chosen in known else _asvs_name(known)
+
+
+def _asvs_name(known: dict[str, dict[str, str]]) -> str:
+    """Return the name that asv would look up without a choice."""
+    return next(iter(known)) if len(known) == 1 else host()
+
+
+def host() -> str:
+    """Return the name of the host, which asv takes for that of the machine."""
+    return platform.node()
+
+
+def several() -> str:
+    """Return a line that says which of several entries is used and why; "" for at most one."""
+    known = entries()
+    if len(known) < 2:
+        return ""
+    name = default_name()
+    listed = f"~/.asv-machine.json has {len(known)} machines ({', '.join(sorted(known))})"
+    if name not in known:
+        return (
+            f"{listed} and none with the host's name, {name!r}, so none is used: deepbench machine "
+            "--name NAME --yes --no-measure chooses one"
+        )
+    why = "the host's name" if name == host() else "chosen by deepbench machine"
+    return f"{listed}; used: {name}, {why}"
 
 
 def check_name(name: str) -> str:
@@ -100,14 +137,70 @@ def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
 
 def save(identity: dict[str, str]) -> str:
     """Store an entry under its own name, keeping foreign keys, and return the file's path."""
+    with _writing() as path:
+        _store(identity)
+    return str(path)
+
+
+def choose(identity: dict[str, str]) -> list[str]:
+    """Store an entry as `save` does and use it for this host from now on.
+
+    An entry with the host's name that differs in its name alone is replaced. Return what was done,
+    a line for each file.
+    """
     name = identity["machine"]
-    path: str = MachineCollection.get_machine_file_path()
-    with (
-        applied(atomic_json.PATCHES),
-        locks.writing(Path(path).parent, doing="deepbench machine"),
-    ):
-        MachineCollection.save(name, {**entries().get(name, {}), **identity})
-    return path
+    with _writing() as path:
+        _store(identity)
+        done = [f"written: {path}"]
+        known = entries()
+        if name != host() and _without_name(known.get(host())) == _without_name(known[name]):
+            del known[host()]
+            util.write_json(str(path), known, MachineCollection.api_version)
+            done.append(f"replaced: the entry {host()!r}, which differed in its name alone")
+        chosen = _choices()
+        if name == _asvs_name(known):
+            chosen.pop(host(), None)
+        else:
+            chosen[host()] = name
+            done.append(f"written: {_choices_path()}, since {path.name} has other machines too")
+        if chosen != _choices():
+            atomic.write_text(_choices_path(), json.dumps(chosen, indent=1) + "\n")
+    return done
+
+
+def _store(identity: dict[str, str]) -> None:
+    name = identity["machine"]
+    MachineCollection.save(name, {**entries().get(name, {}), **identity})
+
+
+@contextmanager
+def _writing() -> Iterator[Path]:
+    """Yield asv's file for one writer at a time."""
+    path = Path(MachineCollection.get_machine_file_path())
+    with applied(atomic_json.PATCHES), locks.writing(path.parent, doing="deepbench machine"):
+        yield path
+
+
+def _without_name(entry: dict[str, str] | None) -> dict[str, str] | None:
+    return entry and {key: str(value) for key, value in entry.items() if key != "machine"}
+
+
+def _choices_path() -> Path:
+    return Path(MachineCollection.get_machine_file_path()).with_name(CHOICES)
+
+
+def _choices() -> dict[str, str]:
+    """Return the chosen entry's name by host. Raises DeepbenchError for a broken file."""
+    path = _choices_path()
+    try:
+        found = json.loads(limited.read_text(path, limited.SMALL))
+        if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+            raise ValueError("not one machine's name for each host")
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError) as problem:
+        raise DeepbenchError(f"cannot read {path} ({problem}); move it away") from None
+    return found
 
 
 def take_over(results: Path, name: str) -> None:
@@ -119,6 +212,12 @@ def take_over(results: Path, name: str) -> None:
 
 
 PATCHES = (
+    Patch(
+        Machine,
+        "get_unique_machine_name",
+        instead(lambda cls: default_name()),
+        "asv takes the entry with the host's name for this machine, whichever was chosen",
+    ),
     Patch(
         MachineCollection,
         "save",

@@ -18,10 +18,14 @@ def config(file: Path | None) -> None:
 
     asv ignores keys that it does not know, and prints a traceback for a file that it cannot read.
     This command names the file, line or key, and the mend. It also reports where asv's entry of
-    this machine differs from that of the results.
+    this machine differs from that of the results, and which of several entries is used.
     """
+    from deepbench_ops.asv_adapter import machine_entry
+
     file = file or project.root() / project.CONFIGURATION
     values = load(file)
+    if machines := machine_entry.several():
+        click.echo(machines)
     if different := _machine(file.parent / values.get("results_dir", "results")):
         click.echo(different, err=True)
     else:

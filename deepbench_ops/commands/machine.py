@@ -44,7 +44,8 @@ def machine(
 
     Two files are written. asv's entry (~/.asv-machine.json) holds the machine's name, operating
     system, architecture, processor, number of processors, memory in GiB and accelerator. These
-    distinguish the lines of the graphs, so nothing that an update changes is among them.
+    distinguish the lines of the graphs, so nothing that an update changes is among them. From
+    then on all commands and asv run mean this entry, also where the file has other machines.
 
     The profile (RESULTS/NAME/machine.profile, JSON) holds exact memory, kernel and driver, and
     these measured figures, each with the way it was measured:
@@ -81,7 +82,8 @@ def machine(
     earlier = filed or machine_entry.entries().get(identity["machine"], {})
     show_identity(identity, machine_entry.changes(earlier, identity))
     confirm(yes)
-    click.echo(f"written: {machine_entry.save(identity)}")
+    for line in machine_entry.choose(identity):
+        click.echo(line)
     machine_entry.take_over(results, identity["machine"])
     if no_measure:
         return

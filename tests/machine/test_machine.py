@@ -22,7 +22,7 @@ pytest.importorskip("click", reason="the command needs the `track` extra")
 from asv.machine import Machine, MachineCollection
 from asv.results import iter_results
 
-from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.asv_adapter import machine_entry, patch
 from deepbench_ops.commands.machine import written
 from deepbench_ops.machine import other_load, peaks, survey
 
@@ -88,9 +88,80 @@ def test_saving_keeps_other_machines_and_foreign_keys(home):
 
 def test_default_name_is_the_one_asv_would_use(home):
     """The host's name, or the only entry's, as asv itself resolves it."""
-    assert Machine.get_unique_machine_name() == machine_entry.default_name()
+    assert machine_entry.host() == Machine.get_unique_machine_name() == machine_entry.default_name()
     MachineCollection.save("box", {"machine": "box"})
     assert "box" == machine_entry.default_name()
+
+
+def loaded_by_asv():
+    """The name of the machine under which `asv run` files results."""
+    with patch.applied(machine_entry.PATCHES):
+        return Machine.load().machine
+
+
+@pytest.mark.parametrize(
+    ("earlier", "kept"),
+    [
+        ({}, {"new"}),
+        ({"host": {}}, {"new"}),
+        ({"host": {"ram": "1 GiB"}}, {"host", "new"}),
+        ({"host": {"room": "cellar"}}, {"host", "new"}),
+        ({"other": {}}, {"other", "new"}),
+        ({"host": {}, "other": {"ram": "1 GiB"}}, {"other", "new"}),
+    ],
+)
+def test_the_named_machine_is_used_and_only_its_own_copy_goes(home, monkeypatch, earlier, kept):
+    """`deepbench machine --name new` replaces an entry that has the host's name and else the same
+    values; entries with other values, and those of other hosts, stay as they were."""
+    monkeypatch.setattr(machine_entry.platform, "node", lambda: "host")
+    for name, more in earlier.items():
+        machine_entry.save({**detect.identity(name), **more})
+    before = machine_entry.entries()
+    status, out, err = deepbench("machine", "--name", "new", "--yes", "--no-measure")
+    after = machine_entry.entries()
+    assert (0, "") == (status, err)
+    assert kept == set(after)
+    assert {name: before[name] for name in kept - {"new"}} == {
+        name: after[name] for name in kept - {"new"}
+    }
+    replaced = "host" in earlier and "host" not in kept
+    assert replaced == ("replaced: the entry 'host', which differed in its name alone" in out)
+    assert "new" == machine_entry.default_name() == loaded_by_asv()
+    stored = json.loads((home / ".asv-machine.json").read_text())
+    assert {"version": 1, **after} == stored
+
+
+def test_the_last_named_of_several_machines_is_used(home, monkeypatch):
+    """Also the one that asv would take, after another one."""
+    monkeypatch.setattr(machine_entry.platform, "node", lambda: "host")
+    for name, accelerator in [("host", "one"), ("new", "two"), ("third", "three"), ("host", "one")]:
+        described = ["--name", name, "--accelerator", accelerator]
+        assert 0 == deepbench("machine", *described, "--yes", "--no-measure")[0]
+        assert name == machine_entry.default_name() == loaded_by_asv()
+        _, out, _ = deepbench("config")
+        assert ("machines (" in out) == (name != "host" or "third" in machine_entry.entries())
+        assert f"used: {name}, " in out or 1 == len(machine_entry.entries())
+    assert {} == json.loads((home / machine_entry.CHOICES).read_text())
+
+
+def test_several_machines_of_other_hosts_are_reported(home, monkeypatch):
+    """None of them is used, and the line has the command that chooses one."""
+    monkeypatch.setattr(machine_entry.platform, "node", lambda: "host")
+    for name in ("one", "two"):
+        machine_entry.save(detect.identity(name))
+    _, out, _ = deepbench("config")
+    assert "has 2 machines (one, two) and none with the host's name, 'host'" in out
+    assert "deepbench machine --name NAME" in out
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"host": 1}', "[" * 100_000])
+def test_a_broken_file_of_choices_is_one_line(home, content):
+    """It names the file, and the list of machines stays as it was."""
+    (home / machine_entry.CHOICES).write_text(content)
+    status, _, err = deepbench("machine", "--yes", "--no-measure")
+    assert (2, 1) == (status, len(err.splitlines()))
+    assert str(home / machine_entry.CHOICES) in err
+    assert not (home / ".asv-machine.json").exists()
 
 
 def test_changes_are_the_values_that_differ():
