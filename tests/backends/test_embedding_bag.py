@@ -2,42 +2,25 @@
 
 import numpy as np
 import pytest
-from judging import accepted, agrees, verdict
+from framework_table import check_of_every_kernel, entries_agree, every_operation
+from judging import accepted
 
 from deepbench_ops.backends.families import embedding_bag as family
 from deepbench_ops.problems.embedding_bag import EmbeddingBag
 
 PROBLEM = EmbeddingBag(31, 5, 29, 19)
-ONNX = ("onnxruntime", "openvino")
-NUMPY = ("float32",)
 
 
-def expected(name, precision, operation):
-    """Return a part of the beginning of the verdict on a framework's kernel."""
-    if name in ONNX and precision == "bfloat16":
-        return f"{name}'s "
-    if name == "numpy" and precision not in NUMPY:
-        return "numpy "
-    if name in ONNX and operation.endswith("backward"):
-        return "ONNX is a format of trained networks"
-    if operation == "backward" and precision != "float32":
-        return "adds up gradients of a row"
-    return "ok"
+def refused(name, precision, operation):
+    """Return the reason of gradients that are added up in 16 bits."""
+    inexact = operation == "backward" and precision != "float32"
+    return "adds up gradients of a row" if inexact else None
 
 
-@pytest.mark.parametrize("operation", EmbeddingBag.operations)
-@pytest.mark.parametrize("precision", EmbeddingBag.precisions)
-@pytest.mark.parametrize("name", ["numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow"])
-def test_every_kernel_passes_its_check(name, precision, operation):
-    """Outputs of every operation are right in every precision, or refused with the reason."""
-    found = verdict(name, PROBLEM, precision, operation)
-    assert expected(name, precision, operation) in found[:90]
-
-
-@pytest.mark.parametrize("operation", EmbeddingBag.operations)
-def test_reference_at_some_entries_is_the_whole_reference(operation):
-    """Judging a few entries applies the same values and tolerances as judging all."""
-    assert agrees(PROBLEM, operation)
+test_every_kernel_passes_its_check = check_of_every_kernel(
+    every_operation(PROBLEM), refused=refused
+)
+test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(PROBLEM))
 
 
 @pytest.mark.parametrize("precision", EmbeddingBag.precisions)

@@ -2,50 +2,25 @@
 
 import numpy as np
 import pytest
-from judging import accepted, agrees, verdict
+from framework_table import check_of_every_kernel, entries_agree, every_operation
+from judging import accepted
 
 from deepbench_ops.backends.families import gated_mlp as family
 from deepbench_ops.problems.gated_mlp import GatedMlp
 
-PROBLEM = GatedMlp("swiglu", 29, 61, 67)
-ONNX = ("onnxruntime", "openvino")
-NUMPY = ("float32",)
+PROBLEM, OTHER = (GatedMlp(activation, 29, 61, 67) for activation in ("swiglu", "geglu"))
 
 
-def expected(name, precision, operation):
-    """Return a part of the beginning of the verdict on a framework's kernel."""
-    if name in ONNX and precision == "bfloat16":
-        return f"{name}'s "
-    if name == "numpy" and precision not in NUMPY:
-        return "numpy "
-    if name in ONNX and operation.endswith("backward"):
-        return "ONNX is a format of trained networks"
-    if name == "numpy" and operation == "backward":
-        return "numpy has no gradients"
-    return "ok"
+def refused(name, precision, operation):
+    """Return the reason of numpy, which has no gradients."""
+    lacking = name == "numpy" and operation == "backward"
+    return "numpy has no gradients" if lacking else None
 
 
-@pytest.mark.parametrize("operation", GatedMlp.operations)
-@pytest.mark.parametrize("precision", GatedMlp.precisions)
-@pytest.mark.parametrize("name", ["numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow"])
-def test_every_kernel_passes_its_check(name, precision, operation):
-    """Outputs of every operation are right in every precision, or refused with the reason."""
-    found = verdict(name, PROBLEM, precision, operation)
-    assert expected(name, precision, operation) in found[:90]
-
-
-@pytest.mark.parametrize("operation", GatedMlp.operations)
-def test_reference_at_some_entries_is_the_whole_reference(operation):
-    """Judging a few entries applies the same values and tolerances as judging all."""
-    assert agrees(PROBLEM, operation)
-
-
-@pytest.mark.parametrize("name", ["numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow"])
-def test_geglu_passes_its_check(name):
-    """The other activation is right as well, backward where there is one."""
-    for operation in GatedMlp.operations:
-        found = verdict(name, GatedMlp("geglu", 29, 61, 67), "float32", operation)
-        assert expected(name, "float32", operation) in found[:90]
+test_every_kernel_passes_its_check = check_of_every_kernel(
+    every_operation(PROBLEM, OTHER), refused=refused
+)
+test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(PROBLEM))
 
 
 def passes(drawn, activation=family.silu, swapped=False):

@@ -2,43 +2,26 @@
 
 import numpy as np
 import pytest
-from judging import accepted, agrees, verdict
+from framework_table import check_of_every_kernel, entries_agree, every_operation
+from judging import accepted
 
 from deepbench_ops.backends.families import linear_cross_entropy as family
 from deepbench_ops.backends.families.cross_entropy import FACTOR, one_hot
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
 
 PROBLEM = LinearCrossEntropy(29, 61, 131)
-ONNX = ("onnxruntime", "openvino")
-NUMPY = ("float32",)
 
 
-def expected(name, precision, operation):
-    """Return a part of the beginning of the verdict on a framework's kernel."""
-    if name in ONNX and precision == "bfloat16":
-        return f"{name}'s "
-    if name == "numpy" and precision not in NUMPY:
-        return "numpy "
-    if name in ONNX and operation.endswith("backward"):
-        return "ONNX is a format of trained networks"
-    if name != "torch" and operation.startswith("fused"):
-        return f"{name} has no operation for both"
-    return "ok"
+def refused(name, precision, operation):
+    """Return the reason of frameworks without a fused operation."""
+    lacking = name != "torch" and operation.startswith("fused")
+    return f"{name} has no operation for both" if lacking else None
 
 
-@pytest.mark.parametrize("operation", LinearCrossEntropy.operations)
-@pytest.mark.parametrize("precision", LinearCrossEntropy.precisions)
-@pytest.mark.parametrize("name", ["torch", "jax", "tensorflow"])
-def test_every_kernel_passes_its_check(name, precision, operation):
-    """Outputs of every operation are right in every precision, or refused with the reason."""
-    found = verdict(name, PROBLEM, precision, operation)
-    assert expected(name, precision, operation) in found[:90]
-
-
-@pytest.mark.parametrize("operation", LinearCrossEntropy.operations)
-def test_reference_at_some_entries_is_the_whole_reference(operation):
-    """Judging a few entries applies the same values and tolerances as judging all."""
-    assert agrees(PROBLEM, operation)
+test_every_kernel_passes_its_check = check_of_every_kernel(
+    every_operation(PROBLEM), frameworks=("torch", "jax", "tensorflow"), refused=refused
+)
+test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(PROBLEM))
 
 
 def passes(drawn, shift=0, factor=FACTOR):

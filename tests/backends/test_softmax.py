@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from framework_table import check_of_every_kernel, entries_agree, every_operation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import accepted, agrees, verdict
+from judging import accepted
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.families import softmax as family
@@ -12,27 +13,9 @@ from deepbench_ops.backends.families.error_bounds import exact
 from deepbench_ops.problems.softmax import Softmax
 
 PROBLEM = Softmax(40, 140)
-ONNX = ("onnxruntime", "openvino")
 
-
-def expected(name, precision, operation):
-    """Return the beginning of the verdict on a framework's kernel."""
-    if name in ONNX and precision == "bfloat16":
-        return f"{name}'s "
-    if name == "numpy" and precision != "float32":
-        return "numpy "
-    if name in ONNX and operation == "backward":
-        return "ONNX is a format of trained networks"
-    return "ok"
-
-
-@pytest.mark.parametrize("operation", Softmax.operations)
-@pytest.mark.parametrize("precision", Softmax.precisions)
-@pytest.mark.parametrize("name", ["numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow"])
-def test_every_kernel_passes_its_check(name, precision, operation):
-    """Outputs of every pass are right in every precision, or refused with the reason."""
-    found = verdict(name, PROBLEM, precision, operation)
-    assert expected(name, precision, operation) in found[:60]
+test_every_kernel_passes_its_check = check_of_every_kernel(every_operation(PROBLEM))
+test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(PROBLEM))
 
 
 def passes(drawn, axis=1, base=np.e, scaled=True):
@@ -87,12 +70,6 @@ def test_a_shift_changes_nothing(batch, columns, seed, shift):
     x = np.float64(family.inputs(Softmax(batch, columns), "float32", seed)["x"])
     once, again = (family.probabilities(exact(each, "float32")).value for each in (x, x + shift))
     np.testing.assert_allclose(once, again, rtol=1e-10)
-
-
-@pytest.mark.parametrize("operation", Softmax.operations)
-def test_reference_at_some_entries_is_the_whole_reference(operation):
-    """Judging a few entries applies the same values and tolerances as judging all."""
-    assert agrees(PROBLEM, operation)
 
 
 def test_bytes_and_flops():

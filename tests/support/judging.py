@@ -35,7 +35,20 @@ def agrees(problem, operation, precision="float32"):
     """Return whether each reference is the same at some entries as everywhere."""
     drawn = families.module_of(problem).inputs(problem, precision)
     for each in families.references(problem, drawn, precision, operation).values():
-        index = check._entries(each.shape, 5, seed=1)
+        index = check._entries(each.shape, 9, seed=1)
         for whole, some in zip(each.everywhere(), each.at(index), strict=True):
             np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
     return True
+
+
+def distinguishes(reference, right, wrong):
+    """Return whether a reference takes right outputs, and refuses wrong ones everywhere as well as
+    at the entries of a spot check."""
+    expected, allowed = reference.everywhere()
+    off = np.abs(wrong - expected)
+    index = check._entries(reference.shape, check.ENTRIES, seed=0)
+    return bool(
+        np.all(np.abs(right - expected) <= allowed)
+        and not np.all(off <= allowed)
+        and not np.all(off[index] <= reference.at(index)[1])
+    )
