@@ -22,6 +22,9 @@ DEVIATIONS = 3.0
 
 LEAST = 1.01
 
+NORMAL_99 = 2.576
+"""Standard deviations from the middle of a normal distribution to an end of its 99 % interval."""
+
 NONE: Shared = MappingProxyType({})
 """Rounds of a machine on which no frameworks were measured together."""
 
@@ -101,9 +104,7 @@ def _contest(
         fastest = first.release.framework if clear else ""
         return Contest(tuple(ordered), verdict.ratio, fastest, sets, verdict.rounds)
     ahead = second.seconds / first.seconds
-    variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in ordered[:2]]
-    doubt = math.sqrt(sum(variances))
-    clear = ahead >= LEAST and math.log(ahead) > DEVIATIONS * doubt
+    clear = stands_out(ahead, doubt(first, second, noises, NONE)[0])
     return Contest(tuple(ordered), ahead, first.release.framework if clear else "", sets)
 
 
@@ -133,6 +134,24 @@ def _of(point: Point, noises: Noise) -> float:
         return known
     others = [value for (_, family), value in noises.items() if family == point.family]
     return max(others, default=math.inf)
+
+
+def stands_out(ratio: float, deviation: float) -> bool:
+    """Whether a ratio above 1 counts, given the standard deviation of its log."""
+    return ratio >= LEAST and math.log(ratio) > DEVIATIONS * deviation
+
+
+def doubt(first: Point, second: Point, noises: Noise, shared: Shared) -> tuple[float, int]:
+    """Return the standard deviation of the log of two frameworks' ratio on a kernel, infinite where
+    it is not known, and the number of rounds that measured both (0: their times were taken apart).
+    """
+    step = _step(shared, first, second)
+    if step is not None:
+        verdict = step.verdict
+        reach = math.log(verdict.high / verdict.low) / 2
+        return reach / NORMAL_99, verdict.rounds
+    variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in (first, second)]
+    return math.sqrt(sum(variances)), 0
 
 
 def wins(found: Iterable[Contest]) -> dict[str, dict[str, int]]:

@@ -62,7 +62,7 @@ def build(
     contests = framework_page.contests_by_machine(measured, rounds)
     site_data.write(folder, project, machines, lines, changes, contests, problems)
     verdict_page.write(folder, project, several, changes, problems)
-    framework_page.write(folder, project, contests)
+    framework_page.write(folder, project, contests, rounds)
     noise = noise_data.noise_by_line(measured)
     return BuiltPages(noise, problems, [*broken, *strange], cache)
 

@@ -1,20 +1,73 @@
-"""data/contests/MACHINE: the kernels of a machine that several frameworks have measured."""
+"""data/contests/MACHINE: the kernels of a machine that several frameworks have measured.
+
+data/frameworks: the matrix of each machine, whose cells name kernels by their places in that list.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from deepbench_ops.analysis.frameworks import Contest
+from deepbench_ops.analysis.framework_matrix import Row, matrix
+from deepbench_ops.analysis.frameworks import NONE, Contest
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.pages.data_files import FOLDER, machine_key, rounded, write_data
 
 
-def write(html_dir: Path, by_machine: Mapping[str, Sequence[Contest]]) -> None:
-    """Write the data file of each machine."""
+def write(
+    html_dir: Path,
+    by_machine: Mapping[str, Sequence[Contest]],
+    shared: Mapping[str, Shared] = MappingProxyType({}),
+) -> None:
+    """Write the data file of each machine, and the one with the matrices of all.
+
+    shared: rounds that measured several releases together, by machine.
+    """
     for machine, found in by_machine.items():
         write_data(html_dir / FOLDER / "contests" / machine_key(machine), content(found))
+    matrices = [
+        {
+            "machine": machine,
+            "key": machine_key(machine),
+            "versions": _versions(found),
+            "rows": [_row(row) for row in matrix(found, shared.get(machine, NONE))],
+        }
+        for machine, found in by_machine.items()
+    ]
+    write_data(html_dir / FOLDER / "frameworks", matrices)
+
+
+def _versions(found: Sequence[Contest]) -> dict[str, list[str]]:
+    """Versions of each framework whose times are compared, oldest first."""
+    releases = {point.release for contest in found for point in contest.points}
+    versions: dict[str, list[str]] = {}
+    for release in sorted(releases, key=lambda release: (release.framework, release.date)):
+        versions.setdefault(release.framework, []).append(release.version)
+    return versions
+
+
+def _row(row: Row) -> dict[str, Any]:
+    """A row of a matrix; lists of kernels are those of `common` where they are left out."""
+    common = row.cells[row.fastest].kernels
+    return {
+        "family": row.family,
+        "precision": row.precision,
+        "clear": row.clear,
+        "common": list(common),
+        "cells": {
+            name: {
+                "ratio": rounded(cell.ratio, 4),
+                "clear": cell.clear,
+                "against": cell.against,
+                "together": cell.together,
+                **({} if cell.kernels == common else {"kernels": list(cell.kernels)}),
+            }
+            for name, cell in row.cells.items()
+        },
+    }
 
 
 def section(contest: Contest) -> tuple[str, str, str]:
@@ -35,6 +88,7 @@ def content(found: Sequence[Contest]) -> list[dict[str, Any]]:
             },
             "section": list(section(contest)),
             "name": contest.kernel.name,
+            **_title(contest.kernel),
             "application": contest.kernel.problem.application,
             "sets": list(contest.sets),
             "times": [_time(point) for point in contest.points],
@@ -44,6 +98,12 @@ def content(found: Sequence[Contest]) -> list[dict[str, Any]]:
         }
         for contest in found
     ]
+
+
+def _title(point: Point) -> dict[str, str]:
+    """The readable name of the problem, where it has one."""
+    title = point.problem.title
+    return {} if title == point.problem_id else {"title": title}
 
 
 def _time(point: Point) -> list[Any]:

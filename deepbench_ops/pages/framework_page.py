@@ -22,9 +22,17 @@ from deepbench_ops.storage import atomic
 PAGE = "frameworks.html"
 
 
-def write(html_dir: Path, project: str, by_machine: Mapping[str, Sequence[Contest]]) -> None:
-    """Write html_dir/frameworks.html and the data of its sections, from `contests_by_machine`."""
-    framework_comparison_data.write(html_dir, by_machine)
+def write(
+    html_dir: Path,
+    project: str,
+    by_machine: Mapping[str, Sequence[Contest]],
+    shared: Mapping[str, Shared] = MappingProxyType({}),
+) -> None:
+    """Write html_dir/frameworks.html and its data, from `contests_by_machine` and the same rounds.
+
+    shared: rounds that measured several releases together, by machine.
+    """
+    framework_comparison_data.write(html_dir, by_machine, shared)
     atomic.write_text(html_dir / PAGE, page(project, by_machine))
 
 

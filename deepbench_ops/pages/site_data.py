@@ -8,7 +8,7 @@
 - search: machines, releases and problems, for the search box.
 - operations: every problem of the lists with its FLOPs and bytes.
 - models: published tables of whole models next to measured times.
-- contests/MACHINE: frameworks next to each other, written with frameworks.html.
+- frameworks, contests/MACHINE: frameworks next to each other, written with frameworks.html.
 
 Files name a release by its place in the catalogue's list. They hold seconds, FLOPs, bytes and
 items; the pages derive all other figures.

@@ -101,7 +101,7 @@ def test_the_page_names_machines_releases_and_the_fastest():
     ]
     found = framework_page.contests_by_machine([Line((each,)) for each in points])
     page = framework_page.page("deepbench", found)
-    assert "<h2>&lt;b&gt;</h2>" in page and "<h2><b></h2>" not in page
+    assert "<h3>&lt;b&gt;</h3>" in page and "<h3><b></h3>" not in page
     (row,) = framework_comparison_data.content(found["<b>"])
     assert "numpy" == row["fastest"]
     assert ["numpy", "torch"] == [time[0] for time in row["times"]]

@@ -1,4 +1,5 @@
-/* Frameworks next to each other: sections that are filled when they are opened, and a search over all of them. */
+/* Frameworks next to each other: the matrix (framework_matrix.js), sections that are filled when they are opened, and a
+   search over all of them. */
 'use strict';
 
 (function () {
@@ -91,10 +92,13 @@
         });
     }
 
-    /* Put the search and the open sections into the address: for each key of a section a list. */
+    /* What the matrix shows: machine, precision, and the family and framework of the cell whose kernels are shown. */
+    var shown = {where: '', at: '', cell: ''};
+
+    /* Put the matrix, the search and the open sections into the address: for each key of a section a list. */
     function remember(typing) {
         var open = sections.filter(function (section) { return section.open && !section.hidden; });
-        var wanted = {find: find.value.trim()};
+        var wanted = Object.assign({find: find.value.trim()}, shown);
         WHERE.forEach(function (key) { wanted[key] = open.map(function (section) { return section.dataset[key]; }); });
         d.remember(wanted, typing);
     }
@@ -125,6 +129,34 @@
             /(^|\s)\S(\s|$)/.test(find.value) ? ' A single letter only matches a whole word.' : '']);
     }
 
+    /* Draw the matrix, and the kernels of the chosen cell. */
+    function draw() {
+        return Promise.all([d.load('data/catalogue'), d.load('data/frameworks')]).then(function (found) {
+            var view = d.framework_matrix(document.getElementById('matrix'), found[0], found[1], shown, chosen);
+            var place = document.getElementById('cell');
+            place.hidden = !view.row;
+            if (!view.row) { return null; }
+            return d.load('data/contests/' + view.machine.key).then(function (all) {
+                d.cell_kernels(place, found[0], view.machine, view.row, view.framework, all);
+            });
+        }).catch(function (reason) {
+            document.getElementById('matrix').replaceChildren(el('p', {class: 'torn', role: 'alert'}, 'The matrix cannot be shown: ' + reason.message));
+            console.error(reason);
+        });
+    }
+
+    /* The user has chosen something: the focus stays on it, or goes to the kernels of a chosen cell. */
+    function chosen(values) {
+        var before = document.activeElement.id;
+        Object.assign(shown, values);
+        remember();
+        return draw().then(function () {
+            var place = document.getElementById(before), heading = document.getElementById('picked');
+            if (place) { place.focus({preventScroll: true}); }
+            if (values.cell && heading) { heading.scrollIntoView({block: 'nearest'}); }
+        });
+    }
+
     sections.forEach(function (section) {
         section.addEventListener('toggle', function () {
             if (section.open) { fill(section); }
@@ -144,10 +176,15 @@
             });
         });
         sections.forEach(function (section) { section.open = named.includes(section); });
+        Object.keys(shown).forEach(function (key) { shown[key] = asked.get(key) || ''; });
         var changed = find.value !== (asked.get('find') || '');
         find.value = asked.get('find') || '';
-        return Promise.resolve(changed && search()).then(function () {
+        return Promise.all([draw(), changed && search()]).then(function () {
+            document.body.dataset.usable = document.body.dataset.ready = Math.round(performance.now());
             if (named.includes(undefined)) { document.getElementById('found').textContent = 'The address names a section that these pages do not have.'; }
+            if (shown.where && shown.where !== document.getElementById('where').value) {
+                document.getElementById('found').textContent = 'The address names the machine \u201c' + shown.where + '\u201d, on which no two frameworks were measured. Another one is shown.';
+            }
             if (named[0]) { named[0].scrollIntoView(); }
         });
     });

@@ -1,0 +1,150 @@
+/* The matrix of frameworks and families on a machine, and the kernels of one of its cells. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el;
+    var MOST = 25;  /* kernels of a cell that are shown at first */
+
+    /* A choice as text: the family, a blank and the framework. Neither name holds a blank. */
+    function picked(family, framework) { return family + ' ' + framework; }
+
+    /* Draw the choices and the matrix of `wanted`, {where, at, cell}, into `place`. `chosen(values)` is called with what the
+       user changes. */
+    function matrix(place, catalogue, machines, wanted, chosen) {
+        var machine = machines.find(function (each) { return each.machine === wanted.where; }) ||
+            machines.find(function (each) { return each.machine === catalogue.here; }) ||
+            machines.slice().sort(function (a, b) { return b.rows.length - a.rows.length; })[0];
+        var precisions = d.distinct(machine.rows.map(function (row) { return row.precision; })).sort(function (a, b) {
+            return (b === 'float32') - (a === 'float32') || a.localeCompare(b);
+        });
+        var precision = precisions.includes(wanted.at) ? wanted.at : precisions[0];
+        var rows = machine.rows.filter(function (row) { return row.precision === precision; });
+        var names = Object.keys(machine.versions).filter(function (name) {
+            return rows.some(function (row) { return row.cells[name]; });
+        });
+        var cell = wanted.cell && find(rows, wanted.cell) ? wanted.cell : '';
+        place.replaceChildren(
+            toolbar(machine, machines, precisions, precision, function (values) { chosen(Object.assign({cell: ''}, values)); }),
+            rows.length ? el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Frameworks on ' + machine.machine},
+                drawn(rows, names, machine, catalogue, cell, chosen))
+                : el('p', {}, 'No family on ' + machine.machine + ' has enough kernels that two frameworks share. The kernels are listed below.'),
+            rows.length ? d.key([['fast', 'fastest'], ['same', 'the noise cannot tell it from the fastest'], ['slow', 'slower']]) : [],
+            rows.length ? el('p', {class: 'tools'}, together(rows), ' ',
+                d.copy_button('Copy as Markdown', function () { return markdown(rows, names, catalogue, machine); })) : []);
+        return {machine: machine, row: rows.find(function (row) { return row.family === cell.split(' ')[0]; }), framework: cell.split(' ')[1]};
+    }
+
+    function find(rows, cell) {
+        return rows.some(function (row) { return cell.split(' ')[0] === row.family && row.cells[cell.split(' ')[1]]; });
+    }
+
+    function toolbar(machine, machines, precisions, precision, chosen) {
+        var where = el('select', {id: 'where', change: function () { chosen({where: where.value}); }},
+            machines.map(function (each) { return el('option', {value: each.machine}, each.machine); }));
+        var at = el('select', {id: 'at', disabled: precisions.length < 2, change: function () { chosen({where: machine.machine, at: at.value}); }},
+            precisions.map(function (each) { return el('option', {value: each}, d.words(each)); }));
+        where.value = machine.machine;
+        at.value = precision || '';
+        return el('div', {class: 'toolbar'}, el('label', {}, 'Machine ', where), el('label', {}, 'Precision ', at));
+    }
+
+    function versions(known) {
+        return known.length < 3 ? known.join(', ') : known[0] + ' to ' + known[known.length - 1];
+    }
+
+    function drawn(rows, names, machine, catalogue, cell, chosen) {
+        return el('table', {class: 'matrix'},
+            el('thead', {}, el('tr', {}, el('td'), names.map(function (name) {
+                return el('th', {scope: 'col'}, name, el('small', {}, versions(machine.versions[name])));
+            }))),
+            el('tbody', {}, rows.map(function (row) {
+                return el('tr', {}, el('th', {scope: 'row'}, catalogue.headings[row.family]), names.map(function (name) {
+                    return row.cells[name] ? el('td', {}, button(row, name, cell, chosen)) : el('td', {class: 'none'}, 'not measured');
+                }));
+            })));
+    }
+
+    function fastest(row) {
+        return Object.keys(row.cells)[0];
+    }
+
+    function kernels(row, name) {
+        return row.cells[name].kernels || row.common;
+    }
+
+    /* 'fast', 'same' or 'slow': the fastest where it is ahead of all, those within the noise, all others. */
+    function kind(row, name) {
+        if (name === fastest(row)) { return row.clear ? 'fast' : 'same'; }
+        return row.cells[name].clear ? 'slow' : 'same';
+    }
+
+    function text(row, name) {
+        return name === fastest(row) ? '\u2605 fastest' : d.digits(row.cells[name].ratio, row.cells[name].ratio < 2 ? 3 : 2) + '\u00d7';
+    }
+
+    function button(row, name, cell, chosen) {
+        var own = picked(row.family, name), here = own === cell, found = row.cells[name];
+        var said = name === fastest(row) ? (row.clear ? 'the fastest' : 'the fastest, but others are within the noise')
+            : d.times_than(found.ratio, fastest(row)) + (found.clear ? '' : ', within the noise');
+        return d.tint(el('button', {type: 'button', id: 'cell-' + own.replace(' ', '-'), 'aria-pressed': String(here), title: name + ': ' + said + '. Show its kernels.',
+            click: function () { chosen({cell: here ? '' : own}); }},
+        el('small', {class: 'which'}, name), el('b', {}, text(row, name)), el('small', {}, d.counted(kernels(row, name).length, 'kernel'))),
+        kind(row, name), found.ratio);
+    }
+
+    /* Whether the times of the rows come from the same rounds, in words. */
+    function together(rows) {
+        var all = 0, shared = 0;
+        rows.forEach(function (row) {
+            Object.keys(row.cells).forEach(function (name) {
+                if (name === fastest(row)) { return; }
+                all += kernels(row, name).length;
+                shared += row.cells[name].together;
+            });
+        });
+        return !shared ? 'No two frameworks were measured in the same rounds: their times were taken apart.'
+            : shared === all ? 'All frameworks were measured in the same rounds.' : shared + ' of ' + all + ' ratios come from rounds that measured both frameworks, the others from times taken apart.';
+    }
+
+    function markdown(rows, names, catalogue, machine) {
+        var head = [machine.machine + ', ' + rows[0].precision].concat(names).map(function (name) { return name.replace(/[\\|<]/g, '\\$&'); });
+        return [head, head.map(function () { return '---'; })].concat(rows.map(function (row) {
+            return [catalogue.headings[row.family]].concat(names.map(function (name) {
+                return row.cells[name] ? text(row, name) + (kind(row, name) === 'same' ? ' (within the noise)' : '') : '';
+            }));
+        })).map(function (cells) { return '| ' + cells.join(' | ') + ' |'; }).join('\n') + '\n';
+    }
+
+    /* The kernels of a cell with a dot and whiskers each, slowest first; `all` are the machine's kernels. */
+    function cell_kernels(place, catalogue, machine, row, name, all) {
+        var other = row.cells[name].against, found = row.cells[name];
+        var rows = kernels(row, name).map(function (at) { return compared(all[at], name, other, machine); })
+            .sort(function (a, b) { return b.ratio - a.ratio; });
+        place.replaceChildren(
+            el('h2', {id: 'picked', tabindex: -1}, name + ' compared with ' + other + ': ' + catalogue.headings[row.family] + ', ' + d.words(row.precision)),
+            el('p', {}, d.counted(rows.length, 'kernel') + ' that both have measured on ' + machine.machine + '. A dot is the time of ' + name + ' over that of ' + other +
+                ', its whiskers are the 99 % interval; the pale band around \u201cequal\u201d is the interval of ' + other + '. Grey where the two overlap. ' +
+                (found.together ? found.together + ' of these kernels were measured in the same rounds.' : 'The times were taken apart, in rounds of their own.') +
+                (other === fastest(row) || name === fastest(row) ? '' : ' With ' + fastest(row) + ', the fastest, it shares fewer kernels, so it is compared through ' + other + '.')),
+            d.dots(rows, ['kernel', name + ' over ' + other, 'times'], MOST));
+    }
+
+    function compared(kernel, name, other, machine) {
+        function time(framework) { return kernel.times.find(function (one) { return one[0] === framework; }); }
+        var own = time(name), against = time(other), base = against[4];
+        var low = own[6] ? own[5] / base : null, high = own[6] ? own[6] / base : null;
+        var band = against[6] ? [against[5] / base, against[6] / base] : null;
+        var apart = low && band && (low > band[1] || high < band[0]);
+        var ratio = own[4] / base;
+        var problem = kernel.kernel.problem.id;
+        return {
+            name: (kernel.title || kernel.name) + (kernel.section[1] === 'forward' ? '' : ', ' + d.words(kernel.section[1])), id: kernel.title ? problem : '',
+            href: 'timeline.html' + d.address({family: kernel.section[0], set: kernel.sets[0], operation: kernel.section[1], precision: kernel.section[2], problem: problem,
+                ranks: kernel.kernel.ranks, machine: machine.machine}),
+            ratio: ratio, low: low, high: high, other: band, kind: apart ? d.direction(ratio) || 'unclear' : 'unclear',
+            note: d.seconds(own[4]) + ' and ' + d.seconds(base) + (own[6] ? '' : '; ' + own[5])
+        };
+    }
+
+    Object.assign(deepbench, {framework_matrix: matrix, cell_kernels: cell_kernels});
+})();
