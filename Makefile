@@ -37,7 +37,7 @@ dashboard: $(READY)
 	@echo "  . $(BIN)/activate                  # once in each shell: finds deepbench and asv"
 	@echo "  deepbench problems --family gemm      # what can be measured"
 	@echo "  deepbench frameworks                  # this machine's frameworks, kernel by kernel"
-	@echo "  deepbench compare nvidia-v100         # a published machine against this one"
+	@echo "  deepbench compare @torch nvidia-v100  # this machine against a published one"
 	@echo "the commands on whole models need torch, which make models installs"
 
 models: $(MODELS)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 from deepbench_ops.storage import measurements
 
 ROUNDS = 3
@@ -85,7 +85,9 @@ def main() -> None:
     rounds = rounds_of(arguments.results, arguments.machine)
     lines = []
     for framework in sorted({name.rsplit("-", 1)[0] for name in rounds}):
-        releases = [r.name for r in table.load() if r.framework == framework and r.name in rounds]
+        releases = [
+            r.name for r in release_table.load() if r.framework == framework and r.name in rounds
+        ]
         if len(releases) < ROUNDS:
             continue
         chosen = [name for name in arguments.anchor if name in releases]

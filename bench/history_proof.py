@@ -33,8 +33,8 @@ from deepbench_ops.measure import ensemble_record, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.releases import results_table, table, worker_launch
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table, table_location, worker_launch
+from deepbench_ops.releases.release_table import Release
 
 SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
 PLAIN, CONTROL = "plain", "plain again"
@@ -257,7 +257,7 @@ def cost(arguments: argparse.Namespace) -> None:
     folder: Path = arguments.folder
     if not folder.exists():
         run(["deepbench", "init", str(folder)], Path.cwd())
-    listed = [one.name for one in table.measurable() if one.framework == "numpy"]
+    listed = [one.name for one in release_table.measurable() if one.framework == "numpy"]
     releases = listed[-arguments.count :]
     names, only = " ".join(releases), ["--problem", arguments.problem] if arguments.problem else []
     chosen = ["headline", "--family", "gemm", "--precision", "float32"]
@@ -307,7 +307,7 @@ def tool(name: str) -> str:
 
 def release(name: str) -> Release:
     """Return a release of the project's table."""
-    return table.find(name, results_table.measurable(project.results()))
+    return release_table.find(name, table_location.measurable(project.results()))
 
 
 def kept(arguments: argparse.Namespace, what: str) -> Path:

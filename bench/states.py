@@ -31,7 +31,7 @@ from deepbench_ops import project
 from deepbench_ops.measure import core_latency, machine_states, threads, turns, yardstick
 from deepbench_ops.measure.live_worker import LiveWorker
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
-from deepbench_ops.releases import results_table, table, worker_launch
+from deepbench_ops.releases import release_table, table_location, worker_launch
 
 DEFAULT = (
     "numpy-2.1.3:gemm:m35_n700_k2048_NN",
@@ -52,7 +52,7 @@ class Visited:
 
     def __init__(self, text: str, cores: set[int]) -> None:
         release, family, problem, *rest = text.split(":")
-        found = table.find(release, results_table.measurable(project.results()))
+        found = release_table.find(release, table_location.measurable(project.results()))
         self.worker = LiveWorker(worker_launch.launch(found, say=print), cores)
         prepared = turns.ask(
             self.worker, do="prepare", **asdict(Task(family, problem, *(rest or ["float32"])))

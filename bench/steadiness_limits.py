@@ -29,7 +29,7 @@ from tabulate import tabulate
 from deepbench_ops.analysis import points
 from deepbench_ops.machine.roofs import Roofs
 from deepbench_ops.machine.steadiness import SCALING, Judge, agreement, kind, reason
-from deepbench_ops.releases import results_table
+from deepbench_ops.releases import table_location
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage.measurements import Record, level
 
@@ -67,7 +67,7 @@ def calibrated(entry: Record) -> bool:
 
 def load(results: Path) -> list[Judged]:
     """Return the calibrated points of all machines, those of long quiet lines with how far off."""
-    order = {release.name: place for place, release in enumerate(results_table.load(results))}
+    order = {release.name: place for place, release in enumerate(table_location.load(results))}
     lines: dict[tuple[object, ...], list[tuple[int, Judged]]] = defaultdict(list)
     for machine in points.machines(results):
         for name, file in Judge.of(results / machine).files.items():
@@ -149,7 +149,7 @@ def apart(one: Judged) -> float | None:
 
 def by_machine(results: Path) -> list[list[object]]:
     """Return a row for each machine that measured: its noise, points and unsteady ones."""
-    releases = {release.hash: release for release in results_table.load(results)}
+    releases = {release.hash: release for release in table_location.load(results)}
     rows: list[list[object]] = []
     for machine in points.machines(results):
         every = points.load(results, machine, releases)

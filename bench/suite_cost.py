@@ -17,7 +17,7 @@ from pathlib import Path
 
 from deepbench_ops import problems
 from deepbench_ops.problems.selections import Selected, bench_regex
-from deepbench_ops.releases.table import load
+from deepbench_ops.releases.release_table import load
 
 COUNT = 78
 ENVIRONMENTS = Path(".asv", "env")

@@ -108,7 +108,7 @@ def _faulty_plugins() -> list[str]:
     faults = [line for module in loaded for line in module.found()[1]]
     frameworks = sys.modules.get(modules[1])
     if frameworks is not None and not all(each.own for each in frameworks.found()[0].values()):
-        faults += import_module("deepbench_ops.releases.table").of_plugins()[1]
+        faults += import_module("deepbench_ops.releases.release_table").of_plugins()[1]
     return faults
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from deepbench_ops import __version__
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.project import CONFIGURATION
-from deepbench_ops.releases import results_table, table
+from deepbench_ops.releases import release_table, table_location
 
 FILES = Path(__file__).with_name("project_files")
 TABLE = "releases.csv"
@@ -71,7 +71,7 @@ def _write(folder: Path, workflow: bool) -> None:
     (folder / CONFIGURATION).write_text(
         text.replace(CHECKOUT_TABLE, f'"repo": "{TABLE}"'), encoding="utf-8"
     )
-    shutil.copyfile(table.TABLE, folder / TABLE)
+    shutil.copyfile(release_table.TABLE, folder / TABLE)
     (folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
     (folder / "results").mkdir()
     (folder / "benchmarks").mkdir()
@@ -96,9 +96,9 @@ def _add_history(folder: Path, history: str) -> None:
                 shutil.copytree(machine, folder / "results" / machine.name, ignore=ignored)
         for listed in results.glob("benchmarks.json"):
             shutil.copyfile(listed, folder / "results" / listed.name)
-        rows = results_table.path_of(results)
+        rows = table_location.path_of(results)
         if rows.is_file():
-            table.append(folder / TABLE, table.load(rows))
+            release_table.append(folder / TABLE, release_table.load(rows))
 
 
 def is_published(machine: Path) -> bool:

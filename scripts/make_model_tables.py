@@ -30,7 +30,7 @@ from deepbench_ops.models import twin_steps
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training import LOSSES
 from deepbench_ops.problems.model import Model
-from deepbench_ops.releases.table import TABLE, append
+from deepbench_ops.releases.release_table import TABLE, append
 from deepbench_ops.storage import atomic
 from deepbench_ops.storage.csv_text import csv_text
 

@@ -17,8 +17,8 @@ from tabulate import tabulate
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.releases import results_table
-from deepbench_ops.releases.table import PUBLISHED
+from deepbench_ops.releases import table_location
+from deepbench_ops.releases.release_table import PUBLISHED
 from deepbench_ops.storage import model_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -71,7 +71,7 @@ def committed_machines() -> list[str]:
 
 def page() -> str:
     """Return the page: a table of measured machines, and one of published ones."""
-    releases = {release.hash: release for release in results_table.load(RESULTS)}
+    releases = {release.hash: release for release in table_location.load(RESULTS)}
     measured, published, runs = [], [], []
     for machine in committed_machines():
         found = points.load(RESULTS, machine, releases)

@@ -53,7 +53,7 @@ REASONS = {
     ("pages/machine_cache.py", "numpy"): "the library whose version decides what is computed",
     ("pages/model_data.py", "mindspore"): "the published table of that name",
     ("pages/model_data.py", "model"): WORD,
-    ("releases/install.py", "torch"): "its CUDA builds ask for what only a GPU needs",
+    ("releases/environment_install.py", "torch"): "its CUDA builds ask for what only a GPU needs",
     ("storage/model_runs.py", "model"): WORD,
 }
 """Why a file may name a family or a framework."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs, settled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.pairs import Pair
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.stopping import looks
 
 Rounds = list[list[Pair]]

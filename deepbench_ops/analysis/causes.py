@@ -18,7 +18,7 @@ from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.shared_rounds import APART, pooled
 from deepbench_ops.analysis.verdict import Verdict
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 MOST = 0.5
 """From this share of its watched kernels on, a family or a framework has changed as one."""

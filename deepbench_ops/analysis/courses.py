@@ -8,7 +8,7 @@ from statistics import fmean
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 class Courses:

@@ -18,7 +18,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic, ensemble_rounds
 
 UNSUPPORTED = "Unsupported: "

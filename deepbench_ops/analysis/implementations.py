@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 MOST = 8
 """Switches that are printed; data have all."""

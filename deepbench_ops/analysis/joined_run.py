@@ -12,8 +12,8 @@ from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.releases import results_table, worker_launch
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import table_location, worker_launch
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import ensemble_rounds
 
 GOAL = Goal(within=0.01, most=20)
@@ -31,7 +31,7 @@ def measure(joining: Joining, say: Say) -> Mapping[str, set[Task]]:
     """
     if CACHE.asked() != CACHE.usual:
         return {}
-    table = {each.name: each for each in results_table.measurable(project.results())}
+    table = {each.name: each for each in table_location.measurable(project.results())}
     ordered = [each for each in table.values() if each.framework == joining.framework]
     launches = _launches(_wanted(joining, ordered), say)
     new = [release for release in joining.releases if release.name in launches]

@@ -17,7 +17,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.settings_agreement import groups_that_agree
 from deepbench_ops.analysis.shared_rounds import APART, SharedStep
 from deepbench_ops.measure.machine_states import INCOMPARABLE
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 FEWEST_PROCESSES = 11
 """A line of fewer says nothing (see `detect_changes`)."""

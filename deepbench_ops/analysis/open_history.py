@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.live_worker import Launch
     from deepbench_ops.measure.pairs import Task
-    from deepbench_ops.releases.table import Release
+    from deepbench_ops.releases.release_table import Release
 
 
 @dataclass
@@ -97,7 +97,7 @@ def open_history(
     from deepbench_ops.machine import profile
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
     from deepbench_ops.storage import ensemble_rounds
 
     journal = project.environments().parent / "history" / f"{name}.jsonl"
@@ -110,7 +110,7 @@ def open_history(
     place = ensemble_place.find(releases[-1], say)
     path = ensemble_rounds.path_of(place.folder, name)
     store = EnsembleStore(journal, names, path, place.levels)
-    table = {release.name: release for release in results_table.load(place.results)}
+    table = {release.name: release for release in table_location.load(place.results)}
     return OpenHistory(store, Reference(launch, place.nominal), Filing(store, place, table))
 
 

@@ -11,7 +11,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import share
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import MODELS, Selected, select
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 @dataclass(frozen=True)

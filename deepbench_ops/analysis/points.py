@@ -28,7 +28,7 @@ from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record

@@ -101,7 +101,7 @@ def _state_notes(points: Sequence[Point], apart: Sequence[Point]) -> list[str]:
         for state in other
     ]
     return lines + [
-        f"{count} of {used.total()} times were measured in state {state} of the machine"
+        f"{count} of {used.total()} times were measured in this state of the machine: {state}"
         for state, count in used.items()
         if state and state != ONE_LEVEL
     ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deepbench_ops.asv_adapter import result_files, results_fields
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurements
 
 Facts = Mapping[str, str]

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.overview import Group, group, selections
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 FEWEST_KERNELS = 3
 """A step over fewer kernels is not a family's."""

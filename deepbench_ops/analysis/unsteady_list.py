@@ -13,7 +13,7 @@ from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.steadiness import kind
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 def of_release(

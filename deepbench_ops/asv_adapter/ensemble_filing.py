@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from asv.results import Results
 
 from deepbench_ops.asv_adapter import result_files, results_fields
+from deepbench_ops.asv_adapter.asv_environment import PYTHON
 from deepbench_ops.asv_adapter.ensemble_place import DOING, Benchmark, Place
-from deepbench_ops.asv_adapter.environment import PYTHON
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.problems.benchmark_names import BENCHMARK
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic, locks, measurements
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted

@@ -28,13 +28,13 @@ from deepbench_ops.asv_adapter import (
     result_saving,
     run_command,
 )
-from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
+from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
 from deepbench_ops.asv_adapter.patch import applied
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import detect, profile
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks
 
 DOING = "deepbench history"

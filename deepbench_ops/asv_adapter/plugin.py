@@ -16,7 +16,7 @@ from asv.console import log
 
 from deepbench_ops import lifetime
 from deepbench_ops.asv_adapter import (
-    environment,
+    asv_environment,
     history_join,
     ongoing_run,
     patches,
@@ -30,15 +30,15 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.problems import families
-from deepbench_ops.releases import results_table, table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table, table_location
+from deepbench_ops.releases.release_table import Release
 
-__all__ = ["environment", "repo", "setup"]
+__all__ = ["asv_environment", "repo", "setup"]
 
 
 def setup() -> None:
     """Prepare this process for asv, which calls this in the folder of its configuration."""
-    for line in (*families.found()[1], *frameworks.found()[1], *table.of_plugins()[1]):
+    for line in (*families.found()[1], *frameworks.found()[1], *release_table.of_plugins()[1]):
         log.warning(line)
     lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.
@@ -77,7 +77,7 @@ def report_unsteady(results: Path) -> None:
     from deepbench_ops.analysis import unsteady_list
 
     try:
-        releases = {release.hash: release for release in results_table.load(results)}
+        releases = {release.hash: release for release in table_location.load(results)}
         for line in unsteady_list.after_run(result_saving.written, releases):
             log.warning(line)
         for line in unsteady_list.not_taken(result_saving.remeasured.not_taken, releases):

@@ -11,7 +11,7 @@ from pathlib import Path
 from asv.results import Results
 
 from deepbench_ops.asv_adapter import result_files, results_fields
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage.result_key import ResultKey
 
 ENVIRONMENT = "published"

@@ -28,8 +28,8 @@ from asv.util import UserError
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 HASH_PREFIX = re.compile(r"[0-9a-f]{4,40}")
 
@@ -49,12 +49,12 @@ class ReleaseRepo(Repo):
 
     def __init__(self, url: str, mirror_path: str) -> None:
         try:
-            listed = table.load(Path(url))
+            listed = release_table.load(Path(url))
         except DeepbenchError as error:
             raise UserError(str(error)) from None
-        for line in table.differing(listed):
+        for line in release_table.differing(listed):
             log.warning(line)
-        self._timeline = table.with_plugins(listed)
+        self._timeline = release_table.with_plugins(listed)
         self._by_hash = {release.hash: release for release in self._timeline}
 
     @classmethod

@@ -13,7 +13,7 @@ from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.bisect import Step
-    from deepbench_ops.releases.table import Release
+    from deepbench_ops.releases.release_table import Release
 
 NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
 
@@ -122,13 +122,13 @@ def _narrowed(problem: str, releases: "list[Release]", steps: "list[Step]") -> s
 
 def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     from deepbench_ops import project
-    from deepbench_ops.releases import results_table, table, wheel_release
+    from deepbench_ops.releases import release_table, table_location, wheel_release
 
-    releases = results_table.measurable(project.results())
+    releases = table_location.measurable(project.results())
     ends = span.split("..")
     if len(ends) != 2 or not all(ends):
         raise DeepbenchError(f"{span} is no span of releases: write numpy-1.26.4..numpy-2.2.6")
-    first, last = (table.find(name, releases) for name in ends)
+    first, last = (release_table.find(name, releases) for name in ends)
     if first.framework != last.framework:
         raise DeepbenchError(f"{span}: both ends must be releases of one framework")
     of_framework = [release for release in releases if release.framework == first.framework]

@@ -101,11 +101,11 @@ def _switches(changes: Sequence["Change"]) -> "list[Switch]":
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     from deepbench_ops.analysis import comparison, points
     from deepbench_ops.machine import profile
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     named, at, release = spec.partition("@")
     machine = machine_with_results(results, named or None)
-    releases = {release.hash: release for release in results_table.load(results)}
+    releases = {release.hash: release for release in table_location.load(results)}
     loaded = points.load(results, machine, releases, rounds=True)  # with notes
     found = [point._replace(rounds=()) for point in loaded]  # times of asv's results are compared
     return comparison.contender(

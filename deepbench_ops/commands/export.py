@@ -57,7 +57,7 @@ def export(
     from deepbench_ops.exchange import table_writer
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.problems.tables import set_name
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     texts = {"csv": table_writer.as_csv, "json": table_writer.as_json}
     form = form or (output.suffix.removeprefix(".") if output is not None else "")
@@ -66,7 +66,7 @@ def export(
             f"--format is missing{f', and {output} ends in none' if output else ''}: choose one of"
             f" xlsx, {', '.join(texts)}, parquet"
         )
-    releases = {each.hash: each for each in results_table.load(results)}
+    releases = {each.hash: each for each in table_location.load(results)}
     found = points.load(results, machine, releases, samples=True)
     wanted = set_name(published_set) if published_set is not None else None
     for what, name, of in (

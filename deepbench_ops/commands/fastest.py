@@ -78,10 +78,10 @@ def fastest(
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.problems.selections import select
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     members = select(selection, family)
-    releases = {release.hash: release for release in results_table.load(results)}
+    releases = {release.hash: release for release in table_location.load(results)}
     found = [
         point
         for machine in points.machines(results)

@@ -52,9 +52,9 @@ def frameworks(
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.problems.selections import select
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
-    releases = {release.hash: release for release in results_table.load(results)}
+    releases = {release.hash: release for release in table_location.load(results)}
     name = machine_with_results(results, machine)
     members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
     every = points.load(results, name, releases, rounds=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.ensembles import Ensemble, Goal
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.pairs import Task
-    from deepbench_ops.releases.table import Release
+    from deepbench_ops.releases.release_table import Release
 
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 WORKER_BYTES = 1.5 * 2**30
@@ -212,10 +212,10 @@ def _releases(framework: str, span: str | None) -> "list[Release]":
     Raises DeepbenchError for an unknown framework or release, and for fewer than two releases.
     """
     from deepbench_ops.problems.suggestions import unknown
-    from deepbench_ops.releases import results_table, table
+    from deepbench_ops.releases import release_table, table_location
     from deepbench_ops.releases import span as span_of
 
-    every = table.measurable(results_table.of_project())
+    every = release_table.measurable(table_location.of_project())
     of_framework = [release for release in every if release.framework == framework]
     if not of_framework:
         raise unknown("framework", framework, sorted({release.framework for release in every}))

@@ -14,7 +14,7 @@ from deepbench_ops.commands.output import as_json
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission, table_reader, workbook_values
 from deepbench_ops.exchange.workbook_values import Publication
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 COLUMNS = (
     tables.Column("file", wrap=12),
@@ -79,7 +79,7 @@ def import_(
     before changes nothing. The next "asv publish" shows the machines.
     """
     from deepbench_ops.exchange import filing
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
     sent = {path: read for path in files if (read := submission.read(path)) is not None}
@@ -94,10 +94,10 @@ def import_(
         if path not in sent and path not in tables_of
         for one in workbook_values.read(path, machine, day.date() if day else None, device)
     ]
-    add = partial(results_table.append, results)
+    add = partial(table_location.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):
         # All of it must be fit before any is written.
-        known = {release.hash: release for release in results_table.load(results)}
+        known = {release.hash: release for release in table_location.load(results)}
         fit = submission.fit(results, sent, known)
         _refuse_both(found, fit)
         own = {path: _fits(path, results, rows, known, machine) for path, rows in tables_of.items()}

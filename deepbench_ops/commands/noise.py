@@ -22,7 +22,7 @@ from deepbench_ops.problems.gemm import Gemm
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
     from deepbench_ops.measure.live_worker import Launch
-    from deepbench_ops.releases.table import Release
+    from deepbench_ops.releases.release_table import Release
 
 GOAL = 0.05
 COLUMNS = (
@@ -131,12 +131,12 @@ def _headline() -> list[str]:
 def _release(name: str | None) -> "Release":
     from deepbench_ops import project
     from deepbench_ops.backends import NAMES
-    from deepbench_ops.releases import results_table, table
+    from deepbench_ops.releases import release_table, table_location
 
-    releases = results_table.measurable(project.results())
+    releases = table_location.measurable(project.results())
     if name is None:
         return [release for release in releases if release.framework == NAMES[0]][-1]
-    return table.find(name, releases)
+    return release_table.find(name, releases)
 
 
 def _row(id: str, verdict: "Verdict", rounds: int) -> list[str]:

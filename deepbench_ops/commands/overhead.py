@@ -48,11 +48,11 @@ def overhead(
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.analysis.overhead import overheads
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     if name is not None:
         network_size(name)
-    releases = {release.hash: release for release in results_table.load(results)}
+    releases = {release.hash: release for release in table_location.load(results)}
     whose = machine_with_results(results, machine, f"some with {MEASURE}")
     asked = {"name": name, "batch": batch}
     lines = [

@@ -15,7 +15,7 @@ from deepbench_ops.commands.options import printed_as, wide_tables
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
-    from deepbench_ops.releases import updates
+    from deepbench_ops.releases.new_releases import Update
     from deepbench_ops.releases.package_index import Index
 
 COLUMNS = (
@@ -56,10 +56,10 @@ def list_(framework: str | None, installed: bool) -> None:
     environments in this project folder.
     """
     from deepbench_ops.problems.suggestions import unknown
-    from deepbench_ops.releases import results_table, table
+    from deepbench_ops.releases import release_table, table_location
 
     folder = project.environments()
-    releases = table.measurable(results_table.of_project())
+    releases = release_table.measurable(table_location.of_project())
     known = list(dict.fromkeys(one.framework for one in releases))
     if framework is not None and framework not in known:
         raise unknown("framework", framework, known)
@@ -110,16 +110,16 @@ def add(
     A row whose packages pip cannot install together is refused, and nothing is written. The row is
     in the project folder's release table, which `repo` in asv.conf.json names.
     """
-    from deepbench_ops.releases import new_row, results_table, table
+    from deepbench_ops.releases import new_row, release_table, table_location
 
-    path = results_table.of_project()
+    path = table_location.of_project()
     framework, version = new_row.requested(requirement)
     new_row.demand_new(framework, version, path)
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
-        table.demand_exact("--pins", pin)
+        release_table.demand_exact("--pins", pin)
     if index:
-        table.demand_url("--index", index)
+        release_table.demand_url("--index", index)
     if sum(map(bool, (wheel, source, index))) > 1:
         raise click.UsageError("give one of --wheel, --source and --index: where it comes from")
     date = day.date() if day else None
@@ -152,22 +152,22 @@ def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form:
     is one line, as "asv run" takes it. An index that does not answer is a warning, with status 1.
     """
     from deepbench_ops.problems.suggestions import unknown
-    from deepbench_ops.releases import results_table, table, updates
-    from deepbench_ops.releases.companions import frameworks_with_rules
+    from deepbench_ops.releases import new_releases, release_table, table_location
+    from deepbench_ops.releases.companion_packages import frameworks_with_rules
     from deepbench_ops.releases.package_index import Index
 
-    path = results_table.of_project()
-    known = table.measurable(path)
+    path = table_location.of_project()
+    known = release_table.measurable(path)
     for name in names:
         if name not in frameworks_with_rules():
             raise unknown("framework", name, frameworks_with_rules())
     index = Index()
-    found: list[updates.Update] = []
-    for name in names or updates.frameworks(known):
+    found: list[new_releases.Update] = []
+    for name in names or new_releases.frameworks(known):
         with _warning():
-            found += updates.final(name, known, index, older)
+            found += new_releases.final(name, known, index, older)
         with _warning():
-            found += updates.nightly(name, known, index) if nightly else []
+            found += new_releases.nightly(name, known, index) if nightly else []
     if adds:
         found = [each for each in found if _added(each, index, path)]
     _print_updates(found, adds, form)
@@ -182,17 +182,17 @@ def _warning() -> Iterator[None]:
         damaged_input.report(str(error))
 
 
-def _added(update: "updates.Update", index: "Index", path: Path) -> bool:
+def _added(update: "Update", index: "Index", path: Path) -> bool:
     """Add the row of an update, or warn; return whether it was added."""
-    from deepbench_ops.releases import new_row, updates
+    from deepbench_ops.releases import new_releases, new_row
 
     with _warning():
-        new_row.add(updates.row(update, index), path)
+        new_row.add(new_releases.row(update, index), path)
         return True
     return False
 
 
-def _print_updates(found: list["updates.Update"], added: bool, form: str) -> None:
+def _print_updates(found: list["Update"], added: bool, form: str) -> None:
     names = " ".join(each.name for each in found)
     if form == "names":
         click.echo(names, nl=bool(names))
@@ -219,13 +219,13 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
 
     The next "asv run" of a release makes its environment again.
     """
-    from deepbench_ops.releases import install, results_table, table
+    from deepbench_ops.releases import environment_install, release_table, table_location
 
     folder = project.environments()
     if everything == bool(names):
         raise DeepbenchError("name the releases whose environments to remove, or give --all")
-    listed = table.measurable(results_table.of_project())
-    chosen = listed if everything else [table.find(name, listed) for name in names]
+    listed = release_table.measurable(table_location.of_project())
+    chosen = listed if everything else [release_table.find(name, listed) for name in names]
     if not any((folder / one.name).exists() for one in chosen):
         raise DeepbenchError(
             f"no environment of {', '.join(names) or 'any release'} is in {folder}"
@@ -234,7 +234,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
     for one in chosen:
         (folder / f"{one.name}.log").unlink(missing_ok=True)
         if (folder / one.name).exists():
-            with install.environment_lock(folder, one.name):
+            with environment_install.environment_lock(folder, one.name):
                 freed += disk_use(folder / one.name)
                 shutil.rmtree(folder / one.name, ignore_errors=True)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")

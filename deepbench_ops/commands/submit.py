@@ -30,10 +30,10 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
     them.
     """
     from deepbench_ops.exchange import submission
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     unsteady: Counter[str] = Counter()
-    releases = {each.hash: each for each in results_table.load(results)}
+    releases = {each.hash: each for each in table_location.load(results)}
     packed = submission.pack(results, machine, releases, unsteady)
     try:
         submission.check(packed)

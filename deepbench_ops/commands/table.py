@@ -42,10 +42,10 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.exchange import filing
     from deepbench_ops.machine import profile
     from deepbench_ops.problems.model import Model
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     figures = load(name)
-    releases = {release.hash: release for release in results_table.load(results)}
+    releases = {release.hash: release for release in table_location.load(results)}
     here = machine_entry.default_name()
     if not machines and here not in points.machines(results):
         click.echo(f"this machine, {here}, has no results to show next to it", err=True)

@@ -42,13 +42,13 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     """
     from deepbench_ops.analysis import unsteady_list as points
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.releases import results_table
+    from deepbench_ops.releases import table_location
 
     if limit is not None and not (math.isfinite(limit) and limit > 0):
         raise DeepbenchError(f"a spread of {limit:g} is no share above 0: give 0.2 for 20 %")
     here = machine_entry.default_name()
     whose = machine_with_results(results, machine)
-    releases = {each.hash: each for each in results_table.load(results)}
+    releases = {each.hash: each for each in table_location.load(results)}
     found = points.of_release(results, whose, release, releases)
     reasons = {
         point: reason for point in found if (reason := point.unsteady or _wide(point, limit))

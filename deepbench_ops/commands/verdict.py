@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.confirm import Confirmed
     from deepbench_ops.analysis.implementations import Switch
     from deepbench_ops.analysis.lines import Line
-    from deepbench_ops.releases.table import Release
+    from deepbench_ops.releases.release_table import Release
 
 COLUMNS = (
     tables.Column("release", wrap=12),
@@ -123,11 +123,11 @@ def verdict(
     from deepbench_ops.analysis.causes import causes
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
-    from deepbench_ops.releases import results_table, table
+    from deepbench_ops.releases import release_table, table_location
 
-    order = results_table.measurable(results)
-    earliest = date.min if since is None else table.find(since, order).date
-    only = None if release is None else table.find(release, order)
+    order = table_location.measurable(results)
+    earliest = date.min if since is None else release_table.find(since, order).date
+    only = None if release is None else release_table.find(release, order)
     if machine is not None and all_machines:
         raise DeepbenchError("give either --machine or --all-machines")
     lines = _lines(results, _machines(results, machine, all_machines, order), order)

@@ -25,7 +25,7 @@ from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.machine import profile
-from deepbench_ops.releases.table import Release, publication_of
+from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.storage import atomic
 from deepbench_ops.storage.atomic import Ready
 

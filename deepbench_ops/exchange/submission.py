@@ -33,7 +33,7 @@ from deepbench_ops.exchange.xlsx_reader import LARGEST_BYTES
 from deepbench_ops.machine import profile, steadiness
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.releases.table import Release, publication_of
+from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import atomic, limited, measurements
 from deepbench_ops.storage.atomic import Ready

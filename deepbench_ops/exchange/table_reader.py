@@ -36,7 +36,7 @@ from deepbench_ops.exchange.table_writer import (
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.releases.table import PUBLISHED, Release
+from deepbench_ops.releases.release_table import PUBLISHED, Release
 from deepbench_ops.storage import limited, times
 
 LARGEST = limited.RESULT

@@ -24,7 +24,7 @@ from deepbench_ops.pages.line_storage import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.problems.benchmark_names import FOREIGN
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 class BuiltPages(NamedTuple):

@@ -18,7 +18,7 @@ from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.precision import MIXED, multiplied
 from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 STUDENT = 400
 """Degrees of freedom up to which the pages have Student's quantile; above, they use the last."""

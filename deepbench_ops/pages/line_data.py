@@ -12,7 +12,7 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.measure.machine_states import ONE_LEVEL
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 Notes = tuple[tuple[str, str], ...]
 

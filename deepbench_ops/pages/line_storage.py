@@ -17,7 +17,7 @@ from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 MachineLines = tuple[list[Line], MachineRecord, list[str]]
 """The lines of a machine, the machine, and sentences about results that cannot be read."""

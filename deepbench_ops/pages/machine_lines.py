@@ -17,7 +17,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.pages.line_storage import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import model_runs
 
 LEFT_OUT = "times are left out"

@@ -17,7 +17,7 @@ from typing import Any
 from deepbench_ops import lifetime
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import scratch as temporary
 
 FORKS = sys.platform == "linux"

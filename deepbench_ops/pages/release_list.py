@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from deepbench_ops.pages.page_frame import ASV_NAVIGATION, NAVIGATION, render_page
-from deepbench_ops.releases.table import PUBLISHED
+from deepbench_ops.releases.release_table import PUBLISHED
 from deepbench_ops.storage import atomic
 
 PAGE = "releases.html"

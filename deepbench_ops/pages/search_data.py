@@ -9,7 +9,7 @@ from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 FACTS = ("accelerator", "cpu")
 """Facts of a machine's entry that are searched too, such as its processor's name."""

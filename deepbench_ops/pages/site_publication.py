@@ -10,7 +10,7 @@ from typing import Any
 from deepbench_ops.analysis import corrections
 from deepbench_ops.pages import asv_index, data_encoding, data_pages, noise_data, release_list
 from deepbench_ops.pages.page_process import PageWriter, page_writer
-from deepbench_ops.releases.table import PUBLISHED, Release
+from deepbench_ops.releases.release_table import PUBLISHED, Release
 from deepbench_ops.storage.result_key import ResultKey
 
 

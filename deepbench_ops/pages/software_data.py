@@ -7,7 +7,7 @@ from typing import Any
 
 from deepbench_ops.analysis import software_versions
 from deepbench_ops.analysis.software_versions import Stack
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 LONGEST = 200
 """Characters of a fact in the list of new ones."""

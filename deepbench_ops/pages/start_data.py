@@ -18,7 +18,7 @@ from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.selections import select
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 LATEST = 12
 """Changes that the start page shows."""

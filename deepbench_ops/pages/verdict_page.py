@@ -16,7 +16,7 @@ from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.lines import Line, Shift
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.page_frame import render_page
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic
 
 PAGE = "verdicts.html"

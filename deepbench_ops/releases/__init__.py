@@ -1,5 +1,6 @@
-"""Framework releases as points in time: what asv takes for commits, and where they are installed.
+"""Releases of frameworks: their list with days and packages, and the environment of each.
 
-``table`` reads the list of releases, ``repo`` shows it to asv as a repository, ``environment``
-gives every release an environment of its own, ``plugin`` is what asv loads.
+``release_table`` reads the list, ``table_location`` finds the one that dates a results folder,
+``new_releases`` looks for what has come out since, ``companion_packages`` chooses the packages of
+a new row, ``environment_install`` makes a release's environment.
 """

@@ -11,10 +11,10 @@ from packaging.version import InvalidVersion, Version
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companions, table, wheel_release
-from deepbench_ops.releases.install import failure_line, index_options
+from deepbench_ops.releases import companion_packages, release_table, wheel_release
+from deepbench_ops.releases.environment_install import failure_line, index_options
 from deepbench_ops.releases.package_index import Index
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 def requested(text: str) -> tuple[str, Version]:
@@ -35,7 +35,7 @@ def requested(text: str) -> tuple[str, Version]:
 
 def demand_new(framework: str, version: Version, path: Path) -> None:
     """Raise DeepbenchError for a release that the table at `path` has already."""
-    for known in table.load(path):
+    for known in release_table.load(path):
         if known.framework == framework and Version(known.version) == version:
             raise DeepbenchError(f"{known.name} is in {path} already")
 
@@ -64,7 +64,7 @@ def listed(
         day = days[version]
     if pins is not None:
         return Release(framework, str(version), day, pins, True, index_url)
-    made = companions.row(framework, version, day, index)
+    made = companion_packages.row(framework, version, day, index)
     if made is None:
         raise DeepbenchError(f"{framework} {version}: no companion installs here: give --pins")
     return Release(framework, str(version), day, made.pins, made.on_request, index_url)
@@ -82,7 +82,9 @@ def from_wheel(
 
     pins: None for those of the newest release in the table `known`. day: None for the file's own.
     """
-    newest = [release for release in table.measurable(known) if release.framework == framework]
+    newest = [
+        release for release in release_table.measurable(known) if release.framework == framework
+    ]
     if not newest:
         raise DeepbenchError(f"no release of {framework} is listed to take pins from: give --pins")
     found = wheel_release.read(path, newest[-1])
@@ -146,5 +148,5 @@ def add(release: Release, path: Path) -> None:
     """
     demand_new(release.framework, Version(release.version), path)
     demand_solvable(release)
-    if not table.append(path, [release]):
+    if not release_table.append(path, [release]):
         raise DeepbenchError(f"{release.name} was added to {path} by another command meanwhile")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 
 def select(text: str, releases: Sequence[Release]) -> list[Release]:
@@ -34,4 +34,4 @@ def _names(part: str, releases: Sequence[Release]) -> list[str]:
 def _index(version: str, releases: Sequence[Release]) -> int:
     framework = releases[0].framework
     name = version if version.startswith(f"{framework}-") else f"{framework}-{version}"
-    return list(releases).index(table.find(name, releases))
+    return list(releases).index(release_table.find(name, releases))

@@ -8,7 +8,7 @@ from pathlib import Path
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from deepbench_ops import project
 from deepbench_ops.measure.live_worker import Launch
-from deepbench_ops.releases.install import Installation, project_root
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.environment_install import Installation, project_root
+from deepbench_ops.releases.release_table import Release
 
 
 def launch(

@@ -15,7 +15,7 @@ from deepbench_ops.commands.bisect import bisect as command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs
 from deepbench_ops.releases import wheel_release, worker_launch
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(9)]
 

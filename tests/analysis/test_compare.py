@@ -24,8 +24,8 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems import FAMILIES, ids, load
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 GEMMS = points_of_tests.GEMMS
 OLD = Release("torch", "2.0.1", date(2023, 5, 8))
@@ -259,7 +259,7 @@ def test_this_machine_is_the_first_unless_two_are_named(results, monkeypatch):
 
 def test_points_are_what_asv_stored(results):
     """Every axis of a benchmark is a field of the point."""
-    releases = {release.hash: release for release in table.load()}
+    releases = {release.hash: release for release in release_table.load()}
     found = points.load(results, "nvidia-m40", releases)
     assert [0.001, 0.002, 0.003] == [one.seconds for one in found]
     assert {(one.family, one.set, one.operation, one.device) for one in found} == {

@@ -15,7 +15,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages.catalogue_data import how_obtained
 from deepbench_ops.problems.selections import select
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import model_runs
 
 RELEASES = [Release("torch", f"2.{n}.0", date(2026, 1 + n, 1)) for n in range(4)]

@@ -14,7 +14,7 @@ from deepbench_ops.analysis import fastest, points
 from deepbench_ops.commands import fastest as command
 from deepbench_ops.problems import load
 from deepbench_ops.problems.selections import select
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 DAY = date(2017, 7, 14)
@@ -55,7 +55,7 @@ README = [
 @pytest.fixture(scope="module")
 def published():
     """All published times in results/."""
-    releases = {release.hash: release for release in table.load()}
+    releases = {release.hash: release for release in release_table.load()}
     machines = [name for name in points.machines(RESULTS) if not name.startswith("epyc")]
     return [point for machine in machines for point in points.load(RESULTS, machine, releases)]
 
@@ -92,7 +92,9 @@ def test_only_faster_times_are_records():
     one = points_of_tests.point(set="training", problem_id="m1760_n128_k1760_NN")
     taken = [
         one._replace(seconds=seconds, release=release)
-        for seconds, release in zip((0.1, 0.107, 0.09, 0.09), table.measurable(), strict=False)
+        for seconds, release in zip(
+            (0.1, 0.107, 0.09, 0.09), release_table.measurable(), strict=False
+        )
     ]
     (line,) = fastest.history(taken, select("headline", "gemm"), [one.precision])
     assert [0.1, 0.09] == [record.seconds for record in line]

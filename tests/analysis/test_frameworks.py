@@ -15,10 +15,10 @@ from deepbench_ops.analysis.lines import Line
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
 from deepbench_ops.pages import framework_comparison_data, framework_page
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-NEWEST = {release.framework: release for release in table.load()}
+NEWEST = {release.framework: release for release in release_table.load()}
 
 
 def measured(framework, problem, seconds, noise, random, processes=2):
@@ -58,7 +58,7 @@ def test_less_than_a_percent_is_nobodys_win():
 def test_the_newest_release_counts_and_first_calls_do_not():
     """A faster old release does not speak for its framework; compiling is not compared."""
     random = np.random.default_rng(0)
-    old = next(release for release in table.load() if release.framework == "numpy")
+    old = next(release for release in release_table.load() if release.framework == "numpy")
     points = [
         measured("numpy", GEMMS[0], 1e-4, 0.01, random)._replace(release=old),
         measured("numpy", GEMMS[0], 2e-3, 0.01, random),

@@ -5,7 +5,7 @@ from datetime import date
 from points import GEMMS, point
 
 from deepbench_ops.analysis import implementations, lines
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 OLD, NEW = (Release("numpy", name, date(2026, 1, day)) for day, name in ((1, "1.0"), (2, "2.0")))
 

@@ -26,7 +26,7 @@ from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages import site_data
 from deepbench_ops.pages.data_files import FOLDER
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 RELEASES = [Release("torch", f"2.{n}.0", date(2026, 1 + n, 1)) for n in range(8)]
 PROFILE = Profile(

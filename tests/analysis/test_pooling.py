@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import comparison, frameworks
 from deepbench_ops.analysis.pooling import pooled_point
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 OLD = Release("numpy", "2.3.5", date(2025, 1, 1))
 NUMPY = Release("numpy", "2.4.6", date(2026, 1, 1))

@@ -17,7 +17,7 @@ from deepbench_ops.analysis.ranking import rankings
 from deepbench_ops.analysis.shared_kernels import ENOUGH, common, levels
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems.ids import problem_of
-from deepbench_ops.releases.table import PUBLISHED, Release
+from deepbench_ops.releases.release_table import PUBLISHED, Release
 
 RELEASES = [Release("numpy", f"2.{minor}.0", date(2025, minor + 1, 1)) for minor in range(4)]
 TORCH = Release("torch", "2.13.0", date(2026, 7, 8))

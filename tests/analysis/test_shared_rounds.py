@@ -18,7 +18,7 @@ from deepbench_ops.measure import ensemble_record
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.pages import line_storage
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import ensemble_rounds
 
 NAMES = ["numpy-1.0", "numpy-2.0", "numpy-3.0"]

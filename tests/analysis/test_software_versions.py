@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.analysis.software_versions import as_text, changed, stacks
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases.table import Release, load
+from deepbench_ops.releases.release_table import Release, load
 from deepbench_ops.storage.measurements import agreed
 
 DAY = datetime.date(2025, 1, 1)

@@ -13,7 +13,7 @@ from deepbench_ops.machine.profile import Level, Profile
 from deepbench_ops.machine.steadiness import Judge
 from deepbench_ops.measure.machine_states import CHANGED, FAR, INCOMPARABLE, NEAR, UNKNOWN
 from deepbench_ops.pages.line_data import line_fields
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurements
 
 STATES = ["", NEAR, FAR, UNKNOWN, CHANGED]
@@ -55,7 +55,7 @@ def test_a_history_says_which_state_it_is_of() -> None:
     said = settings_agreement.notes(used, [point(state=FAR), point(state=CHANGED)])
     assert "left out: 1 times measured in another state of the machine: far" in said
     assert f"left out: 1 times measured in another state of the machine: {CHANGED}" in said
-    assert "2 of 3 times were measured in state near of the machine" in said
+    assert "2 of 3 times were measured in this state of the machine: near" in said
     assert not any("state of" in line for line in settings_agreement.notes([point()]))
 
 

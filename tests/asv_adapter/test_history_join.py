@@ -8,13 +8,13 @@ import pytest
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import history_join, machine_entry, ongoing_run
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 from deepbench_ops.storage import ensemble_rounds
 
 TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
 SERVER = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))
-NUMPY = next(release for release in table.load() if release.name == "numpy-2.3.0")
-TORCH = next(release for release in table.load() if release.framework == "torch")
+NUMPY = next(release for release in release_table.load() if release.name == "numpy-2.3.0")
+TORCH = next(release for release in release_table.load() if release.framework == "torch")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def conf(monkeypatch, tmp_path):
     ensemble_rounds.add(ensemble_rounds.path_of(results / "m", "numpy"), {}, [line])
     monkeypatch.setattr(project, "results", lambda: results)
     monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
-    known = {release.hash: release for release in table.load()}
+    known = {release.hash: release for release in release_table.load()}
     monkeypatch.setattr(
         history_join, "get_repo", lambda conf: SimpleNamespace(release=known.__getitem__)
     )

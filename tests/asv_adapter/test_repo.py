@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 ROWS = """framework,version,date,pins,on_request,index
 numpy,1.24.4,2023-06-26,,no,
@@ -120,7 +120,7 @@ def test_a_wrong_range_is_one_line(repo, spec, expected):
 @given(st.data())
 def test_a_range_and_what_it_leaves_out_make_up_the_branch(data):
     """For all a before b: the releases up to a, those of a..b and those after b are the branch."""
-    repo = ReleaseRepo(str(table.TABLE), "unused")
+    repo = ReleaseRepo(str(release_table.TABLE), "unused")
     branch = repo.get_branch_commits("torch")
     older, newer = sorted(
         data.draw(st.tuples(*[st.integers(0, len(branch) - 1)] * 2)), reverse=True

@@ -12,7 +12,7 @@ pytest.importorskip("asv", reason="releases are installed by asv's means")
 from deepbench_ops.backends.check_table import Row
 from deepbench_ops.commands.check import print_csv, print_table
 from deepbench_ops.releases import worker_launch
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 ROOT = Path(__file__).resolve().parents[2]
 

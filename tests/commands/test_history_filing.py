@@ -30,7 +30,7 @@ from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threa
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.pairs import Task
-from deepbench_ops.releases import results_table, worker_launch
+from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.storage import atomic, ensemble_rounds, measurements
 
 TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
@@ -111,7 +111,7 @@ def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[in
 
 def filed(place: Place) -> dict[str, points.Point]:
     """Return the points of the kernel in one of its sets, by release."""
-    releases = {release.hash: release for release in results_table.load(place.results)}
+    releases = {release.hash: release for release in table_location.load(place.results)}
     found = points.load(place.results, "m", releases, rounds=True, samples=True)
     return {point.release.name: point for point in found if point.set == "inference_server"}
 
@@ -344,7 +344,7 @@ def test_the_yardstick_may_be_missing(place, monkeypatch):
 @pytest.fixture
 def at_place(place, monkeypatch):
     """The place as the project that an asv run is in."""
-    listed = Path(results_table.table.__file__).with_name("releases.csv")
+    listed = Path(table_location.table.__file__).with_name("releases.csv")
     shutil.copy(listed, place.results / "releases.csv")
     monkeypatch.setattr(project, "results", lambda: place.results)
     monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
@@ -353,7 +353,7 @@ def at_place(place, monkeypatch):
 
 def joining(*names: str) -> Joining:
     """Return what an asv run of releases brings along."""
-    known = {release.name: release for release in results_table.table.load()}
+    known = {release.name: release for release in table_location.table.load()}
     return Joining("numpy", [known[name] for name in names], [TASK])
 
 
@@ -432,7 +432,7 @@ def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
 
 def test_times_of_a_frameworks_own_history_stay(two_frameworks, monkeypatch):
     """Rounds over several frameworks replace no stored time."""
-    newest = [r for r in results_table.table.load() if r.framework == "numpy"][-2:]
+    newest = [r for r in table_location.table.load() if r.framework == "numpy"][-2:]
     span = "..".join(release.version for release in newest)
     history(span=span)
     before = filed(two_frameworks)[newest[-1].name]

@@ -11,7 +11,7 @@ from command import deepbench
 
 from deepbench_ops import __version__, new_project, project
 from deepbench_ops.asv_adapter import config
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="configurations are checked by asv's means")
@@ -30,7 +30,7 @@ def history(tmp_path):
     (machine / "one.measurements.jsonl").write_text("{}\n")
     (folder / "results" / "benchmarks.json").write_text("{}")
     (folder / "results" / ".deepbench.lock").touch()
-    (folder / "releases.csv").write_text(f"{','.join(table.COLUMNS)}\n{ROW}\n")
+    (folder / "releases.csv").write_text(f"{','.join(release_table.COLUMNS)}\n{ROW}\n")
     (folder / project.CONFIGURATION).write_text('{"dvcs": "releases", "repo": "releases.csv"}')
     return folder
 
@@ -42,7 +42,7 @@ def test_a_new_folder_is_a_project_folder(tmp_path):
     assert (0, "") == (status, err)
     assert folder == project.find(folder / "results")
     assert "releases.csv" == config.load(folder / project.CONFIGURATION)["repo"]
-    assert table.TABLE.read_text() == (folder / "releases.csv").read_text()
+    assert release_table.TABLE.read_text() == (folder / "releases.csv").read_text()
     suite = Path("benchmarks", "__init__.py")
     assert (ROOT / suite).read_text() == (folder / suite).read_text()
     assert [] == list((folder / "results").iterdir())
@@ -80,7 +80,7 @@ def test_history_comes_from_a_project_its_results_or_an_archive(tmp_path, histor
     }
     assert expected == files
     assert not list((folder / "results").rglob("*.lock"))
-    assert f"{table.TABLE.read_text()}{ROW}\n" == (folder / "releases.csv").read_text()
+    assert f"{release_table.TABLE.read_text()}{ROW}\n" == (folder / "releases.csv").read_text()
 
 
 def test_a_repository_may_be_there_already(tmp_path):

@@ -21,7 +21,7 @@ from deepbench_ops.distributed.training.request import Request, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import model_runs
 
 LENGTHS = ("inf", "nan", 0, -1)

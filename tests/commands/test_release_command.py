@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import new_row, package_index, table
+from deepbench_ops.releases import new_row, package_index, release_table
 from deepbench_ops.releases.package_index import Upload
 
 ROWS = """framework,version,date,pins,on_request,index
@@ -59,7 +59,7 @@ def test_a_wheel_becomes_a_row_whose_index_is_its_folder(wheels, listed, tmp_pat
     """A nightly is found again by every later install, with the newest release's companions."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
     added("numpy==1.5.0.dev1", "--wheel", str(nightly), "--date", "2020-02-02")
-    row = table.load(listed)[-1]
+    row = release_table.load(listed)[-1]
     assert ("numpy-1.5.0.dev1", datetime.date(2020, 2, 2)) == (row.name, row.date)
     assert (("companion==1.0",), tmp_path.as_uri()) == (row.pins, row.index)
 

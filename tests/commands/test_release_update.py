@@ -6,7 +6,7 @@ import pytest
 import wheelhouse
 from command import deepbench, make_project
 
-from deepbench_ops.releases import companions, package_index, table, updates
+from deepbench_ops.releases import companion_packages, new_releases, package_index, release_table
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
@@ -29,8 +29,8 @@ def publish(folder, project, *versions, days=()):
 
 def use_rules(monkeypatch, rules):
     """Let these be the frameworks with a rule."""
-    monkeypatch.setattr(companions, "frameworks_with_rules", lambda: list(rules))
-    monkeypatch.setattr(companions, "rule_of", rules.__getitem__)
+    monkeypatch.setattr(companion_packages, "frameworks_with_rules", lambda: list(rules))
+    monkeypatch.setattr(companion_packages, "rule_of", rules.__getitem__)
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def indexes(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", final.as_uri())
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
     rules = {
-        "numpy": companions.Rule("1.23.2", ("scipy",), False, nightly=nightly.as_uri()),
-        "torch": companions.Rule("1.13"),
+        "numpy": companion_packages.Rule("1.23.2", ("scipy",), False, nightly=nightly.as_uri()),
+        "torch": companion_packages.Rule("1.13"),
     }
     use_rules(monkeypatch, rules)
     return SimpleNamespace(final=final, nightly=nightly, table=tmp_path / "releases.csv")
@@ -63,7 +63,7 @@ def test_newer_final_releases_are_listed_with_their_source(indexes):
     """No older one, no candidate for a release, and the table stays as it was."""
     status, out, err = deepbench("release", "update", "--framework", "numpy")
     rows = [line.split(maxsplit=3) for line in out.splitlines() if line.startswith("numpy")]
-    assert [["numpy-901.0", "2026-02-03", "final", updates.INDEX]] == rows
+    assert [["numpy-901.0", "2026-02-03", "final", new_releases.INDEX]] == rows
     assert (0, "", LISTED) == (status, err, indexes.table.read_text())
 
 
@@ -99,9 +99,9 @@ def test_a_row_of_the_package_comes_with_its_companions(indexes, monkeypatch, tm
     """deepbench's own table knows companions that no rule finds."""
     own = tmp_path / "own.csv"
     own.write_text(f"{HEADER}numpy,901.0,2026-02-02,scipy==50.0,no,\n")
-    monkeypatch.setattr(table.measurable, "__defaults__", (own,))
+    monkeypatch.setattr(release_table.measurable, "__defaults__", (own,))
     _, out, _ = deepbench("release", "update", "--framework", "numpy", "--add")
-    assert updates.PACKAGE in out
+    assert new_releases.PACKAGE in out
     assert f"{LISTED}numpy,901.0,2026-02-02,scipy==50.0,no,\n" == indexes.table.read_text()
 
 
@@ -139,8 +139,8 @@ def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
     }
     asked = package_index.Index()
     asked._known = known
-    rule = companions.Rule("0.4.1", same="jaxlib", nightly="u")
+    rule = companion_packages.Rule("0.4.1", same="jaxlib", nightly="u")
     use_rules(monkeypatch, {"jax": rule})
     day = package_index.datetime.date(2026, 3, 2)
-    made = updates.row(updates.Update("jax", version, day, "u", "u"), asked)
+    made = new_releases.row(new_releases.Update("jax", version, day, "u", "u"), asked)
     assert (f"jaxlib=={version}",) == made.pins

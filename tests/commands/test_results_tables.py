@@ -8,7 +8,7 @@ from command import deepbench, make_project
 
 pytest.importorskip("asv", reason="results are read by asv")
 
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurements
 
 MACHINE = "box"

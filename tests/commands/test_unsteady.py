@@ -18,20 +18,20 @@ from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 from deepbench_ops.storage import measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
 GEMM = points_of_tests.GEMMS[0]
-RELEASES = {release.hash: release for release in table.load()}
+RELEASES = {release.hash: release for release in release_table.load()}
 KERNEL = "gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32")
 
 
 @pytest.fixture
 def results(tmp_path):
     """A copy of a machine with one release, whose headline kernel alone was disturbed."""
-    found = table.find(RELEASE, table.load())
+    found = release_table.find(RELEASE, release_table.load())
     folder = tmp_path / MACHINE
     folder.mkdir()
     for path in (RESULTS / MACHINE).iterdir():

@@ -23,8 +23,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs, round_store
 from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.pages import start_data
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 GEMMS = points_of_tests.GEMMS
@@ -154,7 +154,7 @@ def test_other_kernels_elsewhere_are_not_the_same():
 
 def recorded(machine="epyc-9004-2core"):
     """The lines of a machine in results/."""
-    order = [release for release in table.load() if release.measurable]
+    order = [release for release in release_table.load() if release.measurable]
     known = {release.hash: release for release in order}
     return lines.lines(points.load(RESULTS, machine, known, rounds=True), order)
 

@@ -26,10 +26,10 @@ from deepbench_ops.exchange import (
 from deepbench_ops.exchange.table_writer import COLUMNS, row, write_parquet
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
-OF_2017 = table.publication_of(date(2017, 7, 14))
+OF_2017 = release_table.publication_of(date(2017, 7, 14))
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
 PRECISIONS = {
     "gemm": list(workbook_writer.PRECISIONS),
@@ -178,11 +178,13 @@ def test_a_workbook_needs_no_name(results, monkeypatch):
     [one] = workbook_values.read(workbooks.write(later, section, specs=specs))
     filing.file(results, [one], len)
     monkeypatch.chdir(results.parent)
-    monkeypatch.setattr(table, "load", lambda: (OF_2017, table.publication_of(one.day)))
+    monkeypatch.setattr(
+        release_table, "load", lambda: (OF_2017, release_table.publication_of(one.day))
+    )
     arguments = ["--machine", "nvidia-p100", "--format", "xlsx", "--results", str(results)]
     for release, version, names in (
         (OF_2017, "8.0.61", ["inference_server", "training"]),
-        (table.publication_of(one.day), "10.1", ["training"]),
+        (release_table.publication_of(one.day), "10.1", ["training"]),
     ):
         asked = ["--release", release.name] if release == OF_2017 else []  # else the newest
         done = CliRunner().invoke(export, [*arguments, *asked])

@@ -21,12 +21,12 @@ from deepbench_ops.exchange import table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems import load
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import measurements
 
-MEASURED = next(each for each in table.load() if each.name == "torch-2.13.0")
-PUBLISHED = table.publication_of(date(2017, 7, 14))
+MEASURED = next(each for each in release_table.load() if each.name == "torch-2.13.0")
+PUBLISHED = release_table.publication_of(date(2017, 7, 14))
 FORMS = ("csv", "json", "parquet", "xlsx")
 PROBLEMS = [repr(problem.id) for problem in load("gemm", "training")[:6]]
 PRECISIONS = ["'float32'", "'int8'"]
@@ -52,7 +52,9 @@ def columns(draw: Any) -> list[list[Any]]:
     return values
 
 
-def write(results: Path, release: table.Release, values: list[list[Any]], machine: str) -> None:
+def write(
+    results: Path, release: release_table.Release, values: list[list[Any]], machine: str
+) -> None:
     """A result file of a machine's products, with its entry."""
     folder = results / machine
     folder.mkdir(parents=True, exist_ok=True)

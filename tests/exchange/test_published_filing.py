@@ -15,19 +15,19 @@ from asv.util import UserError, write_json
 from click.testing import CliRunner
 
 from deepbench_ops.analysis import points
-from deepbench_ops.asv_adapter import environment, published_benchmarks, repo
+from deepbench_ops.asv_adapter import asv_environment, published_benchmarks, repo
 from deepbench_ops.asv_adapter.published_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, published_machines, workbook_values
 from deepbench_ops.machine import profile
-from deepbench_ops.releases import results_table, table
+from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.storage import locks
 
 NAME = "2017-07-14__train__DeepBench_NV_P100.xlsx"
 A_GEMM = (1760, 16, 1760, "N", "N")
 A_LAYER = (512, 16, 25)
-DAY = table.publication_of(date(2017, 7, 14))
+DAY = release_table.publication_of(date(2017, 7, 14))
 
 
 def book(folder, name=NAME, *sections, **how):
@@ -211,7 +211,7 @@ def releases(tmp_path, monkeypatch):
     path.write_text(
         "framework,version,date,pins,on_request,index\nnumpy,2.2.6,2025-05-17,scipy==1.15.3,no,\n"
     )
-    monkeypatch.setattr(table, "TABLE", path)
+    monkeypatch.setattr(release_table, "TABLE", path)
     return path
 
 
@@ -278,7 +278,7 @@ def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
     assert before == releases.read_text()
     done = run(tmp_path, path)
     assert "1 result files written, 1 days added" in done.output
-    known = {release.hash: release for release in table.load(releases)}
+    known = {release.hash: release for release in release_table.load(releases)}
     assert [DAY] == [
         point.release for point in points.load(tmp_path / "results", "nvidia-p100", known)
     ]
@@ -292,31 +292,31 @@ def test_without_its_day_nothing_is_written(tmp_path, releases, monkeypatch):
         raise OSError("Read-only file system")
 
     with monkeypatch.context() as broken:
-        broken.setattr(table, "append", refused)
+        broken.setattr(release_table, "append", refused)
         assert "Read-only" in str(run(tmp_path, path).exception)
     assert [locks.NAME] == [path.name for path in (tmp_path / "results").iterdir()]
 
 
 def test_results_without_a_project_have_a_table_of_their_own(tmp_path):
     """Not a byte of the package's table changes, and commands find the days again."""
-    listed, path = table.TABLE.read_text(), book(tmp_path / "in", "ours.xlsx")
+    listed, path = release_table.TABLE.read_text(), book(tmp_path / "in", "ours.xlsx")
     given = ("--date", "1999-12-31", "--machine", "our-card")
     assert 0 == run(tmp_path, path, *given).exit_code
-    assert listed == table.TABLE.read_text()
+    assert listed == release_table.TABLE.read_text()
     own = tmp_path / "results" / "releases.csv"
     assert "published,1999.12.31,1999-12-31,,no,\n" == own.read_text().splitlines(True)[-1]
-    found = results_table.load(tmp_path / "results")
+    found = table_location.load(tmp_path / "results")
     assert "published-1999.12.31" == found[0].name
-    assert {*table.load()} < {*found}
+    assert {*release_table.load()} < {*found}
 
 
 def test_the_table_is_that_of_the_results_project(tmp_path, releases):
     """An asv.conf.json next to a folder that names other results is of another project."""
-    assert releases == results_table.path_of(tmp_path / "results")
+    assert releases == table_location.path_of(tmp_path / "results")
     other = tmp_path / "other"
-    assert other / "releases.csv" == results_table.path_of(other)
-    project = Path(table.__file__).parents[2]
-    assert Path(table.__file__).with_name("releases.csv") == results_table.path_of(
+    assert other / "releases.csv" == table_location.path_of(other)
+    project = Path(release_table.__file__).parents[2]
+    assert Path(release_table.__file__).with_name("releases.csv") == table_location.path_of(
         project / "results"
     )
 
@@ -352,7 +352,7 @@ def test_a_refused_import_lists_no_day(tmp_path, releases):
 
 def test_a_day_that_several_bring_is_listed_once(releases):
     """Publications of several machines on one day ask for one row."""
-    assert 1 == table.append(releases, [DAY, DAY])
+    assert 1 == release_table.append(releases, [DAY, DAY])
     assert 1 == releases.read_text().count("published,")
 
 
@@ -364,7 +364,7 @@ def test_published_figures_are_never_measured(tmp_path, releases):
     assert [] == known.get_hashes_from_range("published")
     conf = Config.from_json({"repo": str(releases), "dvcs": "releases", "project": "p"})
     conf.env_dir = str(tmp_path / "env")
-    place = environment.ReleaseEnvironment(conf, "3", {}, {})
+    place = asv_environment.ReleaseEnvironment(conf, "3", {}, {})
     with pytest.raises(UserError, match=r"published-2017\.7\.14 stands for figures"):
         place.install_project(conf, known, DAY.hash)
 
@@ -398,6 +398,6 @@ def test_pages_show_passes_that_nothing_here_measures(tmp_path, releases):
 
 def test_the_repo_of_a_configuration_knows_them(releases):
     """asv finds the table by its configuration, with published days as a branch."""
-    table.append(releases, [DAY])
+    release_table.append(releases, [DAY])
     conf = Config.from_json({"repo": str(releases), "dvcs": "releases", "project": "p"})
     assert get_repo(conf).frameworks() == {"numpy", "published"}

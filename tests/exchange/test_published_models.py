@@ -17,7 +17,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import filing, published_machines
 from deepbench_ops.exchange.model_publications import publications
 from deepbench_ops.problems import find
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -53,7 +53,7 @@ EXPECTED = {
 
 def found_in(results):
     """The points of a folder, as EXPECTED has them."""
-    known = {release.hash: release for release in table.load()}
+    known = {release.hash: release for release in release_table.load()}
     return {
         (
             point.machine,
@@ -81,8 +81,8 @@ def test_the_committed_results_are_what_the_tables_say(tmp_path, name):
     filing.file(tmp_path, one, list_days=len)
     for path in tmp_path.glob("*/*.json"):
         assert path.read_bytes() == (RESULTS / path.relative_to(tmp_path)).read_bytes()
-    known = {release.hash for release in table.load()}
-    assert {table.publication_of(each.day).hash for each in one} <= known
+    known = {release.hash for release in release_table.load()}
+    assert {release_table.publication_of(each.day).hash for each in one} <= known
 
 
 def test_stream_computings_table_is_points_throughout():

@@ -10,7 +10,7 @@ from asv.results import iter_results_for_machine
 from deepbench_ops.analysis import corrections, misplaced_times
 from deepbench_ops.asv_adapter import published_results, results_fields
 from deepbench_ops.exchange import filing, published_machines, submission, workbook_values
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKBOOKS = ROOT.parent / "shared" / "data" / "deepbench" / "workbooks"
@@ -116,7 +116,9 @@ def test_times_out_of_step_fit_the_next_publication_once_moved(
 @pytest.mark.parametrize("machine", ["nvidia-p100", "nvidia-v100"])
 def test_a_machine_with_slips_can_be_sent_on(machine):
     """A submission leaves them out, so that none of its rates is found to be impossible."""
-    packed = submission.pack(ROOT / "results", machine, {each.hash: each for each in table.load()})
+    packed = submission.pack(
+        ROOT / "results", machine, {each.hash: each for each in release_table.load()}
+    )
 
     submission.check(packed)
 
@@ -133,5 +135,5 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
 
 def test_importing_them_again_changes_nothing(found):
     """No file is another, and no day is new; bench/import_speed.py measures the time."""
-    listed = table.load()
+    listed = release_table.load()
     assert (0, 0) == filing.file(ROOT / "results", found, lambda days: len({*days} - {*listed}))

@@ -34,8 +34,8 @@ from deepbench_ops.problems import load
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import facts_digest, locks, measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -621,7 +621,7 @@ def test_a_file_in_milliseconds_contradicts_itself(tmp_path):
 )
 def test_no_machine_of_ours_may_be_sent_in_milliseconds(machine):
     """As they are they may be."""
-    packed = submission.pack(RESULTS, machine, {each.hash: each for each in table.load()})
+    packed = submission.pack(RESULTS, machine, {each.hash: each for each in release_table.load()})
     submission.check(packed)
     with pytest.raises(DeepbenchError, match=r"another unit|in seconds, the peak in FLOP/s"):
         submission.check(in_another_unit(packed, 1000))
@@ -739,7 +739,7 @@ def test_a_second_environment_of_the_same_conditions_is_refused(tmp_path):
 def test_a_workbook_that_is_refused_keeps_a_submission_out(tmp_path, monkeypatch):
     """Files of one import are all taken in, or none is."""
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
-    monkeypatch.setattr(table, "load", lambda: (RELEASE,))
+    monkeypatch.setattr(release_table, "load", lambda: (RELEASE,))
     sent = tmp_path / "sent.json"
     sent.write_text(json.dumps(GOOD))
     rows = [workbooks.gemm((1760, 16, 1760, "N", "N", time)) for time in (1, 2)]
@@ -765,7 +765,7 @@ def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
 def test_what_nobody_would_read_is_not_written(tmp_path, monkeypatch):
     """Whoever packs is told the limit, and no file is left."""
     taken(tmp_path / "results", GOOD)
-    monkeypatch.setattr(table, "load", lambda: (RELEASE,))
+    monkeypatch.setattr(release_table, "load", lambda: (RELEASE,))
     monkeypatch.setattr(submission, "LARGEST_BYTES", 1_500_000)
     monkeypatch.setattr(submission, "pack", lambda *_: {**GOOD, "pad": "x" * 1_600_000})
     monkeypatch.setattr(submission, "check", lambda _: None)
@@ -787,7 +787,7 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     book = workbooks.write(tmp_path / name, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
     filing.file(tmp_path / "results", workbook_values.read(book), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
-    monkeypatch.setattr(table, "TABLE", tmp_path / "releases.csv")
+    monkeypatch.setattr(release_table, "TABLE", tmp_path / "releases.csv")
     sent = tmp_path / "p100.json"
     arguments = ["--machine", "nvidia-p100", "--results", str(tmp_path / "results")]
     packed = CliRunner().invoke(submit, [str(sent), *arguments])
@@ -795,7 +795,9 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     taken = CliRunner().invoke(import_, [str(sent), "--results", str(tmp_path / "other")])
     assert taken.exit_code == 0, taken.output
     assert "1 times of nvidia-p100, 1 files written" in taken.output
-    again = submission.pack(tmp_path / "other", "nvidia-p100", {r.hash: r for r in table.load()})
+    again = submission.pack(
+        tmp_path / "other", "nvidia-p100", {r.hash: r for r in release_table.load()}
+    )
     assert json.loads(sent.read_text()) == again
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(submit, arguments).exit_code == 0

@@ -17,7 +17,7 @@ from deepbench_ops.machine.roofs import Roofs, fast_factor
 from deepbench_ops.machine.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import select
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 NOMINAL = 1e-3
 GEMM = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))

@@ -12,7 +12,7 @@ from deepbench_ops.analysis.fastest import records
 from deepbench_ops.analysis.lines import lines
 from deepbench_ops.analysis.overview import family_summaries
 from deepbench_ops.asv_adapter import config
-from deepbench_ops.asv_adapter.environment import ReleaseEnvironment
+from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
 from deepbench_ops.backends import check
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.conditions import CACHE, CONDITIONS, EXECUTION, LAYOUT

@@ -21,7 +21,7 @@ from deepbench_ops.machine.point_records import File
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import Selected
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import facts_digest, measurements
 
 HASWELL = (("OPENBLAS_CORETYPE", "Haswell"),)

@@ -20,7 +20,7 @@ from deepbench_ops.asv_adapter import result_cache
 from deepbench_ops.pages import build, line_storage, page_process
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import lines, points
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.pages import asv_index, machine_lines, verdict_page
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -30,7 +30,7 @@ def page(tmp_path_factory):
 
 
 def written(results: Path, site: Path) -> str:
-    lines, _, problems = machine_lines.read(results, table.load())
+    lines, _, problems = machine_lines.read(results, release_table.load())
     several = [line for line in lines if line.measured and len(line.points) > 1]
     verdict_page.write(site, "deepbench <ops>", several, causes(several), problems)
     return (site / verdict_page.PAGE).read_text("utf-8")
@@ -110,7 +110,7 @@ def test_a_hostile_machine_is_text(tmp_path):
     """A machine's name is never markup."""
     site = published_site.publish(tmp_path)
     assert published_site.HOSTILE not in (site / verdict_page.PAGE).read_text("utf-8")
-    known = {release.hash: release for release in table.load(tmp_path / "releases.csv")}
+    known = {release.hash: release for release in release_table.load(tmp_path / "releases.csv")}
     given = points.load(tmp_path / "results", published_site.HOSTILE, known)
     numbers = lines.lines(given, list(known.values()))
     longer = [

@@ -7,9 +7,9 @@ import pytest
 import wheelhouse
 
 from deepbench_ops.measure import fingerprint
-from deepbench_ops.releases import cuda_requirements, install
-from deepbench_ops.releases.install import Installation
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import cuda_requirements, environment_install
+from deepbench_ops.releases.environment_install import Installation
+from deepbench_ops.releases.release_table import Release
 
 LINUX = 'platform_system == "Linux"'
 
@@ -76,7 +76,7 @@ def installed(wheels, tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
 
     def make(version: str, gpu: dict[str, str]) -> Installation:
-        monkeypatch.setattr(install, "accelerators", lambda: gpu)
+        monkeypatch.setattr(environment_install, "accelerators", lambda: gpu)
         release = Release("torch", version, datetime.date(2020, 1, 1), ())
         found = Installation(release, tmp_path / "env", tmp_path / "beside", 120)
         found.ensure()
@@ -86,7 +86,9 @@ def installed(wheels, tmp_path, monkeypatch):
 
 
 def left_out(installation: Installation) -> list[str]:
-    return json.loads((installation.path / install.MARKER).read_text()).get("left_out", [])
+    return json.loads((installation.path / environment_install.MARKER).read_text()).get(
+        "left_out", []
+    )
 
 
 def has(installation: Installation, module: str) -> bool:

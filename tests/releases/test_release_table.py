@@ -11,9 +11,9 @@ from packaging.version import Version
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import table
-from deepbench_ops.releases.companions import rule_of
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.companion_packages import rule_of
+from deepbench_ops.releases.release_table import Release
 
 HEADER = "framework,version,date,pins,on_request,index\n"
 
@@ -43,7 +43,7 @@ def as_row(release: Release) -> str:
 
 def refusal(tmp_path: Path, *rows: str) -> str:
     with pytest.raises(DeepbenchError) as error:
-        table.load(write(tmp_path / "releases.csv", *rows))
+        release_table.load(write(tmp_path / "releases.csv", *rows))
     text = str(error.value)
     assert "\n" not in text
     return text.removeprefix(str(tmp_path / "releases.csv"))
@@ -63,7 +63,7 @@ def test_a_row_is_read_as_it_stands(tmp_path):
         on_request=True,
         index="https://example.org/simple",
     )
-    assert (expected,) == table.load(path)
+    assert (expected,) == release_table.load(path)
 
 
 def test_a_hash_is_the_sha1_of_the_requirement():
@@ -80,18 +80,18 @@ def test_adding_a_release_moves_no_other_hash(tmp_path_factory, rows, added):
     folder = tmp_path_factory.mktemp("table")
     after = write(folder / "after.csv", *map(as_row, [added, *before]))
     if not before:
-        assert [added.hash] == [release.hash for release in table.load(after)]
+        assert [added.hash] == [release.hash for release in release_table.load(after)]
         return
     plain = write(folder / "before.csv", *map(as_row, before))
-    expected = {release.name: release.hash for release in table.load(plain)}
-    found = {release.name: release.hash for release in table.load(after)}
+    expected = {release.name: release.hash for release in release_table.load(plain)}
+    found = {release.name: release.hash for release in release_table.load(after)}
     assert expected | {added.name: added.hash} == found
 
 
 @given(tables)
 def test_a_timeline_runs_by_version_within_a_framework(rows):
     """However dates fall, the releases of one framework are in order of version."""
-    ordered = table.timeline(rows)
+    ordered = release_table.timeline(rows)
     assert len(rows) == len(ordered)
     for framework in ("numpy", "torch"):
         found = [Version(r.version) for r in ordered if r.framework == framework]
@@ -106,7 +106,7 @@ def test_frameworks_mix_by_date():
         Release("numpy", "1.0.0", datetime.date(2022, 1, 1)),
     ]
     expected = ["numpy-1.0.0", "torch-2.0.0", "numpy-1.1.0"]
-    assert expected == [release.name for release in table.timeline(rows)]
+    assert expected == [release.name for release in release_table.timeline(rows)]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,8 @@ def test_frameworks_mix_by_date():
     [
         (
             "jaxx,1.0,2024-01-01,,no,",
-            "unknown framework 'jaxx': write one of " + ", ".join([*NAMES, table.PUBLISHED]),
+            "unknown framework 'jaxx': write one of "
+            + ", ".join([*NAMES, release_table.PUBLISHED]),
         ),
         ("numpy,one,2024-01-01,,no,", "version is 'one': write it like 2.13.0"),
         ("numpy,1.0-1,2024-01-01,,no,", "version is '1.0-1': write '1.0.post1'"),
@@ -159,16 +160,16 @@ def test_a_wrong_header_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("framework,version\nnumpy,1.0\n", encoding="utf-8")
     with pytest.raises(DeepbenchError, match="line 1: the columns are 'framework,version'"):
-        table.load(path)
+        release_table.load(path)
 
 
 def test_a_missing_or_unreadable_table_is_one_line(tmp_path):
     """No file, and a file that is no text, are errors that name the path."""
     with pytest.raises(DeepbenchError, match=r"none\.csv: No such file"):
-        table.load(tmp_path / "none.csv")
+        release_table.load(tmp_path / "none.csv")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DeepbenchError, match="is not a CSV file in UTF-8"):
-        table.load(tmp_path / "binary.csv")
+        release_table.load(tmp_path / "binary.csv")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_a_missing_or_unreadable_table_is_one_line(tmp_path):
 )
 def test_the_table_holds_a_history_of_every_framework(framework, fewest):
     """From the oldest that is listed on, each with the companions that its rule names."""
-    listed = [release for release in table.load() if release.framework == framework]
+    listed = [release for release in release_table.load() if release.framework == framework]
     rule = rule_of(framework)
     assert fewest <= len(listed)
     assert Version(rule.oldest) <= Version(listed[0].version)
@@ -196,7 +197,7 @@ def test_the_table_holds_a_history_of_every_framework(framework, fewest):
 
 def test_large_installs_are_measured_on_request():
     """A bare run takes numpy and the torch whose build for the cpu is at hand."""
-    asked = {release.name for release in table.measurable() if not release.on_request}
+    asked = {release.name for release in release_table.measurable() if not release.on_request}
     assert {"numpy", "torch"} == {name.partition("-")[0] for name in asked}
     assert ["torch-2.13.0"] == [name for name in asked if name.startswith("torch")]
 
@@ -207,9 +208,11 @@ def test_a_row_that_cannot_be_read_again_is_not_written(tmp_path):
     path.write_text(f"{HEADER}numpy,0.1.0,2020-01-01,,no,\n")
     before = path.read_text()
     odd = Release("numpy", "0.2.0", datetime.date(2020, 2, 1), index="file:///a,b/wheels/")
-    assert 1 == table.append(path, [odd])
-    assert odd == table.load(path)[-1]
+    assert 1 == release_table.append(path, [odd])
+    assert odd == release_table.load(path)[-1]
     path.write_text(before)
     with pytest.raises(DeepbenchError, match="write the URL of a package index"):
-        table.append(path, [Release("numpy", "0.3.0", datetime.date(2020, 3, 1), index="nowhere")])
+        release_table.append(
+            path, [Release("numpy", "0.3.0", datetime.date(2020, 3, 1), index="nowhere")]
+        )
     assert (before, [path]) == (path.read_text(), list(tmp_path.glob("[!.]*")))

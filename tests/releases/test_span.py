@@ -5,9 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import results_table, span, table
+from deepbench_ops.releases import release_table, span, table_location
 
-NUMPY = [each for each in table.measurable(results_table.of_project()) if each.framework == "numpy"]
+NUMPY = [
+    each
+    for each in release_table.measurable(table_location.of_project())
+    if each.framework == "numpy"
+]
 INDICES = st.sets(st.integers(0, len(NUMPY) - 1), min_size=1)
 
 

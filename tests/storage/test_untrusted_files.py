@@ -71,8 +71,8 @@ def test_a_device_among_the_results_is_refused_unread(tmp_path: Path, name: str)
 def test_a_release_table_and_a_configuration_that_are_devices_are_refused(tmp_path: Path) -> None:
     from deepbench_ops.asv_adapter import config
     from deepbench_ops.errors import DeepbenchError
-    from deepbench_ops.releases import table
+    from deepbench_ops.releases import release_table
 
-    for load in (config.load, table.load):
+    for load in (config.load, release_table.load):
         with pytest.raises(DeepbenchError, match="a device"):
             load(Path("/dev/zero"))

@@ -4,7 +4,7 @@ from datetime import date
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems import load
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 GEMMS = [problem.id for problem in load("gemm", "training")]
 

@@ -7,7 +7,7 @@ import zipfile
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
-from deepbench_ops.releases.install import RUNNER, YARDSTICK
+from deepbench_ops.releases.environment_install import RUNNER, YARDSTICK
 
 
 def build(folder: Path, name: str, version: str, source: str, *requires: str) -> Path:

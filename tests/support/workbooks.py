@@ -2,7 +2,7 @@
 
 from openpyxl import Workbook
 
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
 GEMM = ["Dense Matrix Multiplication", None, "M", "N", "K", "A Transpose", "B Transpose", None]
 CONV = [None, None, *"WHCNKRS", "pad_h", "pad_w", "Vertical Stride", "Horizontal Stride"]
@@ -65,7 +65,7 @@ def write(path, *sections, sheet="Results FP32", precision="Float", specs=SPECS,
 def with_release_of_2017(folder, monkeypatch):
     """Make a release table of one day of publication, 2017-07-14, the project's own."""
     path = folder / "releases.csv"
-    header = ",".join(table.COLUMNS)
+    header = ",".join(release_table.COLUMNS)
     path.write_text(f"{header}\npublished,2017.7.14,2017-07-14,,no,\n")
-    load = table.load
-    monkeypatch.setattr(table, "load", lambda known=path: load(known))
+    load = release_table.load
+    monkeypatch.setattr(release_table, "load", lambda known=path: load(known))

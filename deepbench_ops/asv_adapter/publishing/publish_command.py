@@ -25,7 +25,7 @@ from deepbench_ops.asv_adapter.patch import Patch, applied, instead
 from deepbench_ops.asv_adapter.publishing import graphs, slips, summary_grid, summary_list
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage.result_key import ResultKey
 
 

@@ -14,7 +14,7 @@ from deepbench_ops.backends import frameworks
 from deepbench_ops.backends.release_rule import Rule
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.package_index import Index
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 MOST_BEHIND = 2
 """A companion of the same minor version may be so many patches older."""

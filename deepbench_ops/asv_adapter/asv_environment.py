@@ -19,8 +19,8 @@ from deepbench_ops.asv_adapter import config
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases.install import Installation, InstallError, project_root
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.environment_install import Installation, InstallError, project_root
+from deepbench_ops.releases.release_table import Release
 
 # asv makes the Python version part of every graph's identity, so an upgrade would start every
 # line again. The fingerprint of each result holds the true version.

@@ -11,8 +11,8 @@ from pathlib import Path
 from deepbench_ops import project
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.project import CONFIGURATION, read_configuration
-from deepbench_ops.releases import table
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 RELEASES = "releases"
 """The value of `dvcs` by which asv takes a release table for its repository."""
@@ -49,10 +49,10 @@ def load(results: Path) -> tuple[Release, ...]:
     Raises DeepbenchError naming file and line for a table that is wrong.
     """
     path = path_of(results)
-    known = {release.hash: release for release in table.load()}
+    known = {release.hash: release for release in release_table.load()}
     if path.exists():
-        known |= {release.hash: release for release in table.load(path)}
-    return table.with_plugins(known.values())
+        known |= {release.hash: release for release in release_table.load(path)}
+    return release_table.with_plugins(known.values())
 
 
 def measurable(results: Path) -> list[Release]:
@@ -63,4 +63,4 @@ def measurable(results: Path) -> list[Release]:
 def append(results: Path, releases: Iterable[Release]) -> int:
     """Add those rows that the table of a results folder lacks; return how many."""
     releases = list(releases)
-    return table.append(path_of(results), releases) if releases else 0
+    return release_table.append(path_of(results), releases) if releases else 0

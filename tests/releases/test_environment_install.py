@@ -19,13 +19,13 @@ from asv.config import Config
 from asv.environment import EnvironmentUnavailable, get_environments
 from filelock import FileLock, Timeout
 
-from deepbench_ops.asv_adapter import environment
-from deepbench_ops.asv_adapter.environment import NotInstalled, ReleaseEnvironment
+from deepbench_ops.asv_adapter import asv_environment
+from deepbench_ops.asv_adapter.asv_environment import NotInstalled, ReleaseEnvironment
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import install
-from deepbench_ops.releases.install import Installation, InstallError
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases import environment_install
+from deepbench_ops.releases.environment_install import Installation, InstallError
+from deepbench_ops.releases.release_table import Release
 
 ROWS = """framework,version,date,pins,on_request,index
 numpy,1.0.0,2020-01-01,companion==1.0,no,
@@ -143,9 +143,9 @@ def test_an_environment_of_before_threadpoolctl_gets_it(made, monkeypatch):
     installation = made(released("1.0.0"))
     installation.ensure()
     installation._run(str(installation.python), "-m", "pip", "uninstall", "-y", "threadpoolctl")
-    marker = installation.path / install.MARKER
+    marker = installation.path / environment_install.MARKER
     older = json.loads(marker.read_text(encoding="utf-8"))
-    del older[install.COPIED]
+    del older[environment_install.COPIED]
     marker.write_text(json.dumps(older | {"left_out": []}))
     before = installation.is_complete()
     monkeypatch.setattr(Installation, "_create", None)
@@ -163,8 +163,10 @@ def test_an_environment_with_a_plugin_too_many_is_made_again(made):
     installation.python.parent.mkdir(parents=True)
     installation.python.touch()
     contents = installation.contents()
-    copies = [*contents[install.COPIED], "removed-plugin==1.0"]
-    (installation.path / install.MARKER).write_text(json.dumps(contents | {install.COPIED: copies}))
+    copies = [*contents[environment_install.COPIED], "removed-plugin==1.0"]
+    (installation.path / environment_install.MARKER).write_text(
+        json.dumps(contents | {environment_install.COPIED: copies})
+    )
     installation.ensure()
     assert installation.is_complete()
     assert "1.0.0" == python(installation, "import numpy; print(numpy.__version__)")
@@ -181,7 +183,9 @@ def test_a_package_from_a_wheel_is_copied_and_another_build_replaces_it(
     for build in (1, 2):
         with (plugin_site / "deepbench_axpy" / "__init__.py").open("a") as module:
             module.write(f"# build {build}\n")
-        monkeypatch.setattr(install, "this_project", lambda build=build: {f"own==1 {build}": copy})
+        monkeypatch.setattr(
+            environment_install, "this_project", lambda build=build: {f"own==1 {build}": copy}
+        )
         assert not installation.is_complete()
         installation.ensure()
         seen.append(Path(python(installation, find)).read_text().splitlines()[-1])
@@ -191,11 +195,11 @@ def test_a_package_from_a_wheel_is_copied_and_another_build_replaces_it(
 
 def test_a_package_that_pip_did_not_install_is_refused(monkeypatch, tmp_path):
     """The line names the folder, and how to install it."""
-    assert install.project_root() == Path(install.__file__).parents[2]
+    assert environment_install.project_root() == Path(environment_install.__file__).parents[2]
     elsewhere = tmp_path / "deepbench_ops" / "__init__.py"
-    monkeypatch.setattr(install.deepbench_ops, "__file__", str(elsewhere))
+    monkeypatch.setattr(environment_install.deepbench_ops, "__file__", str(elsewhere))
     with pytest.raises(DeepbenchError, match="neither in a checkout nor installed"):
-        install.project_root()
+        environment_install.project_root()
 
 
 def test_an_interrupted_install_is_done_again(complete):
@@ -221,9 +225,9 @@ def test_an_environment_with_other_contents_is_not_complete(made, marker):
     installation = made(released("1.0.0"))
     installation.python.parent.mkdir(parents=True)
     installation.python.touch()
-    (installation.path / install.MARKER).write_text(marker)
+    (installation.path / environment_install.MARKER).write_text(marker)
     assert not installation.is_complete()
-    (installation.path / install.MARKER).write_text(json.dumps(installation.contents()))
+    (installation.path / environment_install.MARKER).write_text(json.dumps(installation.contents()))
     assert installation.is_complete()
 
 
@@ -266,7 +270,7 @@ def test_an_interruption_leaves_no_partial_environment(made, monkeypatch):
 def test_one_process_makes_an_environment_at_a_time(tmp_path):
     """While one does, another waits; it goes on once the first has ended."""
     other = FileLock(tmp_path / "numpy-1.0.0.lock")
-    with install.environment_lock(tmp_path, "numpy-1.0.0"), pytest.raises(Timeout):
+    with environment_install.environment_lock(tmp_path, "numpy-1.0.0"), pytest.raises(Timeout):
         other.acquire(timeout=0)
     with other.acquire(timeout=0):
         assert other.is_locked
@@ -300,17 +304,19 @@ def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
 )
 def test_the_last_word_is_the_line_that_explains(output, expected):
     """Of all that pip prints, the line that tells what went wrong is kept."""
-    assert install.failure_line(output).startswith(expected)
+    assert environment_install.failure_line(output).startswith(expected)
 
 
 def test_versions_are_those_the_project_declares():
     """The runner and the yardstick are pinned alike in pyproject.toml and in environments."""
-    root = Path(install.__file__).parents[2]
+    root = Path(environment_install.__file__).parents[2]
     declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     track = declared["optional-dependencies"]["track"]
     assert [
-        requirement for requirement in track if requirement in (install.RUNNER, install.YARDSTICK)
-    ] == [install.RUNNER, install.YARDSTICK]
+        requirement
+        for requirement in track
+        if requirement in (environment_install.RUNNER, environment_install.YARDSTICK)
+    ] == [environment_install.RUNNER, environment_install.YARDSTICK]
 
 
 @pytest.fixture
@@ -318,7 +324,7 @@ def conf(tmp_path, folder, project, pip, monkeypatch):
     """A configuration over local releases, as asv would load it."""
     (tmp_path / "releases.csv").write_text(ROWS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(environment, "project_root", lambda: project)
+    monkeypatch.setattr(asv_environment, "project_root", lambda: project)
     monkeypatch.setattr(ReleaseEnvironment, "_failures", {})
     monkeypatch.delenv("DEEPBENCH_SPOOL", raising=False)
     return Config.from_json(
