@@ -1,7 +1,6 @@
 """`deepbench history`: all releases of a framework, measured in the same seconds."""
 
 import math
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.analysis.open_history import OpenHistory, demand_warm, open_history
+from deepbench_ops.analysis.open_history import demand_warm, open_history
 from deepbench_ops.commands import tables
+from deepbench_ops.commands.history_progress import Progress
 from deepbench_ops.commands.options import (
     measure_alone,
     percentage,
@@ -25,7 +25,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.ensembles import Ensemble, Goal
+    from deepbench_ops.analysis.ensembles import Ensemble
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.pairs import Task
     from deepbench_ops.releases.release_table import Release
@@ -169,7 +169,7 @@ def history(
     reference = _anchor(anchor, list(launches), opened.store)
     most = together or _most_together()
     found = Ensemble(launches, reference, opened.store, most, opened.reference)
-    progress = _Progress(len(tasks), Goal(within, rounds, budget), opened)
+    progress = Progress(len(tasks), Goal(within, rounds, budget), opened.file, _note)
     with opened.filing_at_the_end():
         found.measure(tasks, progress.goal, progress.note)
     show(
@@ -282,38 +282,6 @@ def _most_together() -> int:
 
     left = memory.available()
     return max(2, int(left / WORKER_BYTES)) if math.isfinite(left) else 16
-
-
-class _Progress:
-    """One line a minute: round, kernels within the goal, and time left; results every few."""
-
-    EVERY_SECONDS = 60.0
-    FILED_SECONDS = 300.0
-
-    def __init__(self, kernels: int, goal: "Goal", opened: OpenHistory) -> None:
-        self.goal, self._kernels, self._opened = goal, kernels, opened
-        self._began = self._said = self._filed = time.monotonic()
-        self._steps = 0
-
-    def note(self, number: int, task: "Task", still_open: "Sequence[Task]") -> None:
-        """Print the line, and file results, if the last ones are long enough ago."""
-        now, self._steps = time.monotonic(), self._steps + 1
-        if now - self._said >= self.EVERY_SECONDS:
-            self._said = now
-            _note(self._line(number, len(still_open), now - self._began))
-        if now - self._filed >= self.FILED_SECONDS:
-            self._opened.file()
-            self._filed = time.monotonic()
-
-    def _line(self, number: int, still_open: int, spent: float) -> str:
-        """Return the state of the measurement; at most so many minutes are left as the rest of the
-        rounds would take, and as the budget allows."""
-        rest = max(0, (self.goal.most - number) * still_open) * spent / self._steps
-        left = max(0.0, min(self.goal.seconds - spent, rest)) / 60
-        return (
-            f"round {number + 1}: {self._kernels - still_open} of {self._kernels} kernels done,"
-            f" at most {left:.0f} min left"
-        )
 
 
 def _table(found: "Ensemble", tasks: "Sequence[Task]", several: bool) -> str:

@@ -1,0 +1,76 @@
+"""Progress of a history while it is measured: a line a minute, and results filed now and then."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.ensembles import Goal
+    from deepbench_ops.measure.pairs import Task
+
+
+class Progress:
+    """One line a minute: round, kernels within the goal, and time left; results every few.
+
+    kernels: how many are measured. goal: within which. file: files results. say: prints a line.
+    """
+
+    EVERY_SECONDS = 60.0
+    FILED_SECONDS = 300.0
+
+    def __init__(
+        self,
+        kernels: int,
+        goal: "Goal",
+        file: Callable[[], object],
+        say: Callable[[str], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.goal, self._kernels, self._file, self._say, self._clock = (
+            goal,
+            kernels,
+            file,
+            say,
+            clock,
+        )
+        self._began = self._said = self._filed = clock()
+        self._round, self._in_round, self._steps = -1, 0, 0
+
+    def note(self, number: int, task: "Task", still_open: "Sequence[Task]") -> None:
+        """Print the line, and file results, if the last ones are long enough ago."""
+        now, self._steps = self._clock(), self._steps + 1
+        self._in_round = self._in_round + 1 if number == self._round else 1
+        self._round = number
+        if now - self._said >= self.EVERY_SECONDS:
+            if self._said == self._began:
+                self._warn(now - self._began)
+            self._said = now
+            self._say(self._line(len(still_open), now - self._began))
+        if now - self._filed >= self.FILED_SECONDS:
+            self._file()
+            self._filed = self._clock()
+
+    def _line(self, still_open: int, spent: float) -> str:
+        """Return the state of the measurement; at most so many minutes are left as the rest of the
+        rounds would take, and as the budget allows."""
+        rest = max(0, (self.goal.most - self._round) * still_open) * spent / self._steps
+        left = max(0.0, min(self.goal.seconds - spent, rest)) / 60
+        return (
+            f"round {self._round + 1}, kernel {self._in_round} of {still_open}:"
+            f" {self._kernels - still_open} of {self._kernels} kernels done,"
+            f" at most {left:.0f} min left"
+        )
+
+    def _warn(self, spent: float) -> None:
+        """Say so where the budget is too short for the fewest rounds of all kernels."""
+        of_round = spent / self._steps * self._kernels
+        if self.goal.seconds < FEWEST_FOR_WIDTH * of_round:
+            self._say(
+                f"a round of {self._kernels} kernels takes about {of_round / 60:.0f} min, and"
+                f" intervals need {FEWEST_FOR_WIDTH} rounds: measure fewer kernels or releases, or"
+                f" give --budget {math.ceil(FEWEST_FOR_WIDTH * of_round / 60)}m; the same command"
+                " goes on from the last round"
+            )

@@ -1,0 +1,47 @@
+"""Lines of a history while it is measured."""
+
+import pytest
+
+from deepbench_ops.analysis.ensembles import Goal
+from deepbench_ops.commands.history_progress import Progress
+from deepbench_ops.measure.pairs import Task
+
+TASKS = [Task("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
+
+
+def said(seconds_each: float, budget: float, rounds: int = 2, open_after: int = 3):
+    """Return the lines, and how often results are filed, of rounds whose kernels take so long."""
+    now, lines, filed = [0.0], [], []
+    progress = Progress(
+        3, Goal(0.01, 40, budget), lambda: filed.append(1), lines.append, lambda: now[0]
+    )
+    for number in range(rounds):
+        left = TASKS if number == 0 else TASKS[:open_after]
+        for task in left:
+            now[0] += seconds_each
+            progress.note(number, task, left)
+    return lines, len(filed)
+
+
+def test_a_line_a_minute_says_how_far_it_is():
+    """Round, kernel of the round, kernels done, and minutes by the budget or by the rounds."""
+    lines, _ = said(30.0, 3600.0, open_after=2)
+    assert [
+        "round 1, kernel 2 of 3: 0 of 3 kernels done, at most 59 min left",
+        "round 2, kernel 1 of 2: 1 of 3 kernels done, at most 39 min left",
+    ] == lines
+
+
+@pytest.mark.parametrize(("budget", "warned"), [(3600.0, True), (7200.0, False)])
+def test_a_budget_for_too_few_rounds_is_said_after_a_minute(budget, warned):
+    """With the one that is enough, once; a round of three kernels takes fifteen minutes."""
+    lines, _ = said(300.0, budget)
+    start = "a round of 3 kernels takes about 15 min, and intervals need 6 rounds"
+    assert warned == lines[0].startswith(start)
+    assert warned == ("--budget 90m" in lines[0])
+    assert sum("intervals need" in line for line in lines) == warned
+
+
+def test_results_are_filed_every_five_minutes():
+    """Six kernels of two minutes each."""
+    assert 2 == said(120.0, 3600.0)[1]
