@@ -39,7 +39,7 @@ Rounds = dict[str, dict[Kernel, list[tuple[float, float]]]]
 def rounds_of(results: Path, machine: str) -> Rounds:
     """Read every process on record."""
     found: Rounds = defaultdict(lambda: defaultdict(list))
-    for path in sorted((results / machine).glob(f"*{measurements.SUFFIX}")):
+    for path in measurements.paths(results / machine):
         entries = [e for e in measurements.load(path)[1] if not measurements.is_less(e)]
         for entry in sorted(entries, key=lambda entry: entry["started_at"]):
             kernel = entry["benchmark"], " ".join(entry["params"])

@@ -45,7 +45,7 @@ from tabulate import tabulate
 from deepbench_ops import cli
 from deepbench_ops.asv_adapter import config, plugin
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import times
+from deepbench_ops.storage import measurements, times
 
 plugin.install()
 
@@ -141,7 +141,7 @@ def build(folder: Path) -> dict[str, Times]:
         shutil.copytree(ROOT / "results" / machine, results / machine)
     for path in sorted((results / MEASURED).glob("*-release-*.json"))[RELEASES:]:
         path.unlink()
-        path.with_name(f"{path.stem}.measurements.jsonl").unlink()
+        measurements.file_of(path).unlink()
     runs = (ROOT / "results" / "xeon-amx-2core" / "model_runs.jsonl").read_text()
     (results / MEASURED / "model_runs.jsonl").write_text("".join(runs.splitlines(True)[:3]))
     listed = json.loads((ROOT / "results" / "benchmarks.json").read_text())
@@ -202,7 +202,7 @@ KINDS = {
     "benchmarks.json": Kind("results/benchmarks.json", "results"),
     "machine.json": Kind(f"results/{MEASURED}/machine.json", "results"),
     "machine.profile": Kind(f"results/{MEASURED}/machine.profile", "results"),
-    "measurements": Kind(f"results/{MEASURED}/*.measurements.jsonl", "results"),
+    "measurements": Kind(f"results/{MEASURED}/*.measurements.jsonl*", "results"),
     "model runs": Kind(f"results/{MEASURED}/model_runs.jsonl", "results"),
     "releases.csv": Kind("releases.csv", "results"),
     "asv.conf.json": Kind("asv.conf.json", "config"),

@@ -39,6 +39,8 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import wheelhouse  # noqa: E402
 
+from deepbench_ops.storage import measurements  # noqa: E402
+
 RELEASES = """framework,version,date,pins,on_request,index
 numpy,1.0.0,2020-01-01,,no,
 numpy,1.1.0,2020-06-01,,no,
@@ -299,8 +301,8 @@ def _result(path: Path) -> dict[str, list[float]]:
 
 def _raw(path: Path) -> dict[str, list[Seconds]]:
     found: dict[str, list[Seconds]] = {}
-    records = path.with_name(path.name.replace(".json", ".measurements.jsonl"))
-    for line in records.read_text().splitlines() if records.exists() else []:
+    records = measurements.file_of(path)
+    for line in measurements.content(records).splitlines() if records.exists() else []:
         entry = json.loads(line)
         if "seconds" in entry:
             found.setdefault(entry["params"][0], []).append(tuple(entry["seconds"]))

@@ -74,8 +74,7 @@ def main() -> None:
     parser.add_argument("--machine", default="epyc-9005-2core")
     asked = parser.parse_args()
     releases = [
-        measurements.load(path)[1]
-        for path in sorted((asked.results / asked.machine).glob("*" + measurements.SUFFIX))
+        measurements.load(path)[1] for path in measurements.paths(asked.results / asked.machine)
     ]
     if not releases:
         sys.exit(f"{asked.results / asked.machine}: no measurements")

@@ -103,7 +103,7 @@ def _add_history(folder: Path, history: str) -> None:
 
 def is_published(machine: Path) -> bool:
     """Whether a machine's results were published by others: no raw seconds lie next to them."""
-    return not any(machine.glob("*.jsonl"))
+    return not any(machine.glob("*.jsonl*"))
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:

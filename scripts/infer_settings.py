@@ -98,7 +98,7 @@ def mark_profile(known: Profile, setting: str) -> Profile:
 def main() -> None:
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
     for machine in sorted(path for path in results.iterdir() if path.is_dir()):
-        found = [mark(path) for path in sorted(machine.glob("*" + measurements.SUFFIX))]
+        found = [mark(path) for path in measurements.paths(machine)]
         marked = [setting for setting in found if setting]
         known = profile.read(results, machine.name) if marked else None
         if known is not None:

@@ -32,7 +32,7 @@ INTRODUCTION = """\
 | `<machine>/machine.json` | asv's entry of the machine |
 | `<machine>/machine.profile` | peaks, bandwidth, nominal yardstick readings |
 | `<machine>/<hash of a release>-....json` | times in asv's own format |
-| `<machine>/<hash of a release>-....measurements.jsonl` | raw seconds and conditions |
+| `<machine>/<hash of a release>-....measurements.jsonl.gz` | raw seconds and conditions |
 | `<machine>/model_runs.jsonl` | percentiles and scaling of whole models |
 
 A new run merges with what is there; a skip, a failure or a quick run never replaces a time.

@@ -19,6 +19,7 @@ import toy_results
 import wheelhouse
 
 from deepbench_ops.measure import yardstick
+from deepbench_ops.storage import measurements
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMPY = metadata.version("numpy")
@@ -95,8 +96,8 @@ def records(root, release):
     """The raw records of a release."""
     found = [
         json.loads(line)
-        for path in (root / "results" / "here").glob("*.measurements.jsonl")
-        for line in path.read_text().splitlines()
+        for path in (root / "results" / "here").glob("*.measurements.jsonl.gz")
+        for line in measurements.content(path).splitlines()
     ]
     return [each for each in found if each.get("release") == release and "seconds" in each]
 

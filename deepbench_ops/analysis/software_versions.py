@@ -57,7 +57,7 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Sta
 
 def _facts(release: Release, files: Sequence[Path]) -> Facts:
     if release.measurable:
-        recorded = [path for path in files if path.name.endswith(measurements.SUFFIX)]
+        recorded = list(filter(measurements.is_file, files))
         return measurements.agreed([measurements.conditions(path) for path in recorded])
     return measurements.agreed([_published(path) for path in files if path.suffix == ".json"])
 

@@ -28,8 +28,10 @@ def _readings(results: Path) -> Iterator[Callable[[], object]]:
         if described.exists():
             yield partial(result_files.entry, described)
         yield from (partial(_refused, path) for path in result_files.paths(folder))
-        for path in sorted(folder.glob(f"*{measurements.SUFFIX}")):
+        for path in measurements.paths(folder):
             yield partial(measurements.demand_whole, path)
+        for path in sorted(folder.glob(f"*{measurements.PLAIN}")):
+            yield partial(_read_instead, path)
         yield partial(profile.read, results, folder.name)
         yield partial(model_runs.load, folder)
 
@@ -37,6 +39,12 @@ def _readings(results: Path) -> Iterator[Callable[[], object]]:
 def _refused(path: Path) -> str:
     refused: str = result_files.read(path).refused
     return refused
+
+
+def _read_instead(path: Path) -> str:
+    """Return a line about an uncompressed file of measurements that has a compressed one."""
+    other = measurements.file_of(measurements.result_of(path))
+    return "" if other == path else f"{path} is not read, since there is {other.name}: remove it"
 
 
 def _reason(reading: Callable[[], object]) -> str:

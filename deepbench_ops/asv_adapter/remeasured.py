@@ -134,7 +134,7 @@ class _Judge:
                 self._judge = Judge.of(self.path.parent)
             except DeepbenchError:  # of another release, whose damage keeps no result from the disk
                 own = measurements.file_of(self.path)
-                self._judge = Judge({own.name: File.read(own)} if own.exists() else {})
+                self._judge = Judge({self.path.name: File.read(own)} if own.exists() else {})
         return self._judge
 
 

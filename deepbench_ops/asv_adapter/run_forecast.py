@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,6 +22,8 @@ from deepbench_ops.asv_adapter import machine_entry, ongoing_run
 from deepbench_ops.asv_adapter.ongoing_run import YES_VARIABLE
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_progress import duration_text
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import measurements
 from deepbench_ops.storage.result_key import ResultKey
 
 LONG_SECONDS = 3600.0
@@ -184,9 +187,13 @@ def _there(conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any
 def _records(conf: Config) -> Iterator[dict[str, Any]]:
     """Yield the records of this machine's points; where it has none, those of all machines."""
     results = Path(conf.results_dir)
-    files = sorted((results / machine_entry.default_name()).glob("*.measurements.jsonl"))
-    for path in files or sorted(results.glob("*/*.measurements.jsonl")):
-        for line in path.read_bytes().splitlines():
+    files = measurements.paths(results / machine_entry.default_name())
+    for path in files or chain.from_iterable(map(measurements.paths, sorted(results.glob("*")))):
+        try:
+            lines = measurements.content(path).splitlines()
+        except DeepbenchError:
+            continue  # publishing and importing name damaged files
+        for line in lines:
             try:
                 record = orjson.loads(line)
             except ValueError:

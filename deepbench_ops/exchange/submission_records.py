@@ -67,7 +67,7 @@ def write(path: Path, facts: Facts, new: Mapping[ResultKey, list[Record]], ready
     if text(standing) == text(entries):
         return False
     if entries:
-        measurements.write(ready(path), {**known, **facts}, entries)
+        measurements.write(path, {**known, **facts}, entries, ready)
     else:
         path.unlink()
     return True

@@ -56,7 +56,8 @@ FEWEST_POINTS = 20
 
 @dataclass(frozen=True)
 class Judge:
-    """A machine's measurements, by the name of their file, and the profile to judge points by."""
+    """A machine's measurements, by the name of their result file, and the profile to judge points
+    by."""
 
     files: Mapping[str, File]
     profile: Profile | None = None
@@ -68,15 +69,15 @@ class Judge:
         A profile that cannot be read gives no roofs. Raises DeepbenchError for a broken file of
         measurements.
         """
-        paths = folder.glob("*" + measurements.SUFFIX)
+        paths = measurements.paths(folder)
         known = None
         with suppress(DeepbenchError):
             known = profile.read(folder.parent, folder.name)
-        return cls({path.name: File.read(path) for path in paths}, known)
+        return cls({measurements.result_of(path).name: File.read(path) for path in paths}, known)
 
     def file(self, result: Path) -> File:
         """Return the measurements of an asv result file; nothing where it has none."""
-        return self.files.get(measurements.file_of(result).name, NOTHING)
+        return self.files.get(result.name, NOTHING)
 
     def reason(self, records: Sequence[Record], key: ResultKey, seconds: float, device: str) -> str:
         """Return why a point of this machine is unsteady; see the function."""

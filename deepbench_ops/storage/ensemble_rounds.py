@@ -7,19 +7,16 @@ and round. ARCHITECTURE.md describes the fields of that. Equal content makes equ
 the order in which it came: lines are sorted, and the compressed file holds no time.
 """
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited, locks
+from deepbench_ops.storage import atomic, limited, locks, packed
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.ensemble_fields import KERNEL, NoRound, check, check_facts
 
@@ -66,7 +63,7 @@ def load(path: Path) -> RoundsFile:
     """
     if not path.exists():
         return RoundsFile({}, [])
-    return parse(_unpacked(path), str(path))
+    return parse(packed.unpack(path, limited.RECORDS), str(path))
 
 
 def parse(content: bytes, where: str) -> RoundsFile:
@@ -123,7 +120,7 @@ def write(path: Path, content: RoundsFile) -> None:
         *content.entries,
     ]
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    atomic.write_bytes(path, gzip.compress(text.encode(), mtime=0))
+    atomic.write_bytes(path, packed.pack(text.encode()))
 
 
 def kernel_of(entry: Entry) -> Kernel:
@@ -146,20 +143,3 @@ def _content(entry: Entry) -> tuple[int, bytes]:
     columns = entry["seconds"].values()
     times = sum(each is not None for column in columns for each in column)
     return times, orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
-
-
-def _unpacked(path: Path) -> bytes:
-    """Return the text of a compressed file. Raises DeepbenchError for one that is damaged."""
-    packed = limited.read_bytes(path, limited.RECORDS)
-    try:
-        with gzip.GzipFile(fileobj=BytesIO(packed)) as stream:
-            content = stream.read(limited.RECORDS + 1)
-    except (OSError, EOFError, zlib.error) as wrong:
-        raise DeepbenchError(
-            f"{path} is not whole ({' '.join(str(wrong).split())}): restore it, or move it away"
-        ) from None
-    if len(content) > limited.RECORDS:
-        raise DeepbenchError(
-            f"{path}: larger than {limited.RECORDS / 1e6:.0f} MB unpacked, the most that is read"
-        )
-    return content

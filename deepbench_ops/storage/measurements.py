@@ -1,9 +1,12 @@
 """The file next to every asv result: raw seconds, yardstick readings, conditions.
 
-``results/<machine>/<commit>-<env>.measurements.jsonl`` holds one JSON object a line: conditions
+``results/<machine>/<commit>-<env>.measurements.jsonl.gz`` holds one JSON object a line: conditions
 as ``{"fingerprint": digest, "facts": {...}}``, measurements that name their fingerprint, and
 ``{"benchmark": ..., "params": [...], "skipped": reason}`` for what could not be measured. It is
 not called ``.json`` because asv takes every such file for a result.
+
+Earlier versions wrote the same text uncompressed. Such a file is read, and stays uncompressed when
+records are added; `compress` replaces it.
 """
 
 import json
@@ -16,11 +19,13 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, facts_digest, limited, record_fields
+from deepbench_ops.storage import atomic, facts_digest, limited, packed, record_fields
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.result_key import ResultKey
 
-SUFFIX = ".measurements.jsonl"
+PLAIN = ".measurements.jsonl"
+"""End of the names of uncompressed files."""
+SUFFIX = PLAIN + packed.ENDING
 Record = dict[str, Any]
 
 Identity = tuple[str, tuple[str, ...], float]
@@ -35,8 +40,49 @@ again."""
 
 
 def file_of(result: Path) -> Path:
-    """Return the measurements' file of an asv result file."""
-    return result.with_name(result.name.removesuffix(".json") + SUFFIX)
+    """Return the measurements' file of an asv result file: the compressed one, unless there is
+    only an uncompressed one."""
+    stem = result.name.removesuffix(".json")
+    compressed, plain = (result.with_name(stem + suffix) for suffix in (SUFFIX, PLAIN))
+    return plain if not compressed.exists() and plain.exists() else compressed
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path has the name of a file of measurements."""
+    return path.name.endswith((SUFFIX, PLAIN))
+
+
+def paths(machine: Path) -> list[Path]:
+    """Return the files of measurements in a machine's folder of results, one for each result."""
+    found = filter(is_file, machine.glob(f"*{PLAIN}*"))
+    return sorted(path for path in found if path == file_of(result_of(path)))
+
+
+def result_of(path: Path) -> Path:
+    """Return the asv result file that a file of measurements belongs to."""
+    return path.with_name(path.name.removesuffix(packed.ENDING).removesuffix(PLAIN) + ".json")
+
+
+def content(path: Path) -> bytes:
+    """Return the text of a file. Raises DeepbenchError for a damaged or very large one."""
+    return packed.read_bytes(path, limited.RECORDS)
+
+
+def compress(path: Path) -> Path:
+    """Replace an uncompressed file by a compressed one with the same text, and return its path.
+
+    Raises DeepbenchError for a damaged file, which stays as it is, and where a compressed one with
+    other text is there.
+    """
+    load(path)
+    text, target = content(path), path.with_name(path.name + packed.ENDING)
+    if target.exists() and content(target) != text:
+        raise DeepbenchError(f"{target} holds other records than {path}: remove one of the two")
+    atomic.write_bytes(target, packed.pack(text))
+    if content(target) != text:
+        raise DeepbenchError(f"{target} does not hold the text of {path}: remove it and try again")
+    path.unlink()
+    return target
 
 
 def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
@@ -47,7 +93,7 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     state = _state(path)
     facts: dict[str, dict[str, str]] = {}
     found: list[Record] = []
-    for number, line in enumerate(limited.read_bytes(path, limited.RECORDS).splitlines(), 1):
+    for number, line in enumerate(content(path).splitlines(), 1):
         try:
             entry = orjson.loads(line)
             if "facts" in entry:
@@ -88,10 +134,9 @@ def facts(path: Path) -> dict[str, dict[str, str]]:
 
     Raises DeepbenchError naming the file for a damaged one.
     """
-    limited.demand_smaller(path, limited.RECORDS)
     try:
-        with path.open("rb") as lines:
-            found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
+        lines = content(path).splitlines()
+        found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
         return {entry["fingerprint"]: _checked_facts(entry["facts"]) for entry in found}
     except (ValueError, KeyError, TypeError):
         raise DeepbenchError(
@@ -164,7 +209,7 @@ def add(
         conditions = entry["fingerprint"]
         entry["fingerprint"] = facts_digest.digest(conditions)
         facts[entry["fingerprint"]] = conditions
-    write(ready(path), facts, [*kept, *records])
+    write(path, facts, [*kept, *records], ready)
     _filed.update((path, identity) for identity in coming)
 
 
@@ -173,14 +218,23 @@ def is_of_this_run(result: Path, entry: Record) -> bool:
     return (file_of(result), _identity(entry)) in _filed
 
 
-def write(path: Path, facts: Mapping[str, dict[str, str]], entries: Sequence[Record]) -> None:
-    """Write a file, whole or not at all; of the fingerprints those that entries name."""
+def write(
+    path: Path,
+    facts: Mapping[str, dict[str, str]],
+    entries: Sequence[Record],
+    ready: Ready = Path,
+) -> None:
+    """Write a file, whole or not at all; of the fingerprints those that entries name.
+
+    ready: as for `add`.
+    """
     used = {entry["fingerprint"] for entry in entries if "skipped" not in entry}
     lines: list[Record] = [
         {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
     ]
     text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in [*lines, *entries])
-    atomic.write_text(path, text)
+    compressed = path.name.endswith(packed.ENDING)
+    atomic.write_bytes(ready(path), packed.pack(text.encode()) if compressed else text.encode())
 
 
 def _idle(entry: Record, measured: set[ResultKey]) -> bool:

@@ -127,7 +127,7 @@ def test_states_come_from_records_and_profile(tmp_path) -> None:
     folder.mkdir()
     entries = [record(171.0, 172.0), record(320.0, 171.0), record(900.0, 170.0), record()]
     lines_of_file = [{"fingerprint": "f", "facts": {}}, *entries]
-    path = folder / ("a" + measurements.SUFFIX)
+    path = folder / ("a" + measurements.PLAIN)
     path.write_text("".join(json.dumps(each) + "\n" for each in lines_of_file))
     profile.write(tmp_path, Profile("box", levels=[Level(322.0)]))
     judge = Judge.of(folder)

@@ -11,22 +11,21 @@ import pytest
 from deepbench_ops.storage import measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-MACHINES = sorted({path.parent.name for path in RESULTS.glob(f"*/*{measurements.SUFFIX}")})
+RECORDED = [path for folder in sorted(RESULTS.glob("*/")) for path in measurements.paths(folder)]
+MACHINES = sorted({path.parent.name for path in RECORDED})
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_sample_is_of_a_record(machine: str) -> None:
     """A point has as many samples as its records have slices, and they are those, calibrated."""
     compared = 0
-    for path in sorted((RESULTS / machine).glob(f"*{measurements.SUFFIX}")):
+    for path in measurements.paths(RESULTS / machine):
         _, records = measurements.load(path)
         slices = defaultdict(list)
         for entry in records:
             if "skipped" not in entry:
                 slices[entry["benchmark"], tuple(map(repr, entry["params"]))] += calibrated(entry)
-        stored = json.loads(
-            path.with_name(path.name.replace(measurements.SUFFIX, ".json")).read_text()
-        )
+        stored = json.loads(measurements.result_of(path).read_text())
         where = stored["result_columns"].index("samples")
         for name, (values, params, *more) in stored["results"].items():
             for i, key in enumerate(product(*params) if values else ()):
@@ -54,7 +53,7 @@ def test_records_whose_code_path_the_release_would_not_choose_bear_the_setting()
     """numpy's OpenBLAS on the Zen 5 machine ran Haswell's kernels: OPENBLAS_CORETYPE was set. Other
     machines' records agree with the releases' own choice, and their settings stay unknown."""
     found = defaultdict(set)
-    for path in RESULTS.glob(f"*/*{measurements.SUFFIX}"):
+    for path in RECORDED:
         for facts in measurements.facts(path).values():
             if "settings_inferred" in facts:
                 found[path.parent.name].add((facts["blas_core"], facts["settings"]))

@@ -242,7 +242,7 @@ RECORD = {
 def test_a_record_with_a_field_that_cannot_be_right_is_named(
     tmp_path: Path, field: str, value: Any
 ) -> None:
-    path = tmp_path / f"a{measurements.SUFFIX}"
+    path = tmp_path / f"a{measurements.PLAIN}"
     path.write_text(json.dumps(RECORD) + "\n")
     assert 1 == len(measurements.load(path)[1])
     path.write_text(json.dumps(RECORD) + "\n" + json.dumps({**RECORD, field: value}) + "\n")
@@ -252,7 +252,7 @@ def test_a_record_with_a_field_that_cannot_be_right_is_named(
 
 @pytest.mark.parametrize("line", ["7", "null", '"text"', '{"fingerprint": [], "facts": {}}'])
 def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str) -> None:
-    path = tmp_path / f"a{measurements.SUFFIX}"
+    path = tmp_path / f"a{measurements.PLAIN}"
     path.write_text(line + "\n")
     with pytest.raises(DeepbenchError, match="line 1 is not a measurement"):
         measurements.load(path)

@@ -40,7 +40,7 @@ def test_torn_files_are_found(tmp_path):
     (tmp_path / "m" / "machine.json").write_text('{"machine": "m", "version": 1}')
     torn = tmp_path / "m" / "torn.json"
     torn.write_text('{"results": {')
-    records = tmp_path / "m" / f"torn{measurements.SUFFIX}"
+    records = tmp_path / "m" / f"torn{measurements.PLAIN}"
     records.write_text('{"benchmark": "gem')
     lines = damaged_files.find(tmp_path)
     assert len(lines) == 2
@@ -51,7 +51,7 @@ def test_torn_files_are_found(tmp_path):
 def test_records_that_were_torn_after_they_were_read_are_found(tmp_path):
     """Nothing is read twice that stayed as it was."""
     (tmp_path / "m").mkdir()
-    records = tmp_path / "m" / f"m{measurements.SUFFIX}"
+    records = tmp_path / "m" / f"m{measurements.PLAIN}"
     records.write_text('{"benchmark": "gemm", "params": [], "skipped": "too large"}\n')
     measurements.load(records)
     assert [] == damaged_files.find(tmp_path)

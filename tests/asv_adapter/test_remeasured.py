@@ -149,7 +149,7 @@ def test_a_run_killed_after_its_last_save_counts_nothing_twice(stored):
 
 
 def test_damaged_records_of_another_release_do_not_hinder_the_saving(stored):
-    (stored / "m" / f"11111111-release-py3{measurements.SUFFIX}").write_text("{")
+    (stored / "m" / f"11111111-release-py3{measurements.PLAIN}").write_text("{")
     again = Run(stored, 2)
     again.round(0, 0.5, DISTURBED)
     assert [1.0] * 3 == again.samples

@@ -19,7 +19,7 @@ from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurements, packed
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
@@ -38,7 +38,7 @@ def results(tmp_path):
         if path.name.startswith((found.hash[:8], "machine.")):
             shutil.copy(path, folder)
     times = {key(point): point.seconds for point in points.load(tmp_path, MACHINE, RELEASES)}
-    (path,) = folder.glob("*" + measurements.SUFFIX)
+    (path,) = measurements.paths(folder)
     facts, entries = measurements.load(path)
     for entry in entries:
         kernel = entry["benchmark"], tuple(map(str, entry["params"]))
@@ -74,7 +74,7 @@ def test_the_command_prints_a_pattern_reasons_and_the_command_that_mends(results
 
 def test_points_that_lie_further_apart_can_be_asked_for(results):
     """Their processes differ by nothing here, but for one that is made to."""
-    (path,) = (results / MACHINE).glob("*" + measurements.SUFFIX)
+    (path,) = measurements.paths(results / MACHINE)
     facts, entries = measurements.load(path)
     entries[-1]["seconds"] = [1.25 * seconds for seconds in entries[-1]["seconds"]]
     measurements.write(path, facts, entries)
@@ -125,7 +125,8 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     monkeypatch.setattr(result_saving, "written", files)
     monkeypatch.setattr(plugin.log, "warning", said.append)
     plugin.report_unsteady(results)
-    next((results / MACHINE).glob("*" + measurements.SUFFIX)).write_text("{")
+    (path,) = measurements.paths(results / MACHINE)
+    path.write_bytes(packed.pack(b"{"))
     plugin.report_unsteady(results)
     assert said[0].startswith(f"1 of 248 points of {RELEASE} are unsteady")
     assert "line 1 is not a measurement" in said[1]
@@ -155,7 +156,7 @@ def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
     """It says how many and why, and takes the rest."""
     sent = tmp_path / "sent.json"
     arguments = [str(sent), "--machine", MACHINE, "--results", str(results)]
-    (path,) = (results / MACHINE).glob("*" + measurements.SUFFIX)
+    (path,) = measurements.paths(results / MACHINE)
     shutil.copy(next((RESULTS / MACHINE).glob(path.name)), path)
     known = points.load(results, MACHINE, RELEASES)
     done = CliRunner().invoke(submit, arguments)
@@ -168,7 +169,7 @@ def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
 
 def test_a_point_that_is_measured_again_is_judged_by_what_is_new(results):
     """Its records replace those of the earlier run."""
-    (path,) = (results / MACHINE).glob("*" + measurements.SUFFIX)
+    (path,) = measurements.paths(results / MACHINE)
     facts, entries = measurements.load(path)
     mine = [e for e in entries if (e["benchmark"], tuple(map(str, e["params"]))) == KERNEL]
     fresh = [

@@ -1,0 +1,148 @@
+"""Files of measurements, compressed and as earlier versions wrote them."""
+
+import gzip
+import json
+
+import pytest
+from compress_records import main as compress_records
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops.asv_adapter import damaged_files
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic, limited, measurements, packed
+
+FACTS = {"numpy": "2.2.6"}
+RESULT = "0123abcd-release-py3.json"
+
+
+def a_record(name, started):
+    """A record of a process, as it arrives from one."""
+    return {
+        "benchmark": name,
+        "params": ["a"],
+        "fingerprint": dict(FACTS),
+        "seconds": [0.5, 0.25],
+        "yardstick": [],
+        "started_at": started,
+        "release": "numpy-2.2.6",
+    }
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A file as earlier versions wrote it, in a machine's folder of results."""
+    folder = tmp_path / "results" / "box"
+    path = folder / RESULT.replace(".json", measurements.PLAIN)
+    measurements.add(path, [a_record("b", 2.0), a_record("a", 1.0)])
+    return path
+
+
+def test_a_new_file_is_compressed_with_the_text_of_an_uncompressed_one(plain):
+    """Written twice, it is the same to the byte, and holds no time."""
+    path = plain.with_name(plain.name + ".gz")
+    facts, entries = measurements.load(plain)
+    measurements.write(path, facts, entries)
+    assert plain.read_bytes() == gzip.decompress(path.read_bytes())
+    first = path.read_bytes()
+    measurements.write(path, facts, entries)
+    assert first == path.read_bytes()
+    assert bytes(4) == first[4:8]
+    assert measurements.load(plain) == measurements.load(path)
+    assert measurements.conditions(plain) == measurements.conditions(path) == FACTS
+
+
+def test_an_uncompressed_file_is_read_and_stays_so_when_records_are_added(plain):
+    """No second file appears next to it."""
+    result = plain.with_name(RESULT)
+    assert plain == measurements.file_of(result)
+    measurements.add(measurements.file_of(result), [a_record("c", 3.0)])
+    assert ["b", "a", "c"] == [each["benchmark"] for each in measurements.load(plain)[1]]
+    assert [plain] == list(plain.parent.iterdir())
+    assert [plain] == measurements.paths(plain.parent)
+    assert plain.read_text().startswith('{"fingerprint"')
+
+
+def test_records_join_a_compressed_file(tmp_path):
+    """Also where its content is made ready with other files."""
+    path = measurements.file_of(tmp_path / RESULT)
+    assert RESULT.replace(".json", ".measurements.jsonl.gz") == path.name
+    measurements.add(path, [a_record("a", 1.0)])
+    with atomic.together() as ready:
+        measurements.add(path, [a_record("b", 2.0)], ready=ready)
+        assert 1 == len(measurements.load(path)[1])
+    assert ["a", "b"] == [each["benchmark"] for each in measurements.load(path)[1]]
+    assert tmp_path / RESULT == measurements.result_of(path)
+
+
+def test_compressing_keeps_every_byte(plain, monkeypatch, capsys):
+    """The script says how much smaller the files are; a second run finds nothing to do."""
+    text = plain.read_bytes()
+    results = plain.parents[1]
+    monkeypatch.setattr("sys.argv", ["compress_records.py", "--results", str(results), "box"])
+    assert 0 == compress_records()
+    assert "1 files" in capsys.readouterr().out
+    (path,) = measurements.paths(plain.parent)
+    assert text == measurements.content(path)
+    assert not plain.exists()
+    assert 0 == compress_records()
+
+
+def test_a_damaged_file_is_not_compressed(plain, monkeypatch, capsys):
+    """It stays as it is, and is named."""
+    text = plain.read_bytes()[:-5]
+    plain.write_bytes(text)
+    monkeypatch.setattr("sys.argv", ["compress_records.py", "--results", str(plain.parents[1])])
+    assert 1 == compress_records()
+    assert f"{plain}: line 3" in capsys.readouterr().err
+    assert text == plain.read_bytes()
+
+
+def test_of_two_files_of_a_result_the_compressed_one_counts(plain):
+    """The other one is named, and is not compressed over it."""
+    path = plain.with_name(plain.name + ".gz")
+    measurements.add(path, [a_record("c", 3.0)])
+    assert [path] == measurements.paths(plain.parent)
+    (line,) = damaged_files.find(plain.parents[1])
+    assert f"{plain} is not read, since there is {path.name}: remove it" == line
+    with pytest.raises(DeepbenchError, match="holds other records"):
+        measurements.compress(plain)
+    assert "c" == measurements.load(path)[1][0]["benchmark"]
+
+
+def test_an_interrupted_compression_is_finished(plain):
+    """A kill between the two steps leaves two files of the same text."""
+    path = plain.with_name(plain.name + ".gz")
+    path.write_bytes(packed.pack(plain.read_bytes()))
+    assert path == measurements.compress(plain)
+    assert [path] == list(plain.parent.iterdir())
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b[:20] + b"x" + b[21:]])
+def test_a_damaged_compressed_file_is_named(plain, damage):
+    """A torn one and one with a changed byte."""
+    path = measurements.compress(plain)
+    path.write_bytes(damage(path.read_bytes()))
+    for read in (measurements.load, measurements.conditions):
+        with pytest.raises(DeepbenchError, match="is not whole"):
+            read(path)
+    with pytest.raises(DeepbenchError, match="is not whole"):
+        measurements.add(path, [a_record("c", 3.0)])
+
+
+def test_a_small_file_does_not_fill_the_memory(tmp_path, monkeypatch):
+    """One that unpacks to more than the limit is refused."""
+    monkeypatch.setattr(limited, "RECORDS", 1000)
+    path = tmp_path / ("x" + measurements.SUFFIX)
+    path.write_bytes(packed.pack(json.dumps("x" * 2000).encode()))
+    with pytest.raises(DeepbenchError, match="unpacked, the most that is read"):
+        measurements.load(path)
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=2000))
+def test_packed_content_is_what_it_was(tmp_path_factory, content):
+    """Other programs read it as gzip's."""
+    path = tmp_path_factory.mktemp("packed") / "x.gz"
+    path.write_bytes(packed.pack(content))
+    assert content == packed.unpack(path, 10_000) == gzip.decompress(path.read_bytes())
