@@ -14,7 +14,7 @@ import subprocess
 from tabulate import tabulate
 
 from deepbench_ops.analysis.verdict import compare_pairs, corrected
-from deepbench_ops.measure import live_worker, pairs
+from deepbench_ops.measure import pairs, worker_control
 
 CONV = "w28_h28_c128_n8_k128_r3_s3_pad1_1_stride1_1"
 TASKS = (
@@ -41,7 +41,8 @@ def main() -> None:
         for python in arguments.python
     ]
     sides = [
-        live_worker.Launch(python, {"DEEPBENCH_FRAMEWORK": "torch"}) for python in arguments.python
+        worker_control.Launch(python, {"DEEPBENCH_FRAMEWORK": "torch"})
+        for python in arguments.python
     ]
     found = pairs.run_rounds(*sides, TASKS, arguments.rounds)
     verdicts = corrected([compare_pairs(rounds) for rounds in found.values()])

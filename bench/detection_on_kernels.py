@@ -19,7 +19,7 @@ from pathlib import Path
 from asv import step_detect
 
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs
-from deepbench_ops.measure import live_worker, pairs
+from deepbench_ops.measure import pairs, worker_control
 from deepbench_ops.problems.gemm import Gemm
 
 SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
@@ -59,10 +59,10 @@ def cases(
 ) -> Iterator[Case]:
     """Measure every problem so many times over, and yield what each time gave."""
     environ = {"DEEPBENCH_FRAMEWORK": framework}
-    plain = live_worker.Launch(sys.executable, environ)
+    plain = worker_control.Launch(sys.executable, environ)
     other = plain
     if extra:
-        other = live_worker.Launch(sys.executable, {**environ, "EXTRA": str(extra)}, (SLOWED,))
+        other = worker_control.Launch(sys.executable, {**environ, "EXTRA": str(extra)}, (SLOWED,))
     tasks = [pairs.Task("gemm", problem, "float32") for problem in problems]
     for _ in range(repeats):
         for task, found in pairs.run_rounds(plain, other, tasks, rounds).items():

@@ -45,7 +45,7 @@ from tabulate import tabulate
 from deepbench_ops import cli
 from deepbench_ops.asv_adapter import config, plugin
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import measurements, times
+from deepbench_ops.storage import measurements, valid_times
 
 plugin.install()
 
@@ -333,7 +333,7 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
         run("submit", "again.json", "--machine", MEASURED, within=world)
     for graph in (world / "html" / "graphs").rglob("*.json"):
         for value in numbers(json.loads(graph.read_text()), graph.name == "summary.json"):
-            if not times.is_time(value) and value is not None:
+            if not valid_times.is_time(value) and value is not None:
                 found.wrong.append(f"{value!r} in {graph.name}")
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
@@ -351,7 +351,7 @@ def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
     for key, seconds in accepted.items():
         if seconds == sound.get(key):
             continue
-        if what == "flipped" and times.is_time(seconds):
+        if what == "flipped" and valid_times.is_time(seconds):
             found.plausible += 1
         else:
             found.wrong.append(f"{key}: {seconds!r}, not {sound.get(key)!r}")

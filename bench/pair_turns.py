@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import live_worker, pairs, turns
+from deepbench_ops.measure import pairs, turns, worker_control
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--framework", default="numpy")
     parser.add_argument("--rounds", type=int, default=10)
     arguments = parser.parse_args()
-    launch = live_worker.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
+    launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
     found = defaultdict(list)
     for number in range(arguments.rounds):
         swap = number % 2 == 1

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import kernel_run, live_worker, pairs, threads, yardstick
+from deepbench_ops.measure import kernel_run, pairs, threads, worker_control, yardstick
 from deepbench_ops.measure.sampling import Policy, measure
 
 PROBLEMS = (
@@ -94,7 +94,7 @@ def main() -> None:
         return
 
     singles = rounds_of(arguments.framework, arguments.rounds)
-    launch = live_worker.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
+    launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
     tasks = [pairs.Task("gemm", problem, "float32") for problem in PROBLEMS]
     paired = pairs.run_rounds(launch, launch, tasks, arguments.rounds)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deepbench_ops.measure import kernel_run, worker
+from deepbench_ops.measure import kernel_run, worker_program
 
 PIECE = np.random.default_rng(0).standard_normal((48, 48), dtype=np.float32)
 OUT = np.empty_like(PIECE)
@@ -55,4 +55,4 @@ def slowed(prepare, share: float):
 
 if __name__ == "__main__":
     kernel_run.prepare = slowed(kernel_run.prepare, float(os.environ["EXTRA"]))
-    worker.main()
+    worker_program.main()

@@ -26,7 +26,7 @@ from deepbench_ops.exchange.headings import SIZES, Section, required, section, w
 from deepbench_ops.problems import DEEPBENCH_SETS as SETS
 from deepbench_ops.problems import FAMILIES, Problem
 from deepbench_ops.problems.families import SEPARATOR
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.storage import atomic
 from deepbench_ops.storage.csv_text import csv_text
 

@@ -20,8 +20,8 @@ from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected, se
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import outside_settings, pairs
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 from deepbench_ops.statistics.stopping import Look, looks
 

@@ -17,9 +17,9 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.measure.round_states import Selected
+from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 

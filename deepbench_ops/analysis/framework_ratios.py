@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from deepbench_ops.analysis.frameworks import Contest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.shared_kernels import levels
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 
 @dataclass(frozen=True)

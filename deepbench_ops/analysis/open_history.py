@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.filed_history import Filing
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.measure.live_worker import Launch
     from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.measure.worker_control import Launch
     from deepbench_ops.releases.release_table import Release
 
 
@@ -78,7 +78,7 @@ class OpenHistory:
 
 def member() -> Launch:
     """Return how to start the yardstick that takes part in the sweeps."""
-    from deepbench_ops.measure.live_worker import Launch
+    from deepbench_ops.measure.worker_control import Launch
 
     return Launch(sys.executable, {}, ("-m", "deepbench_ops.measure.yardstick_member"))
 

@@ -15,7 +15,7 @@ from deepbench_ops.analysis.pooling import same_kernel
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.shared_kernels import levels
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.families import found
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL, OPERATIONS_SUFFIX, Problem, computed
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import TYPES
 
 Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""

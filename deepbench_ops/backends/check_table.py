@@ -18,7 +18,7 @@ from deepbench_ops.backends.check import Check, check
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import FIRST_CALL, Problem
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 OK, WRONG, SKIPPED = "ok", "wrong", "skipped"
 VERDICTS = (OK, WRONG, SKIPPED)

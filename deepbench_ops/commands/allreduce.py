@@ -2,7 +2,7 @@
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import measure_alone, say_settings
 from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
 from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, Group
@@ -89,6 +89,6 @@ def allreduce(
     try:
         with Group(name, count, asked.timeout, algorithm) as group:
             for line in report.lines(group, asked):
-                click.echo(tables.prose(line, "#   ") if line.startswith("#") else line)
+                click.echo(terminal_tables.prose(line, "#   ") if line.startswith("#") else line)
     except Unsupported as reason:
         raise DeepbenchError(str(reason)) from None

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.backends import DEVICES, NAMES
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.check import known, once
 from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.commands.output import show
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.problems.tables import TYPES, family_name
+from deepbench_ops.problems.problem_lists import TYPES, family_name
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.check_table import Row
@@ -78,7 +78,14 @@ def as_table(found: Sequence["Row"]) -> str:
         line |= dict.fromkeys(asked, number)
     shown = [name for name in ALL_PRECISIONS if any(name in by for by in cells.values())]
     lines = [[*kernel, *(by.get(name, "") for name in shown)] for kernel, by in cells.items()]
-    columns = [tables.Column("framework"), tables.Column("family"), tables.Column("operation")]
-    columns += [tables.Column(name) for name in shown]
-    below = [tables.prose(f"{number:>3}  {reason}", " " * 5) for reason, number in reasons.items()]
-    return "\n".join([tables.table(columns, lines), *(["", *below] if below else [])])
+    columns = [
+        terminal_tables.Column("framework"),
+        terminal_tables.Column("family"),
+        terminal_tables.Column("operation"),
+    ]
+    columns += [terminal_tables.Column(name) for name in shown]
+    below = [
+        terminal_tables.prose(f"{number:>3}  {reason}", " " * 5)
+        for reason, number in reasons.items()
+    ]
+    return "\n".join([terminal_tables.table(columns, lines), *(["", *below] if below else [])])

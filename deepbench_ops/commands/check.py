@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.backends import DEVICES, NAMES
-from deepbench_ops.commands import progress, tables
+from deepbench_ops.commands import progress, terminal_tables
 from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.conditions import LAYOUT
@@ -19,23 +19,23 @@ from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL
+from deepbench_ops.problems.problem_lists import TYPES, family_name
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import TYPES, family_name
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.check_table import Row
 
 COLUMNS = (
-    tables.Column("framework"),
-    tables.Column("device", drop=4),
-    tables.Column("family"),
-    tables.Column("operation", wrap=8),
-    tables.Column("precision"),
-    tables.Column("layout", drop=2),
-    tables.Column("error", right=True, drop=1),
-    tables.Column("tolerance", right=True, drop=3),
-    tables.Column("verdict"),
-    tables.Column("reason", wrap=16),
+    terminal_tables.Column("framework"),
+    terminal_tables.Column("device", drop=4),
+    terminal_tables.Column("family"),
+    terminal_tables.Column("operation", wrap=8),
+    terminal_tables.Column("precision"),
+    terminal_tables.Column("layout", drop=2),
+    terminal_tables.Column("error", right=True, drop=1),
+    terminal_tables.Column("tolerance", right=True, drop=3),
+    terminal_tables.Column("verdict"),
+    terminal_tables.Column("reason", wrap=16),
 )
 
 ANY_WRONG = 1
@@ -172,7 +172,7 @@ def print_table(
     kinds = precisions or usual
     held = (frameworks, devices, families, {*operations, FIRST_CALL}, kinds, layouts)
     widths = [*(max(map(len, names)) for names in held), 8, 8, 7, 60]
-    layout = tables.Layout(COLUMNS, widths, tables.terminal_width())
+    layout = terminal_tables.Layout(COLUMNS, widths, terminal_tables.terminal_width())
     click.echo(layout.head())
     for row in rows:
         progress.clear()
@@ -182,7 +182,7 @@ def print_table(
         yield row
     progress.clear()
     if layout.left_out:
-        click.echo(tables.left_out(layout))
+        click.echo(terminal_tables.left_out(layout))
 
 
 def shown(number: float | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.implementations import Switch
 
 GROUP_COLUMNS = (
-    tables.Column("family"),
-    tables.Column("precision", wrap=8),
-    tables.Column("other / first", right=True),
-    tables.Column("95 % interval", wrap=8),
-    tables.Column("both have", right=True),
-    tables.Column("first has", right=True, drop=2),
-    tables.Column("other has", right=True, drop=2),
-    tables.Column("% of peak, first", right=True, drop=1),
-    tables.Column("% of peak, other", right=True, drop=1),
+    terminal_tables.Column("family"),
+    terminal_tables.Column("precision", wrap=8),
+    terminal_tables.Column("other / first", right=True),
+    terminal_tables.Column("95 % interval", wrap=8),
+    terminal_tables.Column("both have", right=True),
+    terminal_tables.Column("first has", right=True, drop=2),
+    terminal_tables.Column("other has", right=True, drop=2),
+    terminal_tables.Column("% of peak, first", right=True, drop=1),
+    terminal_tables.Column("% of peak, other", right=True, drop=1),
 )
 CHANGE_COLUMNS = (
-    tables.Column("kernel", wrap=16),
-    tables.Column("operation", wrap=12),
-    tables.Column("precision", drop=1),
-    tables.Column("first, s", right=True),
-    tables.Column("other, s", right=True),
-    tables.Column("other / first", right=True),
+    terminal_tables.Column("kernel", wrap=16),
+    terminal_tables.Column("operation", wrap=12),
+    terminal_tables.Column("precision", drop=1),
+    terminal_tables.Column("first, s", right=True),
+    terminal_tables.Column("other, s", right=True),
+    terminal_tables.Column("other / first", right=True),
 )
 
 
@@ -124,14 +124,14 @@ def _text(
     lines = [f"{other.name} against {first.name}", ""]
     if not groups:
         return lines[0] + ": no kernel that both have"
-    lines.append(tables.table(GROUP_COLUMNS, [_group_row(g) for g in groups], markdown))
+    lines.append(terminal_tables.table(GROUP_COLUMNS, [_group_row(g) for g in groups], markdown))
     for title, chosen in (
         ("other is faster", [c for c in changes[:widest] if c.ratio < 1]),
         ("first is faster", [c for c in changes[::-1][:widest] if c.ratio > 1]),
     ):
         if chosen:
             rows = [_change_row(change) for change in chosen]
-            table = tables.table(CHANGE_COLUMNS, rows, markdown)
+            table = terminal_tables.table(CHANGE_COLUMNS, rows, markdown)
             lines += ["", f"Where {title} by most:", "", table]
     return "\n".join(lines)
 

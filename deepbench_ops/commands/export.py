@@ -55,8 +55,8 @@ def export(
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.exchange import table_writer
+    from deepbench_ops.problems.problem_lists import set_name
     from deepbench_ops.problems.suggestions import unknown
-    from deepbench_ops.problems.tables import set_name
     from deepbench_ops.releases import table_location
 
     texts = {"csv": table_writer.as_csv, "json": table_writer.as_json}

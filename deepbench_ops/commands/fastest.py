@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.fastest import Record
 
 COLUMNS = (
-    tables.Column("set", drop=2),
-    tables.Column("kernel", wrap=20),
-    tables.Column("total, ms", right=True),
-    tables.Column("10^12 FLOP/s or GB/s", right=True),
-    tables.Column("precision", drop=1),
-    tables.Column("machine", wrap=12),
-    tables.Column("release", wrap=12),
+    terminal_tables.Column("set", drop=2),
+    terminal_tables.Column("kernel", wrap=20),
+    terminal_tables.Column("total, ms", right=True),
+    terminal_tables.Column("10^12 FLOP/s or GB/s", right=True),
+    terminal_tables.Column("precision", drop=1),
+    terminal_tables.Column("machine", wrap=12),
+    terminal_tables.Column("release", wrap=12),
 )
 
 
@@ -99,7 +99,7 @@ def fastest(
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
     show(
         form,
-        lambda: tables.table(COLUMNS, [_row(r) for r in lines], form == "markdown"),
+        lambda: terminal_tables.table(COLUMNS, [_row(r) for r in lines], form == "markdown"),
         lambda: [asdict(r) | {"day": r.day.isoformat()} for r in lines],
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     machine_with_results,
     precision_option,
@@ -122,26 +122,26 @@ def _cells(contest: "Contest") -> dict[str, str]:
     return {name: shown(times[name], name == contest.fastest) for name in sorted(times)}
 
 
-KERNEL = (tables.Column("operation", wrap=12), tables.Column("problem", wrap=16))
+KERNEL = (terminal_tables.Column("operation", wrap=12), terminal_tables.Column("problem", wrap=16))
 
 
 def as_table(found: Sequence["Contest"], markdown: bool) -> str:
     """A line for each kernel and a column for each framework, or where the terminal is too narrow
     for that, a line for each kernel and framework."""
     names = sorted({point.release.framework for contest in found for point in contest.points})
-    columns = [*KERNEL, *(tables.Column(f"{name}, ms") for name in names)]
+    columns = [*KERNEL, *(terminal_tables.Column(f"{name}, ms") for name in names)]
     lines = []
     for contest in found:
         cells = _cells(contest)
         lines.append([*_kernel(contest), *(cells.get(name, "") for name in names)])
-    if not markdown and not tables.fits(columns, lines):
-        columns = [*KERNEL, tables.Column("framework"), tables.Column("ms")]
+    if not markdown and not terminal_tables.fits(columns, lines):
+        columns = [*KERNEL, terminal_tables.Column("framework"), terminal_tables.Column("ms")]
         lines = [
             [*(("", "") if place else _kernel(contest)), *cell]
             for contest in found
             for place, cell in enumerate(_cells(contest).items())
         ]
-    table = tables.table(columns, lines, markdown)
+    table = terminal_tables.table(columns, lines, markdown)
     clear = sum(bool(contest.fastest) for contest in found)
     together = sum(bool(contest.shared) for contest in found)
     rounds = f"; on {together} both were measured in the same rounds" if together else ""

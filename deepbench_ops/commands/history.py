@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.analysis.open_history import demand_warm, open_history
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.history_progress import Progress
 from deepbench_ops.commands.options import (
     measure_alone,
@@ -36,20 +36,20 @@ WORKER_BYTES = 1.5 * 2**30
 once as fit in what is left."""
 
 COLUMNS = (
-    tables.Column("kernel", wrap=16),
-    tables.Column("operation", drop=2),
-    tables.Column("rounds", right=True, drop=1),
-    tables.Column("newest / oldest", right=True),
-    tables.Column("99 % interval"),
-    tables.Column("largest step", wrap=16),
+    terminal_tables.Column("kernel", wrap=16),
+    terminal_tables.Column("operation", drop=2),
+    terminal_tables.Column("rounds", right=True, drop=1),
+    terminal_tables.Column("newest / oldest", right=True),
+    terminal_tables.Column("99 % interval"),
+    terminal_tables.Column("largest step", wrap=16),
 )
 
 
 CONTEST = (
     *COLUMNS[:3],
-    tables.Column("fastest", wrap=16),
-    tables.Column("second / first", wrap=16),
-    tables.Column("99 % interval"),
+    terminal_tables.Column("fastest", wrap=16),
+    terminal_tables.Column("second / first", wrap=16),
+    terminal_tables.Column("99 % interval"),
 )
 """Columns for several frameworks."""
 
@@ -278,17 +278,17 @@ def _anchor(name: str | None, names: Sequence[str], store: "EnsembleStore") -> s
 
 
 def _most_together() -> int:
-    from deepbench_ops.backends import memory
+    from deepbench_ops.backends import free_memory
 
-    left = memory.available()
+    left = free_memory.available()
     return max(2, int(left / WORKER_BYTES)) if math.isfinite(left) else 16
 
 
 def _table(found: "Ensemble", tasks: "Sequence[Task]", several: bool) -> str:
     """Return a row for each kernel: its steps, or the fastest of several frameworks."""
     if several:
-        return tables.table(CONTEST, [_contest(found, task) for task in tasks])
-    return tables.table(COLUMNS, _rows(found, tasks))
+        return terminal_tables.table(CONTEST, [_contest(found, task) for task in tasks])
+    return terminal_tables.table(COLUMNS, _rows(found, tasks))
 
 
 def _contest(found: "Ensemble", task: "Task") -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from deepbench_ops.backends import DEVICES
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.errors import DeepbenchError
@@ -17,15 +17,15 @@ from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
 
 COLUMNS = (
-    tables.Column("file", wrap=12),
-    tables.Column("machine", wrap=10),
-    tables.Column("published"),
-    tables.Column("set", drop=1),
-    tables.Column("times", right=True),
-    tables.Column("unread", right=True),
-    tables.Column("slips joined", right=True, drop=2),
-    tables.Column("in no list", right=True, drop=2),
-    tables.Column("FLOPS disagree", right=True, drop=2),
+    terminal_tables.Column("file", wrap=12),
+    terminal_tables.Column("machine", wrap=10),
+    terminal_tables.Column("published"),
+    terminal_tables.Column("set", drop=1),
+    terminal_tables.Column("times", right=True),
+    terminal_tables.Column("unread", right=True),
+    terminal_tables.Column("slips joined", right=True, drop=2),
+    terminal_tables.Column("in no list", right=True, drop=2),
+    terminal_tables.Column("FLOPS disagree", right=True, drop=2),
 )
 
 
@@ -118,7 +118,7 @@ def import_(
     if form == "json":
         click.echo(as_json([_row(one) for one in found]))
     else:
-        click.echo(tables.table(COLUMNS, [list(_row(one).values()) for one in found]))
+        click.echo(terminal_tables.table(COLUMNS, [list(_row(one).values()) for one in found]))
         times, names = sum(one.timings for one in found), {one.machine.name for one in found}
         click.echo(
             f"{times} times of {len(names)} machines: {changed} result files written, {added} days"

@@ -13,7 +13,7 @@ from deepbench_ops.analysis.percentiles import (
     percentiles,
     with_reasons,
 )
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     device_option,
     precision_option,
@@ -185,4 +185,4 @@ def _as_text(found: dict[str, Any]) -> str:
         f"latency ms: {', '.join(times)} ({found['batches']} batches)\n"
         f"throughput: {found['items_per_second']:.4g} a second"
     )
-    return "\n".join(tables.prose(line, "  ") for line in text.split("\n"))
+    return "\n".join(terminal_tables.prose(line, "  ") for line in text.split("\n"))

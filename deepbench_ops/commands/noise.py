@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     keeping,
     measure_alone,
@@ -21,16 +21,16 @@ from deepbench_ops.problems.gemm import Gemm
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
-    from deepbench_ops.measure.live_worker import Launch
+    from deepbench_ops.measure.worker_control import Launch
     from deepbench_ops.releases.release_table import Release
 
 GOAL = 0.05
 COLUMNS = (
-    tables.Column("kernel", wrap=16),
-    tables.Column("against itself", right=True),
-    tables.Column("99 % interval"),
-    tables.Column("a change seen from", right=True),
-    tables.Column("rounds for 5 %", right=True, drop=1),
+    terminal_tables.Column("kernel", wrap=16),
+    terminal_tables.Column("against itself", right=True),
+    terminal_tables.Column("99 % interval"),
+    terminal_tables.Column("a change seen from", right=True),
+    terminal_tables.Column("rounds for 5 %", right=True, drop=1),
 )
 
 
@@ -95,12 +95,12 @@ def noise(
         click.echo(as_json({"kernels": figures, "advice": advised, "blas": blas, "states": states}))
         return
     rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
-    click.echo(tables.table(COLUMNS, rows))
+    click.echo(terminal_tables.table(COLUMNS, rows))
     click.echo()
     for line in states:
-        click.echo(tables.prose(line))
+        click.echo(terminal_tables.prose(line))
     for line in advised or ["Nothing to improve was found."]:
-        click.echo(tables.prose(line))
+        click.echo(terminal_tables.prose(line))
     for line in ["", *blas] if blas else []:
         click.echo(line)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands import stderr_filter, tables
+from deepbench_ops.commands import stderr_filter, terminal_tables
 from deepbench_ops.commands.options import device_option, precision_option, printed_as
 from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import demand, ready
@@ -77,16 +77,16 @@ def ops(
 
 
 COLUMNS = (
-    tables.Column("operation", wrap=14),
-    tables.Column("operands", wrap=16),
-    tables.Column("dtype", drop=3),
-    tables.Column("calls", right=True),
-    tables.Column("MFLOP", right=True),
-    tables.Column("MB", right=True, drop=1),
-    tables.Column("FLOP/byte", right=True, drop=2),
-    tables.Column("% of step", right=True),
-    tables.Column("alone ms", right=True),
-    tables.Column("GFLOP/s", right=True),
+    terminal_tables.Column("operation", wrap=14),
+    terminal_tables.Column("operands", wrap=16),
+    terminal_tables.Column("dtype", drop=3),
+    terminal_tables.Column("calls", right=True),
+    terminal_tables.Column("MFLOP", right=True),
+    terminal_tables.Column("MB", right=True, drop=1),
+    terminal_tables.Column("FLOP/byte", right=True, drop=2),
+    terminal_tables.Column("% of step", right=True),
+    terminal_tables.Column("alone ms", right=True),
+    terminal_tables.Column("GFLOP/s", right=True),
 )
 
 
@@ -129,11 +129,11 @@ def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
         if found.overhead is None
         else f"the framework's overhead is {100 * found.overhead:.1f} %"
     )
-    below = tables.prose(
+    below = terminal_tables.prose(
         f"a step takes {found.whole * 1e3:.4g} ms; its operations, each alone and as often as it"
         f" is called, {found.alone * 1e3:.4g} ms: {conclusion}"
     )
-    return f"{tables.table(COLUMNS, shown)}\n{below}"
+    return f"{terminal_tables.table(COLUMNS, shown)}\n{below}"
 
 
 def _scaled(number: object, factor: float) -> str:

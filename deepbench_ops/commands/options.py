@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from deepbench_ops import project
-from deepbench_ops.commands.tables import WIDE
+from deepbench_ops.commands.terminal_tables import WIDE
 from deepbench_ops.errors import DeepbenchError, Interrupted
 
 SELECTED = 'asv run --bench "$(deepbench select headline --precision float32)"'

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
@@ -92,13 +92,13 @@ def as_dict(found: "Overhead") -> dict[str, Any]:
 
 
 COLUMNS = (
-    tables.Column("problem"),
-    tables.Column("pass"),
-    tables.Column("precision", drop=1),
-    tables.Column("release"),
-    tables.Column("step, ms", right=True),
-    tables.Column("operations, ms", right=True),
-    tables.Column("overhead", wrap=8),
+    terminal_tables.Column("problem"),
+    terminal_tables.Column("pass"),
+    terminal_tables.Column("precision", drop=1),
+    terminal_tables.Column("release"),
+    terminal_tables.Column("step, ms", right=True),
+    terminal_tables.Column("operations, ms", right=True),
+    terminal_tables.Column("overhead", wrap=8),
 )
 
 
@@ -115,7 +115,7 @@ def _as_table(lines: Sequence[dict[str, Any]], markdown: bool) -> str:
         ]
         for line in lines
     ]
-    return tables.table(COLUMNS, rows, markdown)
+    return terminal_tables.table(COLUMNS, rows, markdown)
 
 
 def _shown(line: dict[str, Any]) -> str:

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.families import SEPARATOR
 from deepbench_ops.problems.precision import groups
+from deepbench_ops.problems.problem_lists import TYPES, family_name, named, published_only, set_name
 from deepbench_ops.problems.selections import select
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import TYPES, family_name, named, published_only, set_name
 
 SHORT = {
     "training": "train",
@@ -187,15 +187,20 @@ def as_tables(found: Sequence[Problem]) -> str:
 def as_table(family: str, found: Sequence[Problem]) -> str:
     """The problems of one family for a reader: rounded, precisions of equal size together."""
     weights = groups(found[0].precisions)
-    columns = [tables.Column("id")]
-    columns += [tables.Column(size, right=True, drop=4) for size in found[0].sizes()]
-    columns.append(tables.Column("FLOPs", right=True))
+    columns = [terminal_tables.Column("id")]
+    columns += [terminal_tables.Column(size, right=True, drop=4) for size in found[0].sizes()]
+    columns.append(terminal_tables.Column("FLOPs", right=True))
     for name, drop in (("bytes", 3), ("FLOP/byte", 5)):
         columns += [
-            tables.Column(f"{name}\n" + "\n".join(group), right=True, drop=drop if place else 0)
+            terminal_tables.Column(
+                f"{name}\n" + "\n".join(group), right=True, drop=drop if place else 0
+            )
             for place, group in enumerate(weights)
         ]
-    columns += [tables.Column("application", drop=2, wrap=12), tables.Column("sets", drop=1)]
+    columns += [
+        terminal_tables.Column("application", drop=2, wrap=12),
+        terminal_tables.Column("sets", drop=1),
+    ]
     lines = [
         [
             problem.id,
@@ -208,7 +213,7 @@ def as_table(family: str, found: Sequence[Problem]) -> str:
         ]
         for problem in found
     ]
-    table = tables.table(columns, lines)
+    table = terminal_tables.table(columns, lines)
     rows = sum(sum(problem.rows) for problem in found)
     return f"{table}\n{family}: {len(found)} distinct problems, {rows} rows of the published lists"
 

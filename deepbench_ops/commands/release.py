@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops import damaged_input, project
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, wide_tables
 from deepbench_ops.errors import DeepbenchError
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from deepbench_ops.releases.package_index import Index
 
 COLUMNS = (
-    tables.Column("release"),
-    tables.Column("date"),
-    tables.Column("installed with it", wrap=20),
-    tables.Column("MiB on disk", right=True),
+    terminal_tables.Column("release"),
+    terminal_tables.Column("date"),
+    terminal_tables.Column("installed with it", wrap=20),
+    terminal_tables.Column("MiB on disk", right=True),
 )
 
 UPDATES = (
-    tables.Column("release"),
-    tables.Column("date"),
-    tables.Column("build"),
-    tables.Column("found in"),
+    terminal_tables.Column("release"),
+    terminal_tables.Column("date"),
+    terminal_tables.Column("build"),
+    terminal_tables.Column("found in"),
 )
 
 
@@ -74,7 +74,7 @@ def list_(framework: str | None, installed: bool) -> None:
         lines.append([one.name, one.date, " ".join(one.pins), shown])
     if not lines:
         raise DeepbenchError(f"no release{f' of {framework}' if framework else ''} is in {folder}")
-    click.echo(tables.table(COLUMNS, lines))
+    click.echo(terminal_tables.table(COLUMNS, lines))
     click.echo(f"{len(lines)} releases, {total / 2**30:.1f} GiB of environments")
 
 
@@ -203,7 +203,7 @@ def _print_updates(found: list["Update"], added: bool, form: str) -> None:
             [each.name, each.date, "nightly" if each.url else "final", each.source]
             for each in found
         ]
-        click.echo(tables.table(UPDATES, lines))
+        click.echo(terminal_tables.table(UPDATES, lines))
         after = f'measure them with: asv run "{names}"' if added else "--add adds them"
         click.echo(f"{len(found)} releases; {after}")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     device_option,
     measure_alone,
@@ -58,7 +58,7 @@ def scaling(
         torchrun --nnodes ... -m deepbench_ops.distributed.training '{"network": ..., ...}'
     """
     counts = _counts(ranks)
-    from deepbench_ops.distributed.training import launch, memory
+    from deepbench_ops.distributed.training import launch, rank_memory
     from deepbench_ops.distributed.training.request import Request
     from deepbench_ops.measure import threads
 
@@ -69,7 +69,7 @@ def scaling(
         )
     request = Request(name, batch, precision, device, max(each, 1), split, seconds)
     for count in counts:
-        memory.demand(request, count)
+        rank_memory.demand(request, count)
     versions = {"framework": f"torch {torch_version()}"}
     keep = keeper(results, versions, request.threads) if save else None
     measure_alone()
@@ -144,11 +144,13 @@ def _as_table(lines: list[dict[str, float]]) -> str:
     ]
     fewest = lines[0]["ranks"]
     columns = [
-        tables.Column("ranks", right=True),
-        tables.Column("items a step", right=True),
-        tables.Column("threads of each", right=True),
-        tables.Column("step ms", wrap=12),
-        tables.Column("items/s", right=True),
-        tables.Column(f"efficiency against {fewest} rank{'s' if fewest > 1 else ''}", right=True),
+        terminal_tables.Column("ranks", right=True),
+        terminal_tables.Column("items a step", right=True),
+        terminal_tables.Column("threads of each", right=True),
+        terminal_tables.Column("step ms", wrap=12),
+        terminal_tables.Column("items/s", right=True),
+        terminal_tables.Column(
+            f"efficiency against {fewest} rank{'s' if fewest > 1 else ''}", right=True
+        ),
     ]
-    return tables.table(columns, shown)
+    return terminal_tables.table(columns, shown)

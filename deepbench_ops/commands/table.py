@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from deepbench_ops.analysis.published_figures import load
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
 
@@ -94,14 +94,14 @@ def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
 
 
 COLUMNS = (
-    tables.Column("model"),
-    tables.Column("pass", wrap=8),
-    tables.Column("precision", wrap=8, drop=1),
-    tables.Column("batch", right=True),
-    tables.Column("threads", right=True, drop=2),
-    tables.Column("machine", wrap=10, drop=3),
-    tables.Column("published", right=True, wrap=10),
-    tables.Column("settings", wrap=10, drop=4),
+    terminal_tables.Column("model"),
+    terminal_tables.Column("pass", wrap=8),
+    terminal_tables.Column("precision", wrap=8, drop=1),
+    terminal_tables.Column("batch", right=True),
+    terminal_tables.Column("threads", right=True, drop=2),
+    terminal_tables.Column("machine", wrap=10, drop=3),
+    terminal_tables.Column("published", right=True, wrap=10),
+    terminal_tables.Column("settings", wrap=10, drop=4),
 )
 
 
@@ -116,15 +116,15 @@ def _as_table(rows: Sequence[dict[str, object]], markdown: bool) -> str:
         cells = [_shown(cell, reasons) for cell in here.values()]
         no_points += [row["no_point"]] if row["no_point"] else []
         lines.append([*_published(row), str(row["told"]), *cells])
-    columns = [*COLUMNS, *(tables.Column(name, wrap=12) for name in names)]
-    text = tables.table(columns, lines, markdown)
+    columns = [*COLUMNS, *(terminal_tables.Column(name, wrap=12) for name in names)]
+    text = terminal_tables.table(columns, lines, markdown)
     notes = [f"({number}) {reason}" for reason, number in reasons.items()]
     notes += [f"published {day}: {basis}" for day, basis in _days(rows)]
     notes += [
         f"{no_points.count(reason)} of {len(rows)} figures are no points of the timeline: {reason}"
         for reason in dict.fromkeys(no_points)
     ]
-    return "\n".join([text, "", *(tables.prose(note, "    ") for note in notes)]).rstrip()
+    return "\n".join([text, "", *(terminal_tables.prose(note, "    ") for note in notes)]).rstrip()
 
 
 def _days(rows: Iterable[dict[str, object]]) -> Iterable[tuple[object, object]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.backends import NAMES
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     device_option,
     measure_alone,
@@ -22,8 +22,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem_lists import TYPES, named, size_names
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import TYPES, named, size_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -278,7 +278,7 @@ def _text(timing: "Timing") -> str:
     lines["settings"] = found["settings"] or "none from outside"
     width = max(map(len, lines)) + 2
     return "\n".join(
-        tables.prose(f"{name:{width}}{text}", " " * width) for name, text in lines.items()
+        terminal_tables.prose(f"{name:{width}}{text}", " " * width) for name, text in lines.items()
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     SELECTED,
     keeping,
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from deepbench_ops.releases.release_table import Release
 
 COLUMNS = (
-    tables.Column("release", wrap=12),
-    tables.Column("after", wrap=12),
-    tables.Column("verdict"),
-    tables.Column("what", wrap=16),
-    tables.Column("kernels"),
-    tables.Column("ratio", right=True),
-    tables.Column("from .. to", drop=1),
-    tables.Column("noise", right=True, drop=2),
-    tables.Column("measured in", drop=4, wrap=12),
-    tables.Column("also on", drop=3, wrap=12),
+    terminal_tables.Column("release", wrap=12),
+    terminal_tables.Column("after", wrap=12),
+    terminal_tables.Column("verdict"),
+    terminal_tables.Column("what", wrap=16),
+    terminal_tables.Column("kernels"),
+    terminal_tables.Column("ratio", right=True),
+    terminal_tables.Column("from .. to", drop=1),
+    terminal_tables.Column("noise", right=True, drop=2),
+    terminal_tables.Column("measured in", drop=4, wrap=12),
+    terminal_tables.Column("also on", drop=3, wrap=12),
 )
-IN_PAIRS = tables.Column("in pairs", wrap=16)
+IN_PAIRS = terminal_tables.Column("in pairs", wrap=16)
 NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
 
 Between = tuple[str, str, str]
@@ -286,13 +286,13 @@ def _text(
         text += ["", f"{name}:" if rows else f"{name}: nothing changed"]
         if rows:
             columns = [*COLUMNS, *([IN_PAIRS] if confirmed is not None else [])]
-            text += ["", tables.table(columns, rows, markdown), ""]
+            text += ["", terminal_tables.table(columns, rows, markdown), ""]
         for between in dict.fromkeys(map(_between, mine)):
             if news.get(between):
                 _, before, after = between
                 software = software_versions.as_text(news[between])
                 line = f"- new under {after} since {before}: {software}"
-                text.append(line if markdown else tables.prose(line, "  "))
+                text.append(line if markdown else terminal_tables.prose(line, "  "))
     return "\n".join(text)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deepbench_ops.commands import tables
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.shared_rounds import SharedStep
 
 COLUMNS = (
-    tables.Column("release", wrap=12),
-    tables.Column("after", wrap=12),
-    tables.Column("kernel", wrap=20),
-    tables.Column("precision", drop=2),
-    tables.Column("ratio", right=True),
-    tables.Column("99 % interval"),
-    tables.Column("measured in", wrap=12, drop=1),
-    tables.Column("library code", wrap=20, drop=3),
+    terminal_tables.Column("release", wrap=12),
+    terminal_tables.Column("after", wrap=12),
+    terminal_tables.Column("kernel", wrap=20),
+    terminal_tables.Column("precision", drop=2),
+    terminal_tables.Column("ratio", right=True),
+    terminal_tables.Column("99 % interval"),
+    terminal_tables.Column("measured in", wrap=12, drop=1),
+    terminal_tables.Column("library code", wrap=20, drop=3),
 )
 
 
@@ -72,7 +72,9 @@ def print_steps(found: Sequence[Step], form: str) -> None:
     rows = [_row(step) for step in found]
     show(
         form,
-        lambda: tables.table(COLUMNS, rows, form == "markdown") if rows else "no such step",
+        lambda: (
+            terminal_tables.table(COLUMNS, rows, form == "markdown") if rows else "no such step"
+        ),
         lambda: [_as_json(step) for step in found],
     )
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from deepbench_ops.backends import memory
+from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.base import done
 from deepbench_ops.backends.kernel import Index, Kernel
@@ -154,7 +154,7 @@ def demand_precision(precision: str) -> None:
 def demand_memory(elements: int, ranks: int, name: str) -> None:
     """Raise Unsupported where this machine has too little memory for the vectors of `ranks`."""
     needed = ranks * (4 * elements * VECTORS[name] + RANK_BYTES)
-    available = memory.available()
+    available = free_memory.available()
     if needed > available:
         raise Unsupported(
             f"{ranks} ranks of {elements} elements need about {needed / 2**30:.1f} GiB of memory,"

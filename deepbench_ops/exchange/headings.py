@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deepbench_ops.problems.problem import Problem, Sheets, Table
-from deepbench_ops.problems.tables import TYPES, size_names
+from deepbench_ops.problems.problem_lists import TYPES, size_names
 
 
 def _sheets(kind: type[Problem]) -> Sheets:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.workbook_timings import Timing
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, Problem
-from deepbench_ops.problems.tables import named
+from deepbench_ops.problems.problem_lists import named
 
 
 def listed_problem(printed: Problem) -> Problem:

@@ -8,7 +8,14 @@ micro-benchmarks and oneDNN's benchdnn. `log_formats` reads each format.
 import re
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats import all_reduce, benchdnn, intel, libxsmm, osu, tables
+from deepbench_ops.exchange.log_formats import (
+    all_reduce,
+    benchdnn,
+    intel,
+    libxsmm,
+    osu,
+    program_tables,
+)
 from deepbench_ops.exchange.log_formats.lines import OutputLine, Reader
 from deepbench_ops.exchange.workbook_timings import Timing, Unread
 
@@ -50,8 +57,8 @@ def read_file(text: str) -> tuple[list[Timing], list[Unread]]:
 
 
 _PROGRAMS: dict[str, Reader] = {
-    tables.SIGN: tables.read,
-    tables.SIGN_SEPARATED: tables.read_separated,
+    program_tables.SIGN: program_tables.read,
+    program_tables.SIGN_SEPARATED: program_tables.read_separated,
     intel.SIGN_PRODUCTS: intel.read_products,
     intel.SIGN_CONVOLUTIONS: intel.read_convolutions,
     intel.SIGN_SPARSE: intel.read_sparse,

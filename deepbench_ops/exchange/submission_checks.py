@@ -15,10 +15,10 @@ from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.storage import times
+from deepbench_ops.storage import valid_times
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import unquoted
 
@@ -65,7 +65,7 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
             _refuse_unknown(*key)
             records = sent.get(unquoted(*key), ())
             _refuse_another_unit(point, records)
-            wrong = times.why_not(point["seconds"], samples=point.get("samples"))
+            wrong = valid_times.why_not(point["seconds"], samples=point.get("samples"))
             if wrong:
                 raise DeepbenchError(wrong)
             _refuse_contradictions(point, records)

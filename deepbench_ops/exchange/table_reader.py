@@ -37,7 +37,7 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import PUBLISHED, Release
-from deepbench_ops.storage import limited, times
+from deepbench_ops.storage import limited, valid_times
 
 LARGEST = limited.RESULT
 MEASURED = "release-py3"
@@ -205,7 +205,7 @@ def _wrong(row: Any) -> str:
         return f"source is {row['source']!r}, of a {source} time"
     if row["set"] not in CLASSES:
         return f"set is {row['set']!r}"
-    return times.why_not(row["seconds"], bounds, several)
+    return valid_times.why_not(row["seconds"], bounds, several)
 
 
 def remarks(rows: Iterable[Row]) -> list[str]:

@@ -19,8 +19,8 @@ from deepbench_ops.exchange.xlsx_reader import CellPlace, Sheet
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.storage import times
+from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.storage import valid_times
 
 SPECS = "Specs"
 TABLE = "Table"
@@ -310,7 +310,7 @@ def _seconds(place: CellPlace, cell: object, unit: float | None) -> float:
     # In decimal, so that 0.057 ms is 5.7e-05 s to the last digit; text has digits that floats lack.
     digits = cell if isinstance(cell, str) else repr(number)
     seconds = float(Decimal(digits.strip()) * Decimal(repr(unit)))
-    if not times.is_time(seconds):
+    if not valid_times.is_time(seconds):
         raise DeepbenchError(f"{place}: {seconds:g} s is no time: it is below 1 ns or above 1 day")
     return seconds
 

@@ -19,8 +19,8 @@ from deepbench_ops.exchange import (
 )
 from deepbench_ops.exchange.published_machines import PublishedMachine
 from deepbench_ops.exchange.workbook_timings import Timing, Unread, Where
+from deepbench_ops.problems.problem_lists import set_name
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.problems.tables import set_name
 from deepbench_ops.storage import limited
 from deepbench_ops.storage.result_key import ResultKey
 

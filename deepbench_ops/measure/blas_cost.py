@@ -12,8 +12,8 @@ from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import outside_settings, pairs
-from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.outside_settings import BLAS, Settings
+from deepbench_ops.measure.worker_control import Launch
 
 KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")
 ROUNDS = 3
@@ -98,7 +98,7 @@ def _launch(python: str, setting: Settings) -> Launch:
     less = [word for name in names for word in ("-u", name)]
     program = (*less, *(f"{name}={value}" for name, value in setting), python)
     environ = {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_DEVICE": "cpu"}
-    return Launch("env", environ, (*program, "-m", "deepbench_ops.measure.worker"))
+    return Launch("env", environ, (*program, "-m", "deepbench_ops.measure.worker_program"))
 
 
 def _core(launch: Launch) -> str:

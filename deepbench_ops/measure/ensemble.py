@@ -30,10 +30,10 @@ from deepbench_ops.measure import (
     threads,
     turns,
 )
-from deepbench_ops.measure.live_worker import Launch, LiveWorker
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
 from deepbench_ops.measure.turns import WorkerFailed
+from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.statistics import two_way
 from deepbench_ops.statistics.spread import median_variance
 from deepbench_ops.statistics.two_way import TwoWay

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from deepbench_ops.measure import threads, turns
-from deepbench_ops.measure.live_worker import Launch, LiveWorker
+from deepbench_ops.measure.worker_control import Launch, LiveWorker
 
 Pair = tuple[float, float]
 

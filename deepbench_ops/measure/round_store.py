@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from deepbench_ops.measure import pairs, threads
-from deepbench_ops.measure.live_worker import Launch
 from deepbench_ops.measure.pairs import Pair, Task
-from deepbench_ops.storage import json_lines, locks, times
+from deepbench_ops.measure.worker_control import Launch
+from deepbench_ops.storage import json_lines, locks, valid_times
 
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""
@@ -38,7 +38,7 @@ class RoundStore:
         for entry in json_lines.read(self.path):
             try:
                 task, taken = Task(**entry["task"]), [(b, a) for b, a in entry["pairs"]]
-                if not all(times.is_time(each) for pair in taken for each in pair):
+                if not all(valid_times.is_time(each) for pair in taken for each in pair):
                     continue  # damaged
                 late = time.time() - entry["ended_at"] >= FRESH
                 if not late and entry["threads"] == threads.wanted():

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.live_worker import LiveWorker, WorkerEnded
+from deepbench_ops.measure.worker_control import LiveWorker, WorkerEnded
 
 TURN_SECONDS = 0.015
 """Seconds of a turn: longer is noisier, and shorter costs more, since each turn begins with what

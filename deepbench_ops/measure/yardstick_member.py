@@ -2,8 +2,9 @@
 
 It takes part in the sweeps, a slice of a few milliseconds in each, and is stopped in between like
 the workers of releases. So the readings that calibrate the anchor's seconds come from the same
-sweeps. Messages are those of `measure.worker`: ``{"do": "prepare", "kind": ...}`` answers with the
-seconds of a unit of that kind, ``{"do": "slice", "calls": n}`` with those of one in a slice of n.
+sweeps. Messages are those of `measure.worker_program`: ``{"do": "prepare", "kind": ...}`` answers
+with the seconds of a unit of that kind, ``{"do": "slice", "calls": n}`` with those of one in a
+slice of n.
 """
 
 import sys

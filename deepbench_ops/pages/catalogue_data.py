@@ -17,7 +17,7 @@ from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.precision import MIXED, multiplied
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.releases.release_table import Release
 
 STUDENT = 400

@@ -16,7 +16,7 @@ from deepbench_ops.pages import framework_comparison_data
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.framework_comparison_data import section
 from deepbench_ops.pages.page_frame import render_page
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.storage import atomic
 
 PAGE = "frameworks.html"

@@ -10,8 +10,8 @@ from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.search_data import longest_lines
 from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem_lists import TYPES, load
 from deepbench_ops.problems.selections import operations
-from deepbench_ops.problems.tables import TYPES, load
 
 
 def content(lines: Iterable[Line]) -> list[dict[str, Any]]:

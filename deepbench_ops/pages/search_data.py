@@ -8,7 +8,7 @@ from typing import Any
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.releases.release_table import Release
 
 FACTS = ("accelerator", "cpu")

@@ -25,12 +25,12 @@ from deepbench_ops.analysis.frameworks import Contest
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages import (
     catalogue_data,
+    index_page_data,
     line_data,
     model_data,
     operation_data,
     search_data,
     software_data,
-    start_data,
 )
 from deepbench_ops.pages.data_files import FOLDER, write_data
 from deepbench_ops.pages.machine_record import MachineRecord
@@ -68,7 +68,7 @@ def write(
         write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
-    write_data(folder / "start", start_data.content(machines, lines, causes, contests, places))
+    write_data(folder / "index", index_page_data.content(machines, lines, causes, contests, places))
     write_data(folder / "search", search_data.content(machines, lines, ordered))
     write_data(folder / "operations", operation_data.content(lines))
     write_data(folder / "models", model_data.content(machines, lines))

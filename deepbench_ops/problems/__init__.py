@@ -9,10 +9,10 @@ from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import ALL_PRECISIONS, PRECISIONS
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, MODERN_SETS, SETS, Problem
+from deepbench_ops.problems.problem_lists import FAMILIES, find, load
 from deepbench_ops.problems.rnn import Rnn
 from deepbench_ops.problems.selections import SELECTIONS, Selected, bench_regex, select
 from deepbench_ops.problems.sparse_gemm import SparseGemm
-from deepbench_ops.problems.tables import FAMILIES, find, load
 
 __all__ = [
     "ALL_PRECISIONS",

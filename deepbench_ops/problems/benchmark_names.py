@@ -6,8 +6,8 @@ from functools import cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.problems.tables import TYPES
 
 SET_OF_CLASS = {kind: name for name, kind in CLASSES.items()}
 BENCHMARK = re.compile(

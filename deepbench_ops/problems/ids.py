@@ -7,8 +7,8 @@ from typing import Any
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem_lists import TYPES, family_name, named
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import TYPES, family_name, named
 
 
 def problem_of(family: str, id: str) -> Problem:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import FIRST_CALL, INCLUDED, OPERATIONS_SUFFIX, SETS, Problem
+from deepbench_ops.problems.problem_lists import FAMILIES, TYPES, family_name, find, load, set_name
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.problems.tables import FAMILIES, TYPES, family_name, find, load, set_name
 
 MODELS = {"models-training": "training", "models-inference": "inference_server"}
 """Selections of whole models, and the set from which each takes one batch of every network."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 """How sheets and programs write numbers; Python itself takes 1_000 and other digits too."""

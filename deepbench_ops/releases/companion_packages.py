@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from packaging.version import Version
 
 from deepbench_ops.backends import frameworks
-from deepbench_ops.backends.release_rule import Rule
+from deepbench_ops.backends.listing_rule import Rule
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.release_table import Release
@@ -19,7 +19,7 @@ from deepbench_ops.releases.release_table import Release
 MOST_BEHIND = 2
 """A companion of the same minor version may be so many patches older."""
 
-MODULE = "release_rule"
+MODULE = "listed_releases"
 
 
 def frameworks_with_rules() -> list[str]:

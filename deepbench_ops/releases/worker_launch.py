@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deepbench_ops import project
-from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases.environment_install import Installation, project_root
 from deepbench_ops.releases.release_table import Release
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from deepbench_ops.storage.times import is_number, is_time
+from deepbench_ops.storage.valid_times import is_number, is_time
 
 KERNEL = ("family", "problem", "precision", "operation")
 """Fields that name the kernel."""

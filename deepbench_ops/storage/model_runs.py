@@ -11,7 +11,7 @@ from typing import Any
 
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited, locks, times
+from deepbench_ops.storage import atomic, limited, locks, valid_times
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -76,13 +76,13 @@ def _wrong(run: Run) -> str:
     hash(_key(run))
     for name, value in run.items():
         if name in TIMES:
-            right = value is None or times.is_time(value)
+            right = value is None or valid_times.is_time(value)
         elif name in COUNTS:
             right = type(value) is int and value >= 0
         elif name == "conditions":
             right = all(isinstance(text, str) for text in dict(value).values())
         else:
-            right = isinstance(value, str | bool | None) or times.is_number(value)
+            right = isinstance(value, str | bool | None) or valid_times.is_number(value)
         if not right:
             return f"its {name} is {value!r}"
     needed = NEEDED[run["kind"]]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from deepbench_ops.storage.times import LONGEST, SHORTEST, is_number
+from deepbench_ops.storage.valid_times import LONGEST, SHORTEST, is_number
 
 
 class NoRecord(ValueError):

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from deepbench_ops.measure.kernel_run import prepare
 from deepbench_ops.problems.families import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import computed
+from deepbench_ops.problems.problem_lists import measured
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.problems.tables import measured
 
 SUITE = "deepbench_ops.suite"
 

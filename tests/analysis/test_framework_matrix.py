@@ -8,9 +8,9 @@ from points import GEMMS, point
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.frameworks import contests
-from deepbench_ops.releases import table
+from deepbench_ops.releases import release_table
 
-NEWEST = {release.framework: release for release in table.load()}
+NEWEST = {release.framework: release for release in release_table.load()}
 
 
 def kernels(framework, seconds, noise, places):

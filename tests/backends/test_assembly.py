@@ -14,7 +14,7 @@ from deepbench_ops.backends.kernel import widened
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems import Gemm
 from deepbench_ops.problems.problem import FIRST_CALL
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 PACKAGE = Path(deepbench_ops.__file__).parent
 PROBLEM = Gemm(3, 4, 5)

@@ -21,8 +21,8 @@ from deepbench_ops.distributed.prepared_ranks import TRANSPORTS
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.problem_lists import FAMILIES
 from deepbench_ops.problems.sparse_gemm import SparseGemm
-from deepbench_ops.problems.tables import FAMILIES
 
 pytest.importorskip("asv", reason="the command needs the `track` extra")
 pytest.importorskip("click", reason="the command needs the `track` extra")

@@ -9,7 +9,7 @@ from command import deepbench
 from deepbench_ops import project
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble
-from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
 KERNEL = ("--problem", "m35_n700_k2048_NN", "--family", "gemm")

@@ -14,7 +14,7 @@ from command import deepbench
 from deepbench_ops.analysis import confirm
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -440,11 +440,11 @@ def test_the_fewest_ranks_come_first_and_are_what_efficiency_is_against(monkeypa
 
 def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatch):
     """Though one alone would fit, which is asked for first."""
-    from deepbench_ops.distributed.training import launch, memory
+    from deepbench_ops.distributed.training import launch, rank_memory
 
-    one = memory.of_rank(Request("bert_128", 8), 1)
+    one = rank_memory.of_rank(Request("bert_128", 8), 1)
     monkeypatch.setenv("DEEPBENCH_THREADS", "2")
-    monkeypatch.setattr(memory.memory, "available", lambda: 1.5 * one)
+    monkeypatch.setattr(rank_memory.memory, "available", lambda: 1.5 * one)
     monkeypatch.setattr(launch, "steps", lambda request, ranks: pytest.fail("started"))
     said = deepbench("scaling", "bert_128", "--batch", 8, "--ranks", "1,2")
     assert isinstance(said.exception, DeepbenchError)
@@ -453,11 +453,11 @@ def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatc
 
 
 def test_ranks_that_split_their_tables_need_less_each_the_more_they_are():
-    from deepbench_ops.distributed.training import memory
+    from deepbench_ops.distributed.training import rank_memory
 
     asked = Request("wide_deep", 1000, split=True)
-    assert memory.of_rank(asked, 4) < memory.of_rank(asked, 2)
-    assert memory.of_rank(asked, 2) < memory.of_rank(replace(asked, split=False), 2)
+    assert rank_memory.of_rank(asked, 4) < rank_memory.of_rank(asked, 2)
+    assert rank_memory.of_rank(asked, 2) < rank_memory.of_rank(replace(asked, split=False), 2)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from deepbench_ops.commands.noise import noise
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import advice
 from deepbench_ops.measure import pairs
-from deepbench_ops.measure.live_worker import Launch
+from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
 CALM = {"governor": "performance", "boost": "0", "smt": "0"}

@@ -13,7 +13,7 @@ from command import COMMAND, deepbench
 
 from deepbench_ops import cli
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SETS, find, load
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 

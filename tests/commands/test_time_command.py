@@ -10,7 +10,7 @@ from command import COMMAND, deepbench
 from deepbench_ops import problems
 from deepbench_ops.analysis.single_timing import Timing
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.problems.tables import TYPES
+from deepbench_ops.problems.problem_lists import TYPES
 
 SIZES = {
     "gemm": ["--m", "96", "--n", "32", "--k", "64", "--b-transposed"],

@@ -21,8 +21,8 @@ from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import pairs, round_store
-from deepbench_ops.measure.live_worker import Launch
-from deepbench_ops.pages import start_data
+from deepbench_ops.measure.worker_control import Launch
+from deepbench_ops.pages import index_page_data
 from deepbench_ops.releases import release_table
 from deepbench_ops.releases.release_table import Release
 
@@ -132,7 +132,7 @@ def test_a_cause_leads_to_the_line_that_shows_it():
     points = line(STEP, ranks=8) + line(FLAT, ranks=2)
     (cause,) = judged(points)
     places = {release: place for place, release in enumerate(RELEASES)}
-    content = start_data.change(cause, places, Courses(lines.lines(points, RELEASES)))
+    content = index_page_data.change(cause, places, Courses(lines.lines(points, RELEASES)))
     assert 8 == content["lines"][0]["at"]["ranks"]
 
 

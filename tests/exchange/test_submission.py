@@ -32,8 +32,8 @@ from deepbench_ops.exchange import (
 from deepbench_ops.machine import steadiness
 from deepbench_ops.problems import load
 from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.problems.tables import TYPES
 from deepbench_ops.releases import release_table
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import facts_digest, locks, measurements

@@ -19,8 +19,8 @@ from deepbench_ops.conditions import CACHE, CONDITIONS, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import Selected
-from deepbench_ops.problems.tables import TYPES
 
 ROOT = Path(config.__file__).parents[2]
 PUBLISHED = "release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu"

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, live_worker, pairs, threads, turns, worker
+from deepbench_ops.measure import kernel_run, pairs, threads, turns, worker_control, worker_program
 
-NUMPY = live_worker.Launch(
+NUMPY = worker_control.Launch(
     sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
 )
 TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
@@ -25,7 +25,7 @@ TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
 
 @pytest.fixture(name="worker")
 def a_live_worker():
-    side = live_worker.LiveWorker(NUMPY, {0})
+    side = worker_control.LiveWorker(NUMPY, {0})
     yield side
     side.close()
 
@@ -83,7 +83,7 @@ def test_a_worker_that_died_long_ago_is_reported(worker):
 def test_nothing_is_left_behind_when_a_side_cannot_start():
     """If the second interpreter does not exist, the first process is ended again."""
     with pytest.raises(FileNotFoundError):
-        pairs.run_rounds(NUMPY, live_worker.Launch("/nowhere/python"), [TASK], rounds=1)
+        pairs.run_rounds(NUMPY, worker_control.Launch("/nowhere/python"), [TASK], rounds=1)
     time.sleep(0.1)
     found = subprocess.run(
         ["pgrep", "-P", str(os.getpid()), "-f", "measure.worker"], capture_output=True, text=True
@@ -116,8 +116,8 @@ def test_long_calls_are_stopped_while_it_is_the_others_turn():
 def burning(seconds):
     """A worker each of whose slices keeps a core busy for so long, whatever else runs there."""
     program = ("-c", BURNING)
-    return live_worker.LiveWorker(
-        live_worker.Launch(sys.executable, {"BURNED": seconds}, program), {0}
+    return worker_control.LiveWorker(
+        worker_control.Launch(sys.executable, {"BURNED": seconds}, program), {0}
     )
 
 
@@ -144,7 +144,7 @@ def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, st
     ready = SimpleNamespace(kernel=kernel, backend=backend, threads=1, yardstick_kind="compute")
     monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
     monkeypatch.setattr(threads, "pin", lambda count: "")
-    assert worker.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
+    assert worker_program.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
 
 
 @given(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=30), st.floats(1e-6, 1e3))

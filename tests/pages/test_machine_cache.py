@@ -189,7 +189,7 @@ def test_pages_are_the_same_without_a_second_process_and_from_the_cache(
 ) -> None:
     """Published again from the cache, and by one process without a cache."""
     first = pages(site)
-    assert "data/start.js" in first
+    assert "data/index.js" in first
     published_site.published(site)
     assert pages(site) == first
     monkeypatch.setattr(page_process, "FORKS", False)

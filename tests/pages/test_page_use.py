@@ -155,7 +155,7 @@ def test_copying_shows_its_outcome(page: Any, site: str, works: bool, said: str)
 
 def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> None:
     """Each kernel has its change and a link to its timeline."""
-    data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
+    data = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))
     (cause,) = data["latest"]
     first = cause["lines"][0]
     cause["lines"] = [
@@ -165,7 +165,7 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
     cause["lines"][6]["at"]["problem"] = "m7680_n64_k2560_NN"
     cause |= {"what": "gemm, float32", "kernels": 7}
     changed = script_of(json.dumps(data))
-    page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
+    page.route("**/data/index.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "index.html")
     page.click("#latest summary:text-is('gemm, float32: 7 kernels')")
     rows = page.locator("#latest details li").all_inner_texts()
@@ -230,11 +230,11 @@ def test_a_filter_matches_words_outside_the_table(page: Any, site: str) -> None:
 
 def test_one_kernel_is_written_in_the_singular(page: Any, site: str, html: Path) -> None:
     """Sentences that count say "1 kernel"."""
-    data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
+    data = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))
     for one in data["standings"]:
         one["sources"] = [[source[0], 1, source[2]] for source in one["sources"]]
     changed = script_of(json.dumps(data))
-    page.route("**/data/start.js", lambda route: route.fulfill(body=changed))
+    page.route("**/data/index.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "index.html")
     page.click("#machines button.open")
     assert "1 kernel of " in page.inner_text("#machines tr.detail")

@@ -9,7 +9,7 @@ from modern_tables import Fact, LeftOut
 
 from deepbench_ops.problems import MODERN_SETS, bench_regex, load, select
 from deepbench_ops.problems.problem import DEEPBENCH_SETS
-from deepbench_ops.problems.tables import TYPES, measured
+from deepbench_ops.problems.problem_lists import TYPES, measured
 
 FAMILIES = [name for name, kind in TYPES.items() if kind.listed_in == MODERN_SETS]
 

@@ -30,8 +30,8 @@ from deepbench_ops.problems import (
 from deepbench_ops.problems.all_reduce import bus_factor
 from deepbench_ops.problems.families import problem_of_line
 from deepbench_ops.problems.precision import TABLE, groups, precision
+from deepbench_ops.problems.problem_lists import TYPES, published_only
 from deepbench_ops.problems.selections import CLASSES, MODELS
-from deepbench_ops.problems.tables import TYPES, published_only
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTS = ROOT.parent / "shared" / "data" / "deepbench"

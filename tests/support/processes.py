@@ -28,7 +28,7 @@ MARK = "DEEPBENCH_TEST_MARK"
 
 PAIR = """
 import sys, time
-from deepbench_ops.measure.live_worker import Launch, LiveWorker
+from deepbench_ops.measure.worker_control import Launch, LiveWorker
 kernel = dict(family="gemm", problem="m512_n1_k512_NN", precision="float32")
 workers = [LiveWorker(Launch(sys.executable), {0}) for _ in range(2)]
 for worker in workers:

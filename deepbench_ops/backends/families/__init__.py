@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 from deepbench_ops.backends.kernel import Kernel, Read, Reference
 from deepbench_ops.problems.families import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import Problem, computed
-from deepbench_ops.problems.tables import load
+from deepbench_ops.problems.problem_lists import load
 
 P = TypeVar("P", bound=Problem)
 

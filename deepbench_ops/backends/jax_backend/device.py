@@ -12,10 +12,10 @@ import numpy as np
 
 from deepbench_ops.backends import functional
 from deepbench_ops.backends.base import Backend, Builder
+from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.functional import Call
 from deepbench_ops.backends.jax_backend import xla_names
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.memory import available
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import Problem
 

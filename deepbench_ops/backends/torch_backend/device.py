@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from deepbench_ops.backends.base import Backend, done
-from deepbench_ops.backends.memory import available
+from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.torch_backend import optional_packages
 from deepbench_ops.backends.torch_backend.tensors import at
 from deepbench_ops.errors import DeepbenchError, Unsupported

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.memory import available
+from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.torch_backend import known_warnings, quantised
 from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, needed
 from deepbench_ops.backends.torch_backend.quantised import Batches

@@ -7,7 +7,7 @@ import sys
 import torch
 import torch.distributed as dist
 
-from deepbench_ops.distributed.training import memory, worker
+from deepbench_ops.distributed.training import rank_memory, worker
 from deepbench_ops.distributed.training.request import MEETING_VARIABLE, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
@@ -19,7 +19,7 @@ def main() -> None:
         if request.device == "cuda":  # before anything is put on a GPU
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         ranks = [int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE")]
-        memory.demand(request, *ranks)  # no rank allocates until all have joined
+        rank_memory.demand(request, *ranks)  # no rank allocates until all have joined
         _join(worker.BACKENDS[request.device])
         steps = worker.run(request)
         if dist.get_rank() == 0:

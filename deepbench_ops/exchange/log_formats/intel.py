@@ -13,8 +13,8 @@ from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem_lists import load
 from deepbench_ops.problems.sparse_gemm import SparseGemm
-from deepbench_ops.problems.tables import load
 
 SIGN_PRODUCTS = r"GEMM(?:_S8U8S32)?\([NTnt],[NTnt],\d"
 SIGN_CONVOLUTIONS = r"\| *(?:FWD|BWD_[FD]) .*avg\(ms\)|(?m:^(?:FWD|BWD_[FD])(?:,\d+){12},)"

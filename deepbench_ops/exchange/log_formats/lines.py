@@ -11,8 +11,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.workbook_timings import Timing, Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES
-from deepbench_ops.storage import times
+from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.storage import valid_times
 
 FLOAT_BYTES = 4
 
@@ -69,7 +69,7 @@ def timing_of(
     seconds = float(Decimal(text.strip()) * Decimal(unit)) if plain else math.nan
     if seconds == 0:
         return Unread(place, text, "is 0: not timed, or too short for the program's digits")
-    if not times.is_time(seconds):
+    if not valid_times.is_time(seconds):
         raise DeepbenchError(
             f"{place}: a time is {text!r}: a finite number above 0, of 1 ns to 1 day, is needed"
         )

@@ -219,7 +219,7 @@
     }
 
     d.page(function (catalogue) {
-        return d.load('data/start').then(function (start) {
+        return d.load('data/index').then(function (start) {
             if (!start.lines) {
                 d.instead('There are no results yet. Measure some with "asv run", then run "asv publish" again.');
                 return;

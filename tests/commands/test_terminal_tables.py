@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="results are read by asv")
 
-from deepbench_ops.commands import tables
-from deepbench_ops.commands.tables import Column, Layout
+from deepbench_ops.commands import terminal_tables
+from deepbench_ops.commands.terminal_tables import Column, Layout
 
 MACHINE = "epyc-7003-2core"
 NARROW = [
@@ -51,7 +51,7 @@ def test_what_is_left_out_is_named_and_shown_when_asked_for():
 
 
 def test_titles_are_wrapped_before_columns_are_left_out(monkeypatch):
-    monkeypatch.setattr(tables, "terminal_width", lambda: 18)
+    monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 18)
     columns = [Column("kernel"), Column("other / first", right=True, drop=1)]
     wanted = [
         "           other /",
@@ -59,7 +59,7 @@ def test_titles_are_wrapped_before_columns_are_left_out(monkeypatch):
         "------  ----------",
         "a                1",
     ]
-    assert wanted == tables.table(columns, [["a", 1]]).splitlines()
+    assert wanted == terminal_tables.table(columns, [["a", 1]]).splitlines()
 
 
 def test_the_highest_is_left_out_first():
@@ -70,8 +70,8 @@ def test_the_highest_is_left_out_first():
 
 
 def test_ids_are_broken_behind_their_parts(monkeypatch):
-    monkeypatch.setattr(tables, "terminal_width", lambda: 12)
-    shown = tables.table([Column("id", wrap=6)], [["m1760_n128_k1760_NN"]])
+    monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 12)
+    shown = terminal_tables.table([Column("id", wrap=6)], [["m1760_n128_k1760_NN"]])
     assert ["m1760_n128_", "k1760_NN"] == shown.splitlines()[2:]
 
 
@@ -85,7 +85,7 @@ def test_every_word_of_what_is_shown_is_there(drawn, data):
     rows = data.draw(st.lists(st.tuples(*[text] * len(drawn)), max_size=4))
     columns = [Column(f"t{i}", drop=d, wrap=w) for i, (d, w) in enumerate(drawn)]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(len(columns))]
-    limit = data.draw(st.integers(len(columns) * (tables.NARROWEST + 2), 100))
+    limit = data.draw(st.integers(len(columns) * (terminal_tables.NARROWEST + 2), 100))
     layout = Layout(columns, widths, limit)
     for row in rows:
         shown = layout.line(row)
@@ -95,8 +95,8 @@ def test_every_word_of_what_is_shown_is_there(drawn, data):
 
 
 def test_markdown_is_whole(monkeypatch):
-    monkeypatch.setattr(tables, "terminal_width", lambda: 10)
-    shown = tables.table([Column("a long title", drop=1)], [["x" * 40]], markdown=True)
+    monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 10)
+    shown = terminal_tables.table([Column("a long title", drop=1)], [["x" * 40]], markdown=True)
     assert "a long title" in shown
     assert "x" * 40 in shown
 
@@ -104,6 +104,6 @@ def test_markdown_is_whole(monkeypatch):
 def test_the_width_is_the_terminals(monkeypatch):
     """COLUMNS comes before the terminal's own width; a pipe has no width."""
     monkeypatch.setenv("COLUMNS", "93")
-    assert tables.terminal_width() is None
+    assert terminal_tables.terminal_width() is None
     monkeypatch.setattr("sys.stdout", Terminal())
-    assert 93 == tables.terminal_width()
+    assert 93 == terminal_tables.terminal_width()

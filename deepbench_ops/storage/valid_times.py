@@ -1,4 +1,4 @@
-"""Limits of a number that can be a time, the same as for submissions."""
+"""Limits within which a stored number can be the seconds of a call, as in submissions."""
 
 import math
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ SHORTEST, LONGEST = 1e-9, 86400.0
 """Seconds of one call."""
 
 WIDEST = 1e6 * LONGEST
-"""Bounds beyond are none: asv's search for steps does not end where the weights of one series lie
-hundreds of orders of magnitude apart."""
+"""Largest bound of an interval that is used: asv's search for steps does not end if the weights of
+one series are hundreds of orders of magnitude apart."""
 
 NARROWEST = 1e-18
 """Seconds of the smallest difference between two bounds: asv weighs a point by its inverse."""

@@ -1,6 +1,6 @@
 """Which releases of numpy are listed, and what their environments hold next to it."""
 
-from deepbench_ops.backends.release_rule import Rule
+from deepbench_ops.backends.listing_rule import Rule
 
 RULE = Rule(
     "1.23.2",

@@ -1,12 +1,13 @@
-"""The live half of a pair: a process that prepares kernels and times slices on command.
+"""Program of a worker process: it prepares kernels and times slices on command.
 
 Commands and answers are messages on standard input and output, so that it runs in any release's
-environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
-"operation": ...}`` answers with seconds per call, the implementation that computes, whether a slice
-may be stopped on its way, the process's fingerprint, the kernel's notes and the kind of yardstick
-that suits it,
-``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
-answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.pairs`.
+environment. An error answers ``{"error": text}`` and leaves the worker alive.
+
+``{"do": "prepare", "family": ..., "problem": ..., "precision": ..., "operation": ...}`` answers
+with seconds per call, the implementation, whether a slice may be stopped on its way, the process's
+fingerprint, the kernel's notes, and the kind of yardstick that suits it.
+``{"do": "slice", "calls": n}`` answers with seconds per call of one slice, and when it ended.
+See `deepbench_ops.measure.pairs`.
 """
 
 import os

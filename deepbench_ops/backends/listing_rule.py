@@ -1,7 +1,7 @@
 """The rule by which releases of a framework are listed, and what their environments hold.
 
-A framework's package may hold a module `release_rule` with one, called `RULE`; without it its rows
-are written by hand.
+A framework's package may hold a module `listed_releases` with one, called `RULE`. Without it the
+rows are written by hand.
 """
 
 import datetime

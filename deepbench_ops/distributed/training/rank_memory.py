@@ -3,7 +3,7 @@
 Beyond it the system would end a rank in the middle, and the others would wait for it.
 """
 
-from deepbench_ops.backends import memory
+from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.families.model import FIXED_BYTES, FLOAT_BYTES, MARGIN, step_numbers
 from deepbench_ops.distributed.training.request import Request
 from deepbench_ops.errors import DeepbenchError
@@ -50,7 +50,7 @@ def _available(device: str, ranks: int) -> float:
     """Return the bytes that all ranks of this machine have together, each GPU as much as the
     fullest of them."""
     if device == "cpu":
-        return memory.available()
+        return free_memory.available()
     import torch
 
     if not torch.cuda.is_available():  # which the ranks will say

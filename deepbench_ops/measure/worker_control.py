@@ -1,7 +1,7 @@
-"""Worker process of a release, one side of a pair: it times slices, and is stopped in between.
+"""Control of a worker process: start, stop, continue and end it, and time slices in it.
 
-Ctrl-C reaches only the process that commands it, which then ends its workers; they end with it as
-well when it is killed.
+The process runs `measure.worker_program` in the environment of a release. Ctrl-C reaches only the
+process that commands it, which then ends its workers. They end with it as well when it is killed.
 """
 
 import os
@@ -22,7 +22,7 @@ class Launch:
 
     python: str
     environ: Mapping[str, str] = field(default_factory=dict)
-    program: tuple[str, ...] = ("-m", "deepbench_ops.measure.worker")
+    program: tuple[str, ...] = ("-m", "deepbench_ops.measure.worker_program")
 
 
 class WorkerEnded(DeepbenchError):

@@ -17,7 +17,7 @@ from deepbench_ops.exchange.log_formats.lines import (
 )
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems.problem import Problem
-from deepbench_ops.problems.tables import TYPES, size_names
+from deepbench_ops.problems.problem_lists import TYPES, size_names
 
 SIGN = r"time \([um]sec\)"
 SIGN_SEPARATED = r"GEMMOP,TA,TB,M,N,K,USEC"

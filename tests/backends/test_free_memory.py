@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from deepbench_ops.backends import memory
+from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
@@ -28,16 +28,16 @@ def test_a_problem_beyond_memory_is_skipped_with_both_sizes(monkeypatch):
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """A system that says nothing about its memory until a test writes it down."""
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "GROUP", tmp_path)
+    monkeypatch.setattr(free_memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(free_memory, "GROUP", tmp_path)
     return tmp_path
 
 
 def test_the_system_says_what_is_available(system):
     """The kernel's own estimate, in bytes; without it nothing is known."""
-    assert float("inf") == memory.available()
+    assert float("inf") == free_memory.available()
     (system / "meminfo").write_text("MemTotal: 100 kB\nMemAvailable:     50 kB\n")
-    assert 51200.0 == memory.available()
+    assert 51200.0 == free_memory.available()
 
 
 @pytest.mark.parametrize(("limit", "expected"), [("3000\n", 2400.0), ("max\n", float("inf"))])
@@ -46,4 +46,4 @@ def test_a_container_has_what_its_limit_leaves(system, limit, expected):
     (system / "memory.max").write_text(limit)
     (system / "memory.current").write_text("1000\n")
     (system / "memory.stat").write_text("active_file 7\ninactive_file 400\n")
-    assert expected == memory.available()
+    assert expected == free_memory.available()

@@ -55,9 +55,9 @@ def start(page: Any, site: str, html: Path) -> Callable[[dict[str, Any]], Any]:
     """Opens the start page with other data."""
 
     def opened(changes: dict[str, Any]) -> Any:
-        data = json.loads(unpacked((html / "data/start.js").read_text("utf-8"))) | changes
+        data = json.loads(unpacked((html / "data/index.js").read_text("utf-8"))) | changes
         page.route(
-            "**/data/start.js", lambda route: route.fulfill(body=script_of(json.dumps(data)))
+            "**/data/index.js", lambda route: route.fulfill(body=script_of(json.dumps(data)))
         )
         page.goto(f"{site}index.html")
         page.wait_for_selector(READY)
@@ -114,7 +114,7 @@ def test_frameworks_are_compared_with_the_fastest(start: Any) -> None:
 
 def test_the_picture_of_a_framework_leads_to_its_chart(start: Any, html: Path) -> None:
     """The chart below shows the same machine and framework."""
-    data = json.loads(unpacked((html / "data/start.js").read_text("utf-8")))
+    data = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))
     page = start({})
     if not data["speeds"]:
         assert page.locator("#since").is_hidden()

@@ -1,4 +1,4 @@
-"""data/start: summaries of all machines for the start page."""
+"""data/index: summaries of all machines for the start page."""
 
 from __future__ import annotations
 
