@@ -14,6 +14,8 @@ Whole models have neither of the last two: a framework's module brings the refer
 are optional, and nothing outside a family's own files asks for a family by its name:
 
 - ``refuse(problem, precision, operation)``: raise Unsupported for what no framework is asked to do;
+- ``GRADIENTS``: outputs of the backward pass, and the operands that they are the gradients of;
+- ``outputs(problem, operation)``: names of the outputs where they are more than GRADIENTS says;
 - ``notes(inputs, operation)``: notes on the operands that depend on the operation; without it they
   are ``inputs.notes``;
 - ``reference_from(problem, inputs, precision, operation, own)``: as ``reference``, for outputs of
@@ -85,6 +87,17 @@ def notes(problem: Problem, drawn: Any, operation: str) -> Mapping[str, str]:
         family.notes(drawn, operation) if hasattr(family, "notes") else drawn.notes
     )
     return found
+
+
+def outputs(problem: Problem, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs, by the family's hook.
+
+    Without it a backward pass has those of the family's GRADIENTS, and all else one, "".
+    """
+    family = module_of(problem)
+    if hasattr(family, "outputs"):
+        return tuple(family.outputs(problem, operation))
+    return tuple(family.GRADIENTS) if operation.endswith("backward") else ("",)
 
 
 def memory_needed(problem: Problem, operation: str, execution: str) -> float | None:

@@ -1,11 +1,11 @@
 """Cross-entropy: operands, and the true loss and gradient."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
+from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -32,11 +32,6 @@ FACTOR = 0.75
 """The gradient that arrives at the loss: not 1, so that one that is left out is noticed."""
 
 
-def outputs(problem: CrossEntropy, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return ("",)
-
-
 def inputs(problem: CrossEntropy, precision: str, seed: int = 0) -> Operands:
     """Draw logits, uniform in [-8, 8), and targets, each class as likely as the others."""
     shape = (problem.tokens, problem.vocabulary)
@@ -53,8 +48,9 @@ def reference(
     problem: CrossEntropy, drawn: Operands, precision: str, operation: str
 ) -> Mapping[str, Reference]:
     """Return the reference of the loss, of shape (1,), or of the gradient of the logits."""
-    if operation != "backward":
-        return {"": WholeReference((1,), lambda: _loss(problem, drawn))}
+
+    def losses_of(rows: np.ndarray) -> Bounded:
+        return losses(drawn.exactly("logits", rows), drawn["targets"][rows])
 
     def gradient(rows: np.ndarray) -> Bounded:
         share = probabilities(drawn.exactly("logits", rows))
@@ -62,15 +58,20 @@ def reference(
         return (share - right) * exact(np.array(FACTOR / problem.tokens), COMPUTED)
 
     shape = (problem.tokens, problem.vocabulary)
-    return {"": RowReference(shape, gradient, precision)}
+    if operation == "backward":
+        return {"": RowReference(shape, gradient, precision)}
+    return {"": WholeReference((1,), partial(mean_loss, *shape, losses_of))}
 
 
-def _loss(problem: CrossEntropy, drawn: Operands) -> tuple[np.ndarray, np.ndarray]:
-    found = [
-        losses(drawn.exactly("logits", rows), drawn["targets"][rows])
-        for rows in in_pieces(problem.tokens, problem.vocabulary)
-    ]
-    return mean_of(found)
+def mean_loss(
+    tokens: int, vocabulary: int, losses_of: Callable[[np.ndarray], Bounded]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (expected, allowed) of the mean over all tokens, of shape (1,).
+
+    losses_of: function from tokens' numbers to their losses, as a column.
+    """
+    mean = joined([losses_of(rows) for rows in in_pieces(tokens, vocabulary)]).mean(axis=0)
+    return mean.value[0], mean.error[0]
 
 
 def losses(logits: Bounded, targets: np.ndarray) -> Bounded:
@@ -78,19 +79,14 @@ def losses(logits: Bounded, targets: np.ndarray) -> Bounded:
 
     Some kernels take the maximum out of both terms, others round it in: an error of both.
     """
-    most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
-    total = (logits - most).exp().sum().log() + most
     rows = np.arange(len(targets))[:, None]
-    return total - logits[rows, targets[:, None]]
+    return log_of_sum(logits) - logits[rows, targets[:, None]]
 
 
-def mean_of(parts: list[Bounded]) -> tuple[np.ndarray, np.ndarray]:
-    """Return (expected, allowed) of the mean of columns, of shape (1,)."""
-    value, error = (
-        np.concatenate([getattr(each, name) for each in parts]) for name in ("value", "error")
-    )
-    mean = Bounded(value, error, COMPUTED).mean(axis=0)
-    return mean.value[0], mean.error[0]
+def log_of_sum(logits: Bounded) -> Bounded:
+    """Return log(sum(exp(x))) of each row, as a column."""
+    most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
+    return (logits - most).exp().sum().log() + most
 
 
 def one_hot(targets: np.ndarray, vocabulary: int) -> np.ndarray:

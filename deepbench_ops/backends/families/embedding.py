@@ -26,11 +26,6 @@ GRADIENTS = {"": "table"}
 """Outputs of the backward pass, and the operands that they are the gradients of."""
 
 
-def outputs(problem: Embedding, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return ("",)
-
-
 def inputs(problem: Embedding, precision: str, seed: int = 0) -> Operands:
     """Draw the table, tokens, each row as likely as the others, and the gradient that arrives."""
     shape = (problem.vocabulary, problem.size)

@@ -28,11 +28,6 @@ GRADIENTS = {"": "rows"}
 """Outputs of the backward pass, and the operands that they are the gradients of."""
 
 
-def outputs(problem: EmbeddingBag, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return ("",)
-
-
 def inputs(problem: EmbeddingBag, precision: str, seed: int = 0) -> Operands:
     """Draw the table's rows, the bags, each row as likely as the others, and the gradient."""
     p = problem

@@ -10,6 +10,7 @@ they add up like randomly signed numbers, as in `tolerance.allowed`. There the b
 rounding, about two of its standard deviations, would be too tight: it is counted twice.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,6 +181,14 @@ def stacked(parts: list[Bounded]) -> Bounded:
     """Return the parts along a new first axis."""
     values = np.stack([part.value for part in parts])
     return Bounded(values, np.stack([part.error for part in parts]), parts[0].precision)
+
+
+def joined(parts: Sequence[Bounded]) -> Bounded:
+    """Return the parts one behind the other along their first axis."""
+    values, errors = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "error")
+    )
+    return Bounded(values, errors, parts[0].precision)
 
 
 def chosen(where: np.ndarray, one: Bounded, other: Bounded) -> Bounded:

@@ -36,11 +36,6 @@ STEEPEST, CURVED = 1.13, 1.0
 """Upper bounds of the slope of SiLU and GELU, and of how fast it changes."""
 
 
-def outputs(problem: GatedMlp, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return tuple(GRADIENTS) if operation == "backward" else ("",)
-
-
 def inputs(problem: GatedMlp, precision: str, seed: int = 0) -> Operands:
     """Draw x, the three matrices and the gradient that arrives.
 

@@ -1,7 +1,6 @@
 """GELU: operands, and the true output and gradient."""
 
 from collections.abc import Mapping
-from functools import partial
 from math import erf, pi, sqrt
 
 import numpy as np
@@ -9,16 +8,13 @@ import numpy as np
 from deepbench_ops.backends.families.error_bounds import Bounded
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
-    GRADIENT,
-    Makers,
     Operands,
     RowReference,
-    drawn,
+    rows_and_gradient,
 )
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.backends.tolerance import LIBRARY
 from deepbench_ops.problems.gelu import Gelu
-from deepbench_ops.random_operands import floats
 
 SMALL = {"batch": 37, "columns": 131}
 PROBE = {"batch": 256, "columns": 1024}
@@ -34,19 +30,10 @@ HALF_WIDTH = 4.0
 """Of x: beyond, GELU is 0 or x itself."""
 
 
-def outputs(problem: Gelu, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return ("",)
-
-
 def inputs(problem: Gelu, precision: str, seed: int = 0) -> Operands:
     """Draw x, uniform in [-4, 4), and the gradient that arrives, in [-1, 1)."""
     shape = (problem.batch, problem.columns)
-    makers: Makers = {
-        "x": partial(floats, shape, precision, HALF_WIDTH, seed, 0),
-        GRADIENT: partial(floats, shape, precision, 1.0, seed, 1),
-    }
-    return Operands(makers, drawn(f"x in +-{HALF_WIDTH:g}, gradient in +-1", seed))
+    return rows_and_gradient(shape, precision, HALF_WIDTH, seed)
 
 
 def reference(

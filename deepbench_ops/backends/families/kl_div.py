@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.cross_entropy import FACTOR, mean_of
+from deepbench_ops.backends.families.cross_entropy import FACTOR, mean_loss
 from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
@@ -15,7 +15,6 @@ from deepbench_ops.backends.families.operands import (
     RowReference,
     WholeReference,
     drawn,
-    in_pieces,
 )
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.kl_div import KlDiv
@@ -29,11 +28,6 @@ GRADIENTS = {"": "predicted"}
 
 HALF_WIDTH = 4.0
 """Of the scores that the probabilities are made of."""
-
-
-def outputs(problem: KlDiv, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return ("",)
 
 
 def inputs(problem: KlDiv, precision: str, seed: int = 0) -> Operands:
@@ -57,22 +51,17 @@ def reference(
     problem: KlDiv, drawn: Operands, precision: str, operation: str
 ) -> Mapping[str, Reference]:
     """Return the reference of the loss, of shape (1,), or of the gradient of the predicted."""
-    if operation != "backward":
-        return {"": WholeReference((1,), lambda: _loss(problem, drawn))}
+
+    def losses_of(rows: np.ndarray) -> Bounded:
+        return losses(drawn.exactly("predicted", rows), drawn.exactly("wanted", rows))
 
     def gradient(rows: np.ndarray) -> Bounded:
         return drawn.exactly("wanted", rows) * exact(np.array(-FACTOR / problem.tokens), COMPUTED)
 
-    return {"": RowReference((problem.tokens, problem.vocabulary), gradient, precision)}
-
-
-def _loss(problem: KlDiv, drawn: Operands) -> tuple[np.ndarray, np.ndarray]:
-    return mean_of(
-        [
-            losses(drawn.exactly("predicted", rows), drawn.exactly("wanted", rows))
-            for rows in in_pieces(problem.tokens, problem.vocabulary)
-        ]
-    )
+    shape = (problem.tokens, problem.vocabulary)
+    if operation == "backward":
+        return {"": RowReference(shape, gradient, precision)}
+    return {"": WholeReference((1,), partial(mean_loss, *shape, losses_of))}
 
 
 def losses(predicted: Bounded, wanted: Bounded) -> Bounded:

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
+from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -31,11 +31,6 @@ GRADIENTS = {"": "x", "weight_gradient": "weight", "bias_gradient": "bias"}
 
 QUIET, QUIETER_BY = 8, 2.0**-6
 """Every eighth row varies so much less: epsilon counts there."""
-
-
-def outputs(problem: LayerNorm, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return tuple(GRADIENTS) if operation == "backward" else ("",)
 
 
 def inputs(problem: LayerNorm, precision: str, seed: int = 0) -> Operands:
@@ -118,7 +113,7 @@ class _Truth:
         pieces = in_pieces(self.problem.tokens, self.problem.hidden)
         found = [statistics(self.drawn.exactly("x", rows)) for rows in pieces]
         means, scales = zip(*found, strict=True)
-        return _joined(means), _joined(scales)
+        return joined(means), joined(scales)
 
 
 def statistics(x: Bounded) -> tuple[Bounded, Bounded]:
@@ -130,10 +125,3 @@ def statistics(x: Bounded) -> tuple[Bounded, Bounded]:
     squares = (x * x).mean()
     wide = Bounded(variance.value, variance.error + squares.error, COMPUTED)
     return mean, (wide + exact(np.array(EPSILON), COMPUTED)).inverse_root()
-
-
-def _joined(parts: tuple[Bounded, ...]) -> Bounded:
-    value, error = (
-        np.concatenate([getattr(each, name) for each in parts]) for name in ("value", "error")
-    )
-    return Bounded(value, error, COMPUTED)

@@ -10,8 +10,14 @@ from math import sqrt
 
 import numpy as np
 
-from deepbench_ops.backends.families.cross_entropy import FACTOR, losses, mean_of, one_hot
-from deepbench_ops.backends.families.error_bounds import Bounded, exact, summed
+from deepbench_ops.backends.families.cross_entropy import (
+    FACTOR,
+    log_of_sum,
+    losses,
+    mean_loss,
+    one_hot,
+)
+from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined, summed
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -23,6 +29,7 @@ from deepbench_ops.backends.families.operands import (
     in_pieces,
     integers,
 )
+from deepbench_ops.backends.families.softmax import probabilities
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
 from deepbench_ops.problems.selections import FUSED
@@ -36,11 +43,6 @@ GRADIENTS = {"": "x", "weight_gradient": "weight"}
 
 SPREAD = 3.0
 """Standard deviation of the logits."""
-
-
-def outputs(problem: LinearCrossEntropy, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return tuple(GRADIENTS) if operation.endswith("backward") else ("",)
 
 
 def inputs(problem: LinearCrossEntropy, precision: str, seed: int = 0) -> Operands:
@@ -82,19 +84,19 @@ class _Truth:
 
     def loss(self, stored: str) -> tuple[np.ndarray, np.ndarray]:
         """The mean over all tokens, stored in a precision."""
-        mean, error = mean_of(
-            [losses(self._logits(rows), self.drawn["targets"][rows]) for rows in self._pieces()]
-        )
+
+        def losses_of(rows: np.ndarray) -> Bounded:
+            return losses(self._logits(rows), self.drawn["targets"][rows])
+
+        mean, error = mean_loss(self.problem.tokens, self.problem.vocabulary, losses_of)
         found = Bounded(mean, error, COMPUTED).rounded_to(stored).rounded_to(stored)
         return found.value, found.error
 
     def input_gradient(self, rows: np.ndarray) -> Bounded:
         """Rows of the gradient of x."""
         logits = self._logits(rows)
-        most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
-        powers = (logits - most).exp()
         targets = one_hot(self.drawn["targets"][rows], self.problem.vocabulary)
-        of_logits = self._of_logits(powers / powers.sum(), targets)
+        of_logits = self._of_logits(probabilities(logits), targets)
         return of_logits.product(self._weight, np.zeros(1))
 
     def weight_gradient(self, classes: np.ndarray) -> Bounded:
@@ -123,15 +125,5 @@ class _Truth:
     @cached_property
     def _sums(self) -> Bounded:
         """log(sum(exp(x))) of every token, as a column."""
-        found = []
-        for rows in self._pieces():
-            logits = self._logits(rows)
-            most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
-            found.append((logits - most).exp().sum().log() + most)
-        value, error = (
-            np.concatenate([getattr(each, name) for each in found]) for name in ("value", "error")
-        )
-        return Bounded(value, error, COMPUTED)
-
-    def _pieces(self) -> list[np.ndarray]:
-        return in_pieces(self.problem.tokens, self.problem.vocabulary)
+        pieces = in_pieces(self.problem.tokens, self.problem.vocabulary)
+        return joined([log_of_sum(self._logits(rows)) for rows in pieces])

@@ -7,14 +7,14 @@ libraries handle 16-bit numbers there.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.kernel import Index
-from deepbench_ops.random_operands import random_bits
+from deepbench_ops.random_operands import floats, random_bits
 
 COMPUTED = "float32"
 """The precision of what is not stored."""
@@ -58,6 +58,17 @@ class Operands:
     def exactly(self, name: str, where: Any = slice(None)) -> Bounded:
         """Entries of an operand, as numbers in float32 without error."""
         return exact(self[name][where], COMPUTED)
+
+
+def rows_and_gradient(
+    shape: tuple[int, int], precision: str, half_width: float, seed: int
+) -> Operands:
+    """Draw x, uniform in +-half_width, and the gradient that arrives, in [-1, 1)."""
+    makers: Makers = {
+        "x": partial(floats, shape, precision, half_width, seed, 0),
+        GRADIENT: partial(floats, shape, precision, 1.0, seed, 1),
+    }
+    return Operands(makers, drawn(f"x in +-{half_width:g}, gradient in +-1", seed))
 
 
 def drawn(text: str, seed: int, layout: str = "row-major") -> dict[str, str]:

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
+from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -130,11 +130,7 @@ class _Truth:
 
     def _all_factors(self) -> Bounded:
         pieces = in_pieces(self.problem.tokens, self.problem.hidden)
-        found = [factors(self.drawn.exactly("x", rows)) for rows in pieces]
-        value, error = (
-            np.concatenate([getattr(each, name) for each in found]) for name in ("value", "error")
-        )
-        return Bounded(value, error, COMPUTED)
+        return joined([factors(self.drawn.exactly("x", rows)) for rows in pieces])
 
 
 def factors(x: Bounded) -> Bounded:

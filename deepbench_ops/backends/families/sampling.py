@@ -26,11 +26,6 @@ SLACK = 1e-4
 """Error allowed of a sum of probabilities in float32, in the order in which a framework adds."""
 
 
-def outputs(problem: Sampling, operation: str) -> tuple[str, ...]:
-    """Return the name of the one output: the share of likelier columns, by `likelier`."""
-    return ("",)
-
-
 def inputs(problem: Sampling, precision: str, seed: int = 0) -> Operands:
     """Draw probabilities: softmax of scores uniform in [-6, 6)."""
 

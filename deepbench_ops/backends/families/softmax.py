@@ -1,22 +1,18 @@
 """Softmax over rows: operands, and the true output and gradient."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
 from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
-    GRADIENT,
-    Makers,
     Operands,
     RowReference,
-    drawn,
+    rows_and_gradient,
 )
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.softmax import Softmax
-from deepbench_ops.random_operands import floats
 
 SMALL = {"batch": 37, "columns": 131}
 PROBE = {"batch": 256, "columns": 1024}
@@ -28,19 +24,10 @@ HALF_WIDTH = 8.0
 """Of the scores: the largest of a row outweighs the smallest by up to e^16."""
 
 
-def outputs(problem: Softmax, operation: str) -> tuple[str, ...]:
-    """Return the names of an operation's outputs."""
-    return ("",)
-
-
 def inputs(problem: Softmax, precision: str, seed: int = 0) -> Operands:
     """Draw x, uniform in [-8, 8), and the gradient that arrives, in [-1, 1)."""
     shape = (problem.batch, problem.columns)
-    makers: Makers = {
-        "x": partial(floats, shape, precision, HALF_WIDTH, seed, 0),
-        GRADIENT: partial(floats, shape, precision, 1.0, seed, 1),
-    }
-    return Operands(makers, drawn(f"x in +-{HALF_WIDTH:g}, gradient in +-1", seed))
+    return rows_and_gradient(shape, precision, HALF_WIDTH, seed)
 
 
 def reference(

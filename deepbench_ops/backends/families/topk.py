@@ -21,11 +21,6 @@ SMALL = {"batch": 37, "columns": 131, "k": 9}
 PROBE = {"batch": 64, "columns": 1024, "k": 8}
 
 
-def outputs(problem: TopK, operation: str) -> tuple[str, ...]:
-    """Return the name of the one output: values, as `judged` by their columns."""
-    return ("",)
-
-
 def inputs(problem: TopK, precision: str, seed: int = 0) -> Operands:
     """Draw x, uniform in [-8, 8): in 16 bits many of a long row are equal."""
     shape = (problem.batch, problem.columns)

@@ -35,7 +35,7 @@ def function(
     family = families.module_of(problem)
     given = arrays(backend, drawn, precision, operation)
     gradients = tuple(given.pop(name, None) for name in drawn.gradient_names())
-    names = family.outputs(problem, operation)
+    names = families.outputs(problem, operation)
     if operation.endswith("backward"):
         wanted = list(family.GRADIENTS.values())
         others = {name: value for name, value in given.items() if name not in wanted}

@@ -39,7 +39,7 @@ def kernel(
     given = drawn.of(operation)
     prepared = new_outputs.prepared(
         partial(functions[operation], **given),
-        families.module_of(problem).outputs(problem, operation),
+        families.outputs(problem, operation),
         {"route": route},
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)

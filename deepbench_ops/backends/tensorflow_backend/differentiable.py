@@ -34,7 +34,7 @@ def function(
         for name, values in drawn.of(operation).items()
     }
     gradients = tuple(given.pop(name, None) for name in drawn.gradient_names())
-    names = family.outputs(problem, operation)
+    names = families.outputs(problem, operation)
     order, operands = list(given), tuple(given.values())
 
     def called(*values: Any) -> Any:

@@ -44,7 +44,7 @@ def kernel(
         call = partial(function, **given)
     prepared = new_outputs.prepared(
         call,
-        family.outputs(problem, operation),
+        families.outputs(problem, operation),
         {"route": route},
         partial(true_precision, precision, backend.device),
     )
