@@ -10,7 +10,8 @@ from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import share
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.selections import MODELS, Selected, select
+from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.selections import Selected, select
 from deepbench_ops.releases.release_table import Release
 
 
@@ -100,7 +101,7 @@ def selections(points: Sequence[Point]) -> tuple[str, ...]:
     if wanted <= _members("headline"):
         own_layers = any(point.operation.startswith("fused") for point in points)
         return (f"headline {family}{' --fused' if own_layers else ''}",)
-    smaller = {listed: name for name, listed in MODELS.items()}
+    smaller = {listed: name for name, listed in TYPES[points[0].family].selections.items()}
     names = []
     for name in sorted({point.set for point in points}):
         own = {member for member in wanted if member[0] == name}

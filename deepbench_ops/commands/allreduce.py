@@ -3,7 +3,7 @@
 import click
 
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import measure_alone, say_settings
+from deepbench_ops.commands.options import kernel_ids, measure_alone, say_settings
 from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
 from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -36,7 +36,7 @@ ALGORITHMS = "; ".join(
     show_default=True,
     help=f"How the library sums. {ALGORITHMS}.",
 )
-@click.option("--problem", "ids", metavar="ID", multiple=True, help="Only this; may be repeated.")
+@kernel_ids("Only this; may be repeated.")
 @click.option("--elements", metavar="N", multiple=True, help="A vector of a size of your own.")
 @click.option(
     "--repeats",

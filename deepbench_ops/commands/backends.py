@@ -12,7 +12,6 @@ from deepbench_ops.commands.check import known, once
 from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.commands.output import show
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
-from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.problem_lists import TYPES, family_name
 
 if TYPE_CHECKING:
@@ -55,11 +54,10 @@ def backends(
     from deepbench_ops.backends import check_table
     from deepbench_ops.distributed import check_table as between_processes
 
-    in_one = [family for family in chosen if family != AllReduce.family]
+    in_one, between = between_processes.apart(chosen)
     found = list(check_table.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
-    if len(in_one) < len(chosen):
-        found += between_processes.rows(names, (place,), PRECISIONS)
-        found += between_processes.lacking(names, place)
+    found += between_processes.rows(between, names, (place,), PRECISIONS)
+    found += between_processes.lacking(between, names, place)
     show(form, lambda: as_table(found), lambda: [asdict(row) for row in found])
 
 

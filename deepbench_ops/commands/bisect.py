@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepbench_ops.commands.options import keeping, measure_alone, precision_option, say_settings
+from deepbench_ops.commands.options import (
+    keeping,
+    measure_alone,
+    most_rounds,
+    operation_option,
+    precision_option,
+    say_settings,
+)
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
@@ -23,7 +30,7 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
 @click.argument("span", metavar="FROM..TO")
 @click.option("--family", metavar="F", help="The family of PROBLEM, if several have its id.")
 @precision_option
-@click.option("--operation", metavar="O", default="forward", show_default=True, help="The pass.")
+@operation_option
 @click.option(
     "--wheel",
     "wheels",
@@ -33,15 +40,7 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
     help="The wheel of a nightly build, to try instead of the listed releases; repeat it, oldest"
     " first.",
 )
-@click.option(
-    "--rounds",
-    "most",
-    metavar="N",
-    type=click.IntRange(min=3),
-    default=20,
-    show_default=True,
-    help="The most pairs of processes to start for one comparison.",
-)
+@most_rounds(20, "The most pairs of processes to start for one comparison.")
 def bisect(
     problem: str,
     span: str,
@@ -49,7 +48,7 @@ def bisect(
     precision: str,
     operation: str,
     wheels: tuple[Path, ...],
-    most: int,
+    rounds: int,
 ) -> None:
     """Find the first release from FROM to TO on which PROBLEM is slow.
 
@@ -90,11 +89,11 @@ def bisect(
         _say(step)
 
     with keeping(lambda: _narrowed(problem, releases, steps)):
-        found = search(releases, measure, most, note)
+        found = search(releases, measure, rounds, note)
     for name, reason in found.left_out.items():
         _note(f"left out: {name}: {reason}")
     if found.first_slow is None:
-        click.echo("not slower" if found.sure else f"uncertain after {most} rounds")
+        click.echo("not slower" if found.sure else f"uncertain after {rounds} rounds")
         sys.exit(NOT_SLOWER if found.sure else UNSURE)
     assert found.last_good is not None
     if found.sure:
@@ -102,7 +101,7 @@ def bisect(
     else:
         click.echo(
             f"between {found.last_good.name} and {found.first_slow.name}: uncertain where after"
-            f" {most} rounds"
+            f" {rounds} rounds"
         )
     sys.exit(FOUND if found.sure else UNSURE)
 

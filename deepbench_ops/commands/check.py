@@ -16,7 +16,6 @@ from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
-from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.problem_lists import TYPES, family_name
@@ -90,14 +89,14 @@ def check(
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
 
     def rows() -> Iterator["Row"]:
-        if in_one := [family for family in chosen if family != AllReduce.family]:
+        in_one, between = between_processes.apart(chosen)
+        if in_one:
             yield from check_table.rows(
                 *places, in_one, kinds, threads=count, tell=show_step, layouts=lying
             )
-        if AllReduce.family in chosen:
-            yield from between_processes.rows(
-                *places, kinds or PRECISIONS, tell=show_step, layouts=lying
-            )
+        yield from between_processes.rows(
+            between, *places, kinds or PRECISIONS, tell=show_step, layouts=lying
+        )
 
     writers: dict[str, Callable[[Iterable[Row]], Iterable[Row]]] = {
         "table": partial(print_table, *wanted),

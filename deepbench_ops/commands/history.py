@@ -12,7 +12,9 @@ from deepbench_ops.analysis.open_history import demand_warm, open_history
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.history_progress import Progress
 from deepbench_ops.commands.options import (
+    kernel_ids,
     measure_alone,
+    most_rounds,
     percentage,
     printed_as,
     problem_options,
@@ -76,9 +78,7 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
 )
 @click.option("--newest", is_flag=True, help="The newest release of each of --frameworks.")
 @problem_options
-@click.option(
-    "--problem", "ids", metavar="ID", multiple=True, help="Only this problem; may be repeated."
-)
+@kernel_ids("Only this problem; may be repeated.")
 @click.option(
     "--precision", metavar="P", default="float32", show_default=True, help="The precision."
 )
@@ -98,14 +98,7 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
     callback=_seconds,
     help="End after so long, with what is measured by then.",
 )
-@click.option(
-    "--rounds",
-    metavar="N",
-    type=click.IntRange(min=3),
-    default=40,
-    show_default=True,
-    help="Most rounds of a kernel.",
-)
+@most_rounds(40, "Most rounds of a kernel.")
 @click.option("--anchor", metavar="RELEASE", help="Compare with this one.  [default: the newest]")
 @click.option(
     "--together",

@@ -10,7 +10,9 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     keeping,
+    kernel_ids,
     measure_alone,
+    most_rounds,
     precision_option,
     printed_as,
     say_settings,
@@ -36,22 +38,9 @@ COLUMNS = (
 
 @click.command()
 @click.argument("release", metavar="[RELEASE]", required=False)
-@click.option(
-    "--problem",
-    "ids",
-    metavar="ID",
-    multiple=True,
-    help="A kernel to try; may be repeated (default: the headline's products).",
-)
+@kernel_ids("A kernel to try; may be repeated (default: the headline's products).")
 @precision_option
-@click.option(
-    "--rounds",
-    metavar="N",
-    type=click.IntRange(min=3),
-    default=5,
-    show_default=True,
-    help="Pairs of processes for each kernel.",
-)
+@most_rounds(5, "Pairs of processes for each kernel.")
 @printed_as("table", "json")
 def noise(
     release: str | None, ids: tuple[str, ...], precision: str, rounds: int, form: str

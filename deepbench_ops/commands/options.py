@@ -56,6 +56,32 @@ def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(family(command))
 
 
+def kernel_ids(text: str) -> Callable[..., Any]:
+    """Return the option --problem, an id, which may be repeated."""
+    return click.option("--problem", "ids", metavar="ID", multiple=True, help=text)
+
+
+def most_rounds(default: int, text: str) -> Callable[..., Any]:
+    """Return the option --rounds: of fresh processes, three or more, since fewer have no spread."""
+    return click.option(
+        "--rounds",
+        metavar="N",
+        type=click.IntRange(min=3),
+        default=default,
+        show_default=True,
+        help=text,
+    )
+
+
+operation_option = click.option(
+    "--operation",
+    metavar="O",
+    default="forward",
+    show_default=True,
+    help="The pass, such as forward or backward_data.",
+)
+
+
 def device_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --device, which picks where a kernel runs."""
     from deepbench_ops.backends import DEVICES

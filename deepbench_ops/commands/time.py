@@ -11,6 +11,7 @@ from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     device_option,
     measure_alone,
+    operation_option,
     precision_option,
     printed_as,
     results_folder_if_any,
@@ -43,13 +44,7 @@ LEFT_OUT = ("whole",)
 OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--framework", metavar="F", help=f"One of {', '.join(NAMES)} (default: numpy)."),
     precision_option,
-    click.option(
-        "--operation",
-        metavar="O",
-        default="forward",
-        show_default=True,
-        help="The pass, such as forward or backward_data.",
-    ),
+    operation_option,
     click.option(
         "--threads",
         metavar="N",

@@ -16,6 +16,7 @@ from deepbench_ops.commands.options import (
     keeping,
     machine_with_results,
     measure_alone,
+    most_rounds,
     percentage,
     printed_as,
     results_folder,
@@ -77,14 +78,7 @@ News = Mapping[Between, Mapping[str, tuple[str, str]]]
     help="Measure the slower and faster kernels again on this machine, old and new in pairs, and"
     " keep what repeats.",
 )
-@click.option(
-    "--rounds",
-    metavar="N",
-    type=click.IntRange(min=3),
-    default=10,
-    show_default=True,
-    help="The most pairs of processes that --confirm starts for each kernel.",
-)
+@most_rounds(10, "The most pairs of processes that --confirm starts for each kernel.")
 @results_folder
 @printed_as("table", "markdown", "json", "junit")
 def verdict(

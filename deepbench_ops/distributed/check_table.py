@@ -1,6 +1,6 @@
-"""All-reduce in the table of `deepbench check`: every transport at hand, every rank compared.
+"""Kernels of several processes in the table of `deepbench check`: every transport and rank.
 
-Its kernels are processes and belong to no backend, so `backends.check_table` knows nothing of them.
+They belong to no backend, so `backends.check_table` knows nothing of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,26 +9,40 @@ from itertools import product
 
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import demand_layout
-from deepbench_ops.backends.check_table import OK, SKIPPED, WRONG, Row
+from deepbench_ops.backends.check_table import ALL, OK, SKIPPED, WRONG, Row
 from deepbench_ops.distributed import all_reduce_kernel
 from deepbench_ops.distributed.prepared_ranks import NO_TRANSPORT, TRANSPORTS
 from deepbench_ops.distributed.rank_group import Group
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.problems.problem_lists import TYPES
 
 RANKS = (2, 3)
 ELEMENTS = (1, 4097, 100_000)
 """Fewer than there are ranks, what no number of them divides, and the smallest published."""
 
 
+def apart(families: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the families that run in one process, and those that run between several."""
+    between = [family for family in families if TYPES[family].ranks]
+    return [family for family in families if family not in between], between
+
+
 def rows(
+    families: Sequence[str],
     frameworks: Sequence[str],
     devices: Sequence[str],
     precisions: Sequence[str],
     tell: Callable[[str], object] = lambda step: None,
     layouts: Sequence[str] = (),
 ) -> Iterator[Row]:
-    """Yield a row for every framework and device that has a transport, precision and layout."""
+    """Yield a row for every framework and device that has a transport, precision and layout.
+
+    Of a family that this project does not run between processes it is one row, with the reason.
+    """
+    yield from _others(families, devices)
+    if AllReduce.family not in families:
+        return
     for (framework, device), name in TRANSPORTS.items():
         if framework in frameworks and device in devices:
             tell(f"{name} between processes")
@@ -36,13 +50,22 @@ def rows(
                 yield _row(framework, device, name, precision, layout)
 
 
-def lacking(frameworks: Sequence[str], device: str) -> Iterator[Row]:
+def lacking(families: Sequence[str], frameworks: Sequence[str], device: str) -> Iterator[Row]:
     """Yield a row for every framework that has no transport on a device."""
+    if AllReduce.family not in families:
+        return
     for framework in frameworks:
         if (framework, device) not in TRANSPORTS:
             reason = NO_TRANSPORT.format(framework, device)
             kernel = (AllReduce.family, AllReduce.operations[0])
             yield Row(framework, device, *kernel, reason=reason)
+
+
+def _others(families: Sequence[str], devices: Sequence[str]) -> Iterator[Row]:
+    for family in families:
+        if family != AllReduce.family:
+            reason = f"this project runs {AllReduce.family} alone between processes, not {family}"
+            yield Row(ALL, devices[0], family, ALL, reason=reason)
 
 
 def _row(framework: str, device: str, name: str, precision: str, layout: str) -> Row:

@@ -1,7 +1,7 @@
 """Whole models of the published tables: a network, and how many items it is given at once."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -65,6 +65,10 @@ class Model(Problem):
     heading: ClassVar[str] = "whole models"
     id_pattern: ClassVar[str] = r"(?P<name>\w+?)_b(?P<batch>\d+)(?:_t(?P<threads>\d+))?"
     whole_models: ClassVar[bool] = True
+    selections: ClassVar[Mapping[str, str]] = {
+        "models-training": "training",
+        "models-inference": "inference_server",
+    }
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
     uncompared: ClassVar[tuple[str, ...]] = (
         *Problem.uncompared,
@@ -77,6 +81,22 @@ class Model(Problem):
     batch: int
     threads: int = 1
     whole: bool = True
+
+    @staticmethod
+    def few(listed: Sequence[Problem]) -> Sequence[Problem]:
+        """Every network once: its smallest batch of more than one item, on one thread.
+
+        A single item is taken where nothing else is listed; elsewhere it would be a latency.
+        """
+        found: dict[str, Model] = {}
+        for problem in listed:
+            assert isinstance(problem, Model)
+            if problem.threads == 1:
+                known = found.get(problem.name, problem)
+                found[problem.name] = min(
+                    known, problem, key=lambda one: (one.batch == 1, one.batch)
+                )
+        return tuple(found.values())
 
     def __post_init__(self) -> None:
         network_size(self.name)

@@ -6,7 +6,7 @@ problem says what to compute, never how.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
@@ -113,6 +113,8 @@ class Problem(ABC):
     """Least value of each whole size; 1 where a size is not named."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Ids in the headline selection, by the set that lists them."""
+    selections: ClassVar[Mapping[str, str]] = {}
+    """Selections of this family alone, and the set that each takes `few` problems from."""
     ranks: ClassVar[tuple[int, ...]] = ()
     """Numbers of processes that it is timed on; () for problems that run in one process."""
     headline_ranks: ClassVar[tuple[int, ...]] = ()
@@ -130,6 +132,11 @@ class Problem(ABC):
     rows: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
+
+    @staticmethod
+    def few(listed: "Sequence[Problem]") -> "Sequence[Problem]":
+        """The problems of a set that the family's own selections hold."""
+        return listed
 
     def impossible(self) -> str:
         """Why no such problem can exist; "" where it can."""

@@ -1,8 +1,8 @@
 """Selections: named parts of the lists, for runs that would take too long with all problems.
 
 `headline` holds the problems that each family declares: of DeepBench's families those in the tables
-of its README, of today's operations about two each. Each set of the lists is a selection too. Of
-whole models there is one batch of each network, for training and for inference. A problem can be in
+of its README, of today's operations about two each. Each set of the lists is a selection too. A
+family may declare others of its own: of whole models one batch of each network. A problem can be in
 two sets, and each is its own benchmark, so a selection holds pairs of set and problem.
 """
 
@@ -10,16 +10,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import FIRST_CALL, INCLUDED, OPERATIONS_SUFFIX, SETS, Problem
 from deepbench_ops.problems.problem_lists import FAMILIES, TYPES, family_name, find, load, set_name
 from deepbench_ops.problems.suggestions import unknown
 
-MODELS = {"models-training": "training", "models-inference": "inference_server"}
-"""Selections of whole models, and the set from which each takes one batch of every network."""
+OF_A_FAMILY = {
+    name: (family, listed)
+    for family, kind in TYPES.items()
+    for name, listed in kind.selections.items()
+}
+"""Selections that a family declares for itself: the family, and the set that each is taken from."""
 
-SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *MODELS)
+SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *OF_A_FAMILY)
 CLASSES = {name: name.title().replace("_", "") for name in SETS}
 """The class of benchmarks of each set: Training, InferenceServer, ModernFull ..."""
 FUSED = "fused"
@@ -46,9 +49,11 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
     that does not exist. A family without members in the selection gives ().
     """
     wanted = selection_name(name)
-    if wanted in MODELS:
-        whole = family is None or family_name(family) == Model.family
-        return _one_batch_each(MODELS[wanted]) if whole else ()
+    if wanted in OF_A_FAMILY:
+        own, listed = OF_A_FAMILY[wanted]
+        asked = family is None or family_name(family) == own
+        few = TYPES[own].few(load(own, listed)) if asked else ()
+        return tuple(Selected(listed, problem) for problem in few)
     families = FAMILIES if family is None else (family_name(family),)
     if wanted != "headline":
         listed = set_name(wanted)
@@ -65,20 +70,6 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
         for listed, ids in TYPES[each].headline.items()
         for id in ids
     )
-
-
-def _one_batch_each(listed: str) -> tuple[Selected, ...]:
-    """Every network of a set once: its smallest batch of more than one item, on one thread.
-
-    A single item is taken where nothing else is listed; elsewhere it would be a latency.
-    """
-    found: dict[str, Model] = {}
-    for problem in load(Model.family, listed):
-        assert isinstance(problem, Model)
-        if problem.threads == 1:
-            known = found.get(problem.name, problem)
-            found[problem.name] = min(known, problem, key=lambda one: (one.batch == 1, one.batch))
-    return tuple(Selected(listed, problem) for problem in found.values())
 
 
 def operations(problem: Problem, fused: bool = False) -> tuple[str, ...]:
