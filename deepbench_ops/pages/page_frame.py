@@ -17,7 +17,7 @@ NAVIGATION = (
     ("machine.html", "Machines"),
     ("frameworks.html", "Frameworks"),
     ("operations.html", "Operations"),
-    ("verdicts.html", "Changes"),
+    ("release.html", "Changes"),
     ("compare.html", "Compare"),
     ("models.html", "Models"),
 )
@@ -26,7 +26,7 @@ start page."""
 
 FURTHER = (
     ("timeline.html", "Timeline"),
-    ("release.html", "A release"),
+    ("verdicts.html", "All changes"),
     ("releases.html", "All releases, and how to read these pages"),
     (BENCHMARKS, "asv's own pages"),
 )

@@ -3,6 +3,7 @@
 - catalogue: machines with their profiles, releases with their days, families, conditions.
 - lines/MACHINE/FAMILY: the lines of a family on a machine. MACHINE is a key from the catalogue,
   since a machine's name may hold characters that an address may not.
+- changes: the kernels of each machine and framework with their changes, for the page of releases.
 - stacks/MACHINE: the software under each release that was measured there.
 - start: summaries of all machines for the start page.
 - search: machines, releases and problems, for the search box.
@@ -25,6 +26,7 @@ from deepbench_ops.analysis.frameworks import Contest
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages import (
     catalogue_data,
+    change_data,
     index_page_data,
     line_data,
     model_data,
@@ -66,6 +68,7 @@ def write(
         write_data(folder / "lines" / machine.key / family, content)
     for machine in machines:
         write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
+    change_data.write(html_dir, machines, lines, places)
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
     write_data(folder / "index", index_page_data.content(machines, lines, causes, contests, places))

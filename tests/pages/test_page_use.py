@@ -45,7 +45,7 @@ def goes(page: Any, way: str) -> None:
         ("timeline.html#machine=lab-1&family=gemm", "#y", "rate"),
         ("compare.html#side=lab-1@numpy&side=lab-1@torch", "#heat-framework", "torch"),
         ("models.html", "#table", "paper"),
-        ("release.html#release=numpy-2.0.2", "#which", "all"),
+        ("release.html#release=numpy-2.0.2", "#before", "numpy-1.24.4"),
     ],
 )
 def test_back_undoes_a_choice(page: Any, site: str, address: str, select: str, value: str) -> None:

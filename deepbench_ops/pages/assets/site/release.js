@@ -1,110 +1,299 @@
-/* One release: each kernel compared with the previous release of its line, with its verdict. */
+/* One release of a framework on a machine, compared with the release before it or with any other: counts and means of slower
+   and faster kernels, ratios by family, new software, and every kernel with its verdict. */
 'use strict';
 
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
+    var MOST_SWITCHES = 5, LONGEST = 60;
 
-    function rows_of(lines, place) {
-        return lines.filter(function (line) { return !line.uncompared; }).map(function (line) {
-            var i = line.at.indexOf(place);
-            var change = (line.changes || []).find(function (each) { return each[0] === place; });
-            return {line: line, i: i, change: change, ratio: i > 0 ? line.seconds[i] / line.seconds[i - 1] : null};
-        }).filter(function (row) { return row.i >= 0; });
+    function full_name(machine, framework) { return machine + '\n' + framework; }
+
+    /* SUMMARY */
+
+    /* A button for each verdict, with the count and the mean of its kernels; a pressed one shows these kernels only. */
+    function tiles(rows, chosen, choose) {
+        return el('div', {class: 'tiles', role: 'group', 'aria-label': 'Kernels by verdict'}, d.VERDICTS.map(function (verdict) {
+            var own = rows.filter(function (row) { return row.verdict === verdict; });
+            var mean = own.length && d.mean_ratio(own.map(function (row) { return row.ratio; }));
+            var said = !own.length ? 'none' : d.factor(mean) + (own.length > 1 ? ', geometric mean' : '');
+            return el('button', {type: 'button', id: 'tile-' + verdict, class: 'tile ' + verdict, disabled: !own.length, 'aria-pressed': String(chosen === verdict),
+                click: function () { choose(chosen === verdict ? '' : verdict); }},
+            el('strong', {}, String(own.length)), ' ', el('span', {}, verdict), el('small', {}, said));
+        }));
     }
 
-    function verdict(row) {
-        if (row.change) { return row.change[1] > 1 ? 'slower' : 'faster'; }
-        return row.i === 0 ? 'first release of its line' : row.line.judged ? '' : 'too few processes to judge';
+    /* The kernels of all verdicts in one sentence. */
+    function headline(rows, one) {
+        var judged = rows.filter(function (row) { return row.verdict !== 'unjudged'; });
+        var mean = judged.length ? 'the ' + judged.length + ' judged ones are ' + d.times(d.mean_ratio(judged.map(function (row) { return row.ratio; }))) +
+            ' in the geometric mean.' : 'none can be judged.';
+        return one.after.name + ' (' + one.after.date + ') compared with ' + one.usual + ' on ' + one.machine.name + ': ' + d.counted(rows.length, 'kernel') + ', ' + mean;
     }
 
-    /* The size of a kernel's change: by its verdict, else compared with the previous release. */
-    function size(row) {
-        return Math.abs(Math.log(row.change ? row.change[1] : row.ratio || 1));
+    function group_of(row) { return row.line.family + ' ' + row.line.precision; }
+
+    /* The rows by family and precision; groups with the largest change come first. */
+    function groups_of(rows) {
+        var groups = {};
+        rows.forEach(function (row) {
+            var key = group_of(row), plain = row.line.precision === 'float32';
+            groups[key] = groups[key] || {key: key, label: row.line.heading + (plain ? '' : ' ' + d.words(row.line.precision)), rows: []};
+            groups[key].rows.push(row);
+        });
+        return Object.values(groups).map(function (group) {
+            var noises = group.rows.map(function (row) { return row.line.noise; }).filter(Boolean).sort(function (a, b) { return a - b; });
+            return Object.assign(group, {noise: noises[noises.length >> 1]});
+        });
     }
 
-    function machine_part(release, machine, rows, all, news) {
-        var changed = rows.filter(function (row) { return row.change; });
-        var judged = rows.filter(function (row) { return row.line.judged; }).length;
-        var shown = all ? rows : changed;
-        var parts = [el('h2', {}, machine.name), el('p', {}, d.counted(rows.length, 'kernel') + (rows.length === 1 ? ' was' : ' were') +
-            ' measured. ' + judged + ' of ' + (rows.length === 1 ? 'these has' : 'these have') + ' enough processes to judge; ' + changed.length + ' changed.')];
-        if (news) { parts.push(el('p', {class: 'news'}, 'New software with this release on this machine: ' + news)); }
-        if (shown.length) {
-            var place = el('div');
-            d.table(place, {
-                name: release.name + '-' + machine.name,
-                title: release.name + ' on ' + machine.name,
-                rows: shown.sort(function (a, b) { return size(b) - size(a); }),
-                taken: [d.same('release', release.name), {title: '99 % interval: high', unit: 'ratio', number: true,
-                    value: function (row) { return row.change ? row.change[3] : null; }}].concat(d.of_lines(function (row) { return row.line; },
-                    ['problem', 'family', 'set', 'pass', 'precision'])),
-                detail: function (row) { return d.detail(row.line, row.i); },
-                columns: [
-                    {title: 'problem', value: function (row) { return [d.kernel_name(row.line), row.line.device].filter(Boolean).join(', '); }},
-                    {title: 'family', value: function (row) { return d.words(row.line.family); }},
-                    {title: 'set', value: function (row) { return d.words(row.line.set); }},
-                    {title: 'pass', value: function (row) { return d.words(row.line.operation); }},
-                    {title: 'precision', value: function (row) { return row.line.precision; }},
-                    {title: 'verdict', value: verdict, cell: function (row) {
-                        return row.change ? el('strong', {class: verdict(row)}, verdict(row)) : verdict(row);
-                    }},
-                    {title: 'level', head: 'change', unit: 'ratio', number: true, value: function (row) { return row.change ? row.change[1] : null; }, text: d.times},
-                    {title: '99 % interval: low', head: '99 % interval', unit: 'ratio', number: true,
-                        value: function (row) { return row.change ? row.change[2] : null; },
-                        text: function (low, row) { return d.ratio_interval(low, row.change[3]); }},
-                    {title: 'before', value: function (row) { return row.i ? row.line.releases[row.i - 1].name : ''; }},
-                    {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds},
-                    {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times}
-                ]
+    /* SOFTWARE */
+
+    function cut(text) { return text.length > LONGEST ? text.slice(0, LONGEST - 1) + '\u2026' : text || 'not recorded'; }
+
+    /* The words of a long text that `other` does not have; a short text as it is. */
+    function differing(text, other) {
+        var others = new Set(other.split(/\s+/)), own = text.split(/\s+/).filter(function (word) { return !others.has(word); });
+        return cut(other && text.length > LONGEST / 2 && own.length ? own.join(' ') : text);
+    }
+
+    function fact(row) {
+        return el('li', {title: row[1] + ' \u2192 ' + row[2]}, d.words(row[0]) + ' ', el('span', {class: 'was'}, differing(row[1], row[2])), ' \u2192 ', differing(row[2], row[1]));
+    }
+
+    /* Kernels that another library code computes than before, by both names, most kernels first. */
+    function switches(rows) {
+        var found = {};
+        rows.filter(function (row) { return row.was && row.now && row.was !== row.now; }).forEach(function (row) {
+            var key = row.was + '\n' + row.now;
+            found[key] = found[key] || [d.words(row.line.heading), row.was, row.now, 0];
+            found[key][3] += 1;
+        });
+        return Object.values(found).sort(function (a, b) { return b[3] - a[3]; });
+    }
+
+    function part(title, items, none) {
+        return [el('h3', {}, title), items.length ? el('ul', {}, items) : el('p', {class: 'none'}, none)];
+    }
+
+    function new_part(found, rows, one) {
+        var news = d.new_software(found.software, one.place, one.before_place), code = switches(rows), known = rows.some(function (row) { return row.now; });
+        var shown = code.slice(0, MOST_SWITCHES).map(function (each) {
+            return el('li', {}, d.counted(each[3], 'kernel') + ': ', el('span', {class: 'was'}, each[1]), ' \u2192 ' + each[2]);
+        });
+        if (code.length > MOST_SWITCHES) { shown.push(el('li', {}, (code.length - MOST_SWITCHES) + ' further switches: see the column \u201cimplementation\u201d')); }
+        return [el('h2', {}, 'Also new')].concat(
+            part('Companion packages', news.packages.map(fact), 'None, as far as recorded.'),
+            part('Libraries and settings', news.others.map(fact), 'None, as far as recorded.'),
+            part('Implementation of kernels', shown, known ? 'No kernel has another one.' : 'Not recorded for these times.'));
+    }
+
+    function command_part(rows, one) {
+        var changed = rows.some(function (row) { return row.verdict === 'slower' || row.verdict === 'faster'; });
+        if (one.after.published || !rows.length) { return []; }
+        return one.before ? [el('h2', {}, 'Measure again'), el('p', {}, 'Both releases in the same seconds:'),
+            d.command_block('deepbench history ' + one.after.framework + ' ' + one.before.version + ',' + one.after.version)]
+            : changed ? [el('h2', {}, 'Measure again'), el('p', {}, 'Both releases in turn; changes that repeat are kept:'),
+                d.command_block(d.confirm_command(one.machine.name, one.after.name))] : [];
+    }
+
+    /* KERNELS */
+
+    function course(row) {
+        var values = row.line.seconds;
+        return values.length > 1 ? d.sparkline(values, row.to, row.verdict) : '';
+    }
+
+    function implementation(row) {
+        return row.was && row.now && row.was !== row.now ? row.was + ' \u2192 ' + row.now : row.now || row.was;
+    }
+
+    function elsewhere(row) {
+        return row.also.map(function (each) { return each[0] + ': ' + d.factor(each[1]); }).join('; ');
+    }
+
+    /* Opens below a kernel: the command that measures both releases again, and facts about its time. */
+    function detail(row, catalogue) {
+        var line = row.line, place = el('div', {}, 'Loading \u2026');
+        d.lines(catalogue, line.machine, line.family).then(function (all) {
+            var same = all.find(function (each) {
+                return each.framework === line.framework && d.kernel(each) === d.kernel(line) && (each.state || '') === (line.state || '') &&
+                    d.device(each) === d.device(line) && each.at.includes(line.at[row.to]);
             });
-            parts.push(place);
+            var both = line.releases[row.to].published ? [] : [el('p', {}, 'This measures the kernel again on both releases:'),
+                d.command_block(d.command(line, line.releases[row.to], line.releases[row.from]))];
+            place.replaceChildren.apply(place, both.concat(same ? d.detail(same, same.at.indexOf(line.at[row.to])) : []));
+        }).catch(function (reason) { place.textContent = reason.message; });
+        return place;
+    }
+
+    /* How the verdict was obtained; where the times of the two releases alone lie outside its interval, their ratio too. */
+    function judged_by(row) {
+        var apart = row.low && (row.plain < row.low || row.plain > row.high);
+        return row.origin + (apart ? '; these two times alone: ' + d.factor(row.plain) : '');
+    }
+
+    function changed(row) {
+        var ends = d.ratio_interval(row.low, row.high);
+        var sure = row.verdict === 'slower' || row.verdict === 'faster';
+        return el('span', {}, el('strong', {class: row.verdict}, sure ? d.factor(row.ratio) : row.verdict), ends || !sure ? [el('br'), el('small', {}, ends || d.factor(row.ratio))] : []);
+    }
+
+    /* Columns without a value in any row are left out: older times have no implementation. */
+    function columns(rows) {
+        return [
+            {title: 'kernel', long: true, value: function (row) { return d.kernel_label(row.line); }, cell: function (row) {
+                return el('span', {}, el('a', {href: d.timeline_address(row.line)}, d.kernel_label(row.line)), ' ',
+                    el('small', {}, [d.words(row.line.set), d.kernel_name(row.line), row.line.device].filter(Boolean).join(', ')));
+            }},
+            {title: 'change', style: 'factor', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.factor, cell: changed},
+            {title: 'course', note: 'seconds over the releases; the dot is this release', style: 'course', value: function (row) { return row.line.seconds.length + ' releases'; }, cell: course},
+            {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.to]; }, text: function (value, row) {
+                return d.seconds(row.line.seconds[row.from]) + ' \u2192 ' + d.seconds(value);
+            }},
+            {title: 'noise', unit: 'share', number: true, note: 'standard deviation between processes', value: function (row) { return row.line.noise; },
+                text: function (value) { return d.percent(value, 2); }},
+            {title: 'judged by', long: true, value: judged_by},
+            {title: 'implementation', long: true, value: implementation},
+            {title: 'also on', long: true, note: 'other machines with the same change', value: elsewhere}
+        ].filter(function (column) { return !['implementation', 'also on'].includes(column.title) || rows.some(column.value); });
+    }
+
+    function exported(one) {
+        function of(title, read) { return {title: title, value: read}; }
+        return [of('verdict', function (row) { return row.verdict; }), {title: 'time before', unit: 'seconds', number: true, value: function (row) {
+            return row.line.seconds[row.from];
+        }}, d.same('release', one.after.name), of('previous release', function (row) { return row.line.releases[row.from].name; }),
+            {title: '99 % interval: low', unit: 'ratio', number: true, value: function (row) { return row.low; }},
+            {title: '99 % interval: high', unit: 'ratio', number: true, value: function (row) { return row.high; }}]
+            .concat(d.of_lines(function (row) { return row.line; }, []));
+    }
+
+    /* THE PAGE */
+
+    /* The changes of a release over the machines that measured it, as counts of slower and faster kernels. */
+    function count(index, place, machine) {
+        return index.filter(function (one) { return !machine || one.machine === machine; }).reduce(function (sum, one) {
+            var row = one.releases.find(function (each) { return each[0] === place; });
+            return row ? {kernels: sum.kernels + row[1], slower: sum.slower + row[2], faster: sum.faster + row[3]} : sum;
+        }, {kernels: 0, slower: 0, faster: 0});
+    }
+
+    function counted(text, counts) {
+        return text + (counts.slower + counts.faster ? ' (' + counts.slower + ' slower, ' + counts.faster + ' faster)' : '');
+    }
+
+    /* The place of the newest release that changed something, else of the newest measured one, else of the newest. */
+    function newest(index, releases) {
+        function last(fits) {
+            return Math.max.apply(null, index.flatMap(function (one) { return one.releases.filter(fits).map(function (row) { return row[0]; }); }));
         }
-        if (changed.length) {
-            parts.push(el('p', {}, 'This command measures them again on that machine, with both releases in turn, and keeps the changes that repeat:'),
-                d.command_block(d.confirm_command(machine.name, release.name)));
-        }
-        return parts;
+        return [last(function (row) { return row[2] + row[3]; }), last(function (row) { return !releases[row[0]].published; }), last(Boolean)].find(isFinite);
     }
 
     d.page(function (catalogue) {
-        var wanted = d.asked();
-        var releases = catalogue.releases.map(function (release, place) { return {release: release, place: place}; });
-        if (!releases.length) { return d.instead('No release has been measured yet. Measure one with "asv run", then run "asv publish" again.'); }
-        var measured = releases.filter(function (one) { return !one.release.published; });
-        var first = releases.find(function (one) { return one.release.name === wanted.get('release'); }) ||
-            (measured.length ? measured : releases).slice(-1)[0];
-        d.offer(at('framework'), d.distinct(releases.map(function (one) { return one.release.framework; })).sort(),
-            first.release.framework);
-        at('framework').onchange = function () { framework_chosen(); };
-        at('release').onchange = at('which').onchange = shown;
-        d.choose(at('which'), wanted.get('show'));
-        return framework_chosen(first.release.name, wanted.get('release'));
-
-        function framework_chosen(usual, asked) {
-            var own = releases.filter(function (one) { return one.release.framework === at('framework').value; }).reverse();
-            d.offer(at('release'), own.map(function (one) { return [one.release.name, one.release.name]; }),
-                usual || own[0].release.name, asked);
+        var releases = catalogue.releases, asked = d.asked(), view = {};
+        ['verdict', 'group', 'sort', 'find'].forEach(function (name) { view[name] = asked.get(name) || ''; });
+        return d.load('data/changes/index').then(function (index) {
+            if (!index.length) { return d.instead('No release has been measured yet. Measure one with "asv run", then run "asv publish" again.'); }
+            function place_of(name) { return releases.findIndex(function (release) { return release.name === name; }); }
+            var first = place_of(asked.get('release'));
+            if (first < 0) { first = newest(index.filter(function (one) { return !asked.get('framework') || one.framework === asked.get('framework'); }), releases); }
+            if (first === undefined) { first = newest(index, releases); }
+            d.offer(at('framework'), d.distinct(index.map(function (one) { return one.framework; })).sort(), releases[first].framework);
+            at('framework').onchange = function () { reset(); at('release').replaceChildren(); offer_releases(new URLSearchParams()); shown(); };
+            at('release').onchange = function () { reset(); at('before').replaceChildren(); offer_machines(new URLSearchParams(), at('machine').value); shown(); };
+            at('machine').onchange = function () { reset(); offer_before(new URLSearchParams()); shown(); };
+            at('before').onchange = function () { reset(); shown(); };
+            offer_releases(asked);
             return shown();
-        }
 
-        function shown() {
-            var one = releases.find(function (each) { return each.release.name === at('release').value; });
-            d.remember({release: one.release.name, show: at('which').value});
-            var machines = catalogue.machines.filter(function (machine) { return machine.releases.includes(one.place); });
-            at('summary').textContent = one.release.name + ', released on ' + one.release.date + ', was measured on ' +
-                d.counted(machines.length, 'machine') + '.';
-            return d.answer(Promise.all(machines.map(function (machine) {
-                var asked = [d.load('data/stacks/' + machine.key)].concat(Object.keys(machine.families).map(function (family) {
-                    return d.lines(catalogue, machine, family);
-                }));
-                return Promise.all(asked).then(function (found) {
-                    var stack = found.shift()[one.release.framework];
-                    var own = stack && stack['new'].find(function (each) { return each[0] === one.place; });
-                    return machine_part(one.release, machine, rows_of(found.flat(), one.place), at('which').value === 'all',
-                        own ? own[1] : '');
+            function reset() { view = {verdict: '', group: '', sort: '', find: ''}; }
+            function own() { return index.filter(function (one) { return one.framework === at('framework').value; }); }
+            function chosen() { return place_of(at('release').value); }
+            function having() { return own().filter(function (one) { return one.releases.some(function (row) { return row[0] === chosen(); }); }); }
+
+            function offer_releases(wanted) {
+                var places = d.distinct(own().flatMap(function (one) { return one.releases.map(function (row) { return row[0]; }); })).sort(function (a, b) { return b - a; });
+                var usual = places.includes(first) ? first : newest(own(), releases);
+                at('release').value = '';
+                d.offer(at('release'), places.map(function (place) { return [releases[place].name, counted(releases[place].name, count(own(), place))]; }),
+                    releases[usual].name, wanted.get('release'));
+                offer_machines(wanted);
+            }
+
+            function offer_machines(wanted, kept) {
+                var names = having().map(function (one) { return one.machine; });
+                function worth(name) { var found = count(own(), chosen(), name); return 1e6 * (found.slower + found.faster) + found.kernels; }
+                var most = names.slice().sort(function (a, b) { return worth(b) - worth(a); })[0];
+                at('machine').replaceChildren();
+                d.offer(at('machine'), names.map(function (name) { return [name, counted(name, count(own(), chosen(), name))]; }),
+                    names.includes(kept) ? kept : most, wanted.get('machine'));
+                offer_before(wanted);
+            }
+
+            function offer_before(wanted) {
+                var one = having().find(function (each) { return each.machine === at('machine').value; });
+                var others = one.releases.map(function (row) { return releases[row[0]].name; }).filter(function (name) { return name !== at('release').value; }).reverse();
+                d.offer(at('before'), [['', 'the release before it']].concat(others.map(function (name) { return [name, name]; })), '', wanted.get('before'));
+            }
+
+            function remember(typing) {
+                d.remember(Object.assign({release: at('release').value, machine: at('machine').value, before: at('before').value}, view), typing);
+            }
+
+            function shown() {
+                var machine = catalogue.machines.find(function (each) { return each.name === at('machine').value; });
+                var before = at('before').value ? place_of(at('before').value) : null;
+                var one = {machine: machine, place: chosen(), after: releases[chosen()], before_place: before, before: before === null ? null : releases[before]};
+                document.querySelector('h1').textContent = one.before ? one.after.name + ' against ' + one.before.name : 'Changes with ' + one.after.name;
+                remember();
+                return d.answer(d.load('data/changes/' + machine.key + '/' + at('framework').value), function (found) {
+                    var rows = d.compared(found, catalogue, machine, at('framework').value, one.place, before);
+                    one.usual = usual_before(rows);
+                    draw(rows, found, one);
                 });
-            })), function (parts) { at('machines').replaceChildren.apply(at('machines'), parts.flat()); });
-        }
+            }
+
+            /* The release that most kernels are compared with. */
+            function usual_before(rows) {
+                var names = rows.map(function (row) { return row.line.releases[row.from].name; }), counts = {};
+                names.forEach(function (name) { counts[name] = (counts[name] || 0) + 1; });
+                return Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; })[0] || '';
+            }
+
+            function draw(rows, found, one) {
+                at('summary').textContent = rows.length ? headline(rows, one) : one.before ? 'No kernel has times of both releases on ' + one.machine.name + '.'
+                    : one.after.name + ' is the first release of its kernels on ' + one.machine.name + ': there is nothing to compare it with.';
+                at('tiles').replaceChildren(); at('kernels').replaceChildren();
+                at('strips').hidden = at('kernels-title').hidden = !rows.length;
+                at('new').replaceChildren.apply(at('new'), new_part(found, rows, one).concat(command_part(rows, one)));
+                if (!rows.length) { return; }
+                if (!d.VERDICTS.includes(view.verdict)) { view.verdict = ''; }
+                filtered(rows, one);
+            }
+
+            function filtered(rows, one) {
+                function choose(name) { return function (value) {
+                    var focused = document.activeElement.id;
+                    view[name] = value;
+                    remember();
+                    filtered(rows, one);
+                    if (focused && at(focused)) { at(focused).focus({preventScroll: true}); }
+                }; }
+                at('tiles').replaceChildren(tiles(rows, view.verdict, choose('verdict')));
+                at('strips').lastElementChild.replaceChildren(d.strips(groups_of(rows), view.group, choose('group')));
+                var kept = rows.filter(function (row) {
+                    return (!view.verdict || row.verdict === view.verdict) && (!view.group || group_of(row) === view.group);
+                });
+                at('kernels-title').textContent = 'Kernels' + (kept.length < rows.length ? ': ' + [view.verdict, view.group].filter(Boolean).map(d.words).join(', ') : '');
+                d.table(at('kernels'), {
+                    name: [one.after.name, one.before ? one.before.name : '', one.machine.name].filter(Boolean).join('-'),
+                    title: one.after.name + ' on ' + one.machine.name, rows: kept, cards: true, view: view,
+                    viewed: function (next, typing) { Object.assign(view, next); remember(typing); },
+                    taken: exported(one), columns: columns(rows), detail: function (row) { return detail(row, catalogue); }
+                });
+            }
+        });
     });
 })();

@@ -59,6 +59,11 @@
         return direction(ratio) ? digits(Math.max(ratio, 1 / ratio), 3) + ' times ' + direction(ratio) : 'no difference';
     }
 
+    /* The same in short, like '4.3\u00d7 slower'. */
+    function factor(ratio) {
+        return direction(ratio) ? digits(Math.max(ratio, 1 / ratio), 3) + '\u00d7 ' + direction(ratio) : 'no difference';
+    }
+
     /* The same next to what it is compared with. */
     function times_than(ratio, other) {
         return direction(ratio) ? times(ratio) + ' than ' + other : 'as fast as ' + other;
@@ -207,24 +212,25 @@
         return 'deepbench export published.csv --machine ' + quoted(machine.name) + ' --release ' + release.name;
     }
 
-    /* Runs the kernels of `patterns`. asv reads conditions from its configuration only, so a comment names them. */
-    function run_command(release, patterns, conditions) {
+    /* Runs the kernels of `patterns` on a release, and on the release `before` where one is given. asv reads conditions from its
+       configuration only, so a comment names them. */
+    function run_command(release, patterns, conditions, before) {
         var unusual = CONDITIONS.filter(function (condition) { return conditions[condition.name]; })
             .map(function (condition) { return '"' + condition.variable + '": ["' + conditions[condition.name] + '"]'; }).join(', ');
-        return (conditions.settings ? conditions.settings + ' ' : '') + 'asv run "' + release.name + '^!"' +
+        return (conditions.settings ? conditions.settings + ' ' : '') + 'asv run "' + (before ? before.name + ' ' + release.name : release.name + '^!') + '"' +
             patterns.map(function (pattern) { return ' --bench "' + pattern + '"'; }).join('') +
             (unusual ? '  # with ' + unusual + ' in the matrix of asv.conf.json' : '');
     }
 
-    /* Measures a line again at one of its releases. */
-    function command(line, release) {
+    /* Measures a line again at one of its releases, and at another one `before` it where one is given. */
+    function command(line, release, before) {
         if (release.published) {
             return export_command(line.machine, release);
         }
         var ranks = line.ranks ? ', ' + line.ranks : '';
         var kernel = '^' + escaped(line.benchmark) + "\\('" + escaped(line.problem.id) + "', '" +
             line.precision + "'" + ranks;
-        return run_command(release, [kernel], line);
+        return run_command(release, [kernel], line, before);
     }
 
     /* Measures the kernels of several families again; each family has a precision and selections. */
@@ -335,7 +341,7 @@
             var drawn = deepbench.load('data/catalogue').then(draw).catch(failed);
             drawn.then(function () {
                 document.body.dataset.usable = Math.round(performance.now());
-                return deepbench.settled();
+                return deepbench.settled && deepbench.settled();  /* of charts, on pages that have some */
             }).then(function () {
                 restore();
                 document.body.dataset.ready = Math.round(performance.now());
@@ -364,7 +370,7 @@
 
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        direction: direction, times: times, times_than: times_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
+        direction: direction, times: times, factor: factor, times_than: times_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
         plain: plain, asked: asked, address: address, remember: remember, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,

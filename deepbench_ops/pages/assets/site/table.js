@@ -6,7 +6,9 @@
    - text(value, row): the value as shown; missing(row): the reason why there is none; cell(row): an element instead;
    - number: whether values are numbers; long: whether its text may wrap; day: whether it must not.
    `taken` are columns of exports only: values that the page shows elsewhere. `detail(row)` is an element that opens below
-   a row. For a table that is in the page already, `line(row)` is the element of a row. */
+   a row. `view`, {sort, find}, is the heading that rows are sorted by, with "-" before it for the largest first, and the filter;
+   `viewed(view, typing)` is called when the user changes them. With `cards` each row is a card on a phone.
+   For a table that is in the page already, `line(row)` is the element of a row. */
 'use strict';
 
 (function () {
@@ -78,7 +80,8 @@
     function table(place, options) {
         var columns = options.columns, taken = columns.concat(options.taken || []);
         var seen = options.rows.length <= UNSEEN || options.limit === Infinity;
-        var sorted_by = null, down = false, filter = '', limit = options.limit || AT_ONCE, rows = [];
+        var view = options.view || {}, filter = view.find || '', down = /^-/.test(view.sort || '');
+        var sorted_by = columns.find(function (column) { return view.sort && column.title === view.sort.replace(/^-/, ''); }) || null, limit = options.limit || AT_ONCE, rows = [];
         var count = el('span', {role: 'status'});
         var body = el('tbody');
         var more = el('button', {type: 'button', hidden: true, click: function () {
@@ -91,8 +94,13 @@
                     down = sorted_by === column ? !down : Boolean(column.number);
                     sorted_by = column;
                     draw();
+                    viewed(false);
                 }}, column.head || column.title));
         });
+
+        function viewed(typing) {
+            if (options.viewed) { options.viewed({sort: sorted_by ? (down ? '-' : '') + sorted_by.title : '', find: filter}, typing); }
+        }
 
         function selected() {
             var found = deepbench.searched(filter);
@@ -113,7 +121,8 @@
             return el('tr', {}, columns.map(function (column, place) {
                 var inside = column.cell ? column.cell(row) : shown(column, row);
                 var kind = ['number', 'long', 'day'].find(function (name) { return column[name]; });
-                return el(place ? 'td' : 'th', {scope: place ? null : 'row', class: kind}, inside);
+                return el(place ? 'td' : 'th', {scope: place ? null : 'row', class: [kind, column.style].filter(Boolean).join(' ') || null,
+                    'data-label': options.cards ? column.title : null}, inside);
             }));
         }
 
@@ -154,11 +163,12 @@
         }
 
         var tools = el('div', {class: 'tools'});
-        if (options.rows.length > FEW) {
-            tools.append(el('label', {}, 'Filter ', el('input', {type: 'search', input: function (event) {
+        if (options.rows.length > FEW || filter) {
+            tools.append(el('label', {}, 'Filter ', el('input', {type: 'search', value: filter, input: function (event) {
                 filter = event.target.value;
                 limit = options.limit || AT_ONCE;
                 draw();
+                viewed(true);
             }})));
         }
         tools.append(count,
@@ -166,7 +176,7 @@
             el('button', {type: 'button', click: function () {
                 deepbench.save(file_name(options.name) + '.csv', csv(taken, rows), 'text/csv');
             }}, 'Download CSV'));
-        var whole = el('div', {class: 'table'}, tools,
+        var whole = el('div', {class: options.cards ? 'table cards' : 'table'}, tools,
             el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': options.title || options.name},
                 el('table', {}, el('thead', {}, el('tr', {}, heads)), body)), more);
         place.replaceChildren(whole);
