@@ -52,11 +52,11 @@ def installed(tmp_path):
     return plugin_site.install(tmp_path / "site")
 
 
-def run(site, *command):
+def run(site, *command, cwd=ROOT):
     """Run a command that finds the distributions installed in `site`."""
     environ = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     return subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env=environ, capture_output=True, text=True
+        [sys.executable, *command], cwd=cwd, env=environ, capture_output=True, text=True
     )
 
 
@@ -326,6 +326,72 @@ def test_a_faulty_yardstick_is_one_line(installed):
     expected = "deepbench-axpy: the yardstick of the device toy0 cannot be used: WORKLOADS of "
     assert line.startswith(f"deepbench: error: {expected}")
     assert (2, 0) == (on_device.returncode, on_processor.returncode)
+
+
+REPO = """
+from deepbench_ops.asv_adapter.repo import ReleaseRepo
+releases = ReleaseRepo("releases.csv", "").timeline
+print([each.date.isoformat() for each in releases if each.name == "toy-1.0.0"], len(releases))
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A new project folder, whose table lists a release of toy with a date of its own."""
+    made = deepbench(tmp_path, "init", str(tmp_path / "project"))
+    assert 0 == made.returncode, made.stderr
+    with (tmp_path / "project" / "releases.csv").open("a") as table:
+        table.write("toy,1.0.0,2020-02-02,,no,\n")
+    return tmp_path / "project"
+
+
+def test_a_release_of_its_own_that_the_project_lists_otherwise_is_one_line(installed, project):
+    """The project's row is used, and asv says whose release differs and what to do."""
+    done = run(installed, "-c", REPO, cwd=project)
+
+    assert done.stdout.startswith("['2020-02-02'] ")
+    expected = (
+        "deepbench-axpy: its release toy-1.0.0 is in the release table with other values, which"
+        " are used: remove that row to use those of the distribution"
+    )
+    assert [expected] == done.stderr.splitlines()
+
+
+def test_rows_of_its_framework_stay_when_it_is_uninstalled(tmp_path, project):
+    """One line names it and what to do; all other releases are listed, and asv has its row."""
+    listed = run(tmp_path, "-m", "deepbench_ops.cli", "release", "list", cwd=project)
+    loaded = run(tmp_path, "-c", REPO, cwd=project)
+
+    assert (0, 0) == (listed.returncode, loaded.returncode)
+    assert "numpy-2.4.6" in listed.stdout
+    assert "toy" not in listed.stdout
+    assert loaded.stdout.startswith("['2020-02-02'] ")
+    for done in (listed, loaded):
+        (line,) = done.stderr.splitlines()
+        assert "no installed package brings the framework toy: its releases are shown" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import absent\n", "No module named 'absent'"),
+        ("def broken(:\n", "invalid syntax"),
+        ("RULE = 3\n", "RULE of deepbench_toy_backend.listed_releases is no Rule"),
+    ],
+)
+def test_a_faulty_rule_of_its_releases_is_one_line(installed, project, text, expected):
+    """`release update` names the distribution; its listed releases stay."""
+    written((TOY / "listed_releases.py", text))(installed)
+    asked = ("-m", "deepbench_ops.cli", "release")
+
+    updated = run(installed, *asked, "update", "--framework", "toy", "--nightly", cwd=project)
+    listed = run(installed, *asked, "list", "--framework", "toy", cwd=project)
+
+    assert (1, 0) == (updated.returncode, listed.returncode)
+    assert "toy-6.0.0" in listed.stdout
+    (line,) = updated.stderr.splitlines()
+    assert line.startswith("deepbench: warning: deepbench-axpy: releases of toy have no rule: ")
+    assert expected in line
 
 
 def test_its_wheel_holds_what_is_installed(installed, tmp_path):

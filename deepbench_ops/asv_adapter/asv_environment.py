@@ -106,8 +106,7 @@ class ReleaseEnvironment(Environment):
         release = repo.release(commit_hash)
         if not release.measurable:
             raise UserError(
-                f"{release.name} stands for figures that others have published: it can be shown"
-                " and compared, but not measured"
+                f"{release.missing}: {release.name} can be shown and compared, but not measured"
             )
         installation = self._installation(release)
         if installation.path in self._failures:

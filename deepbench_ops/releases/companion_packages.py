@@ -40,8 +40,9 @@ def rule_of(framework: str) -> Rule:
         if not isinstance(rule, Rule):
             raise TypeError(f"RULE of {found.package}.{MODULE} is no Rule")
     except Exception as fault:  # another distribution's code may raise anything
+        reason = " ".join(str(fault).split())
         raise DeepbenchError(
-            f"{found.distribution}: releases of {framework} have no rule: {fault}"
+            f"{found.distribution}: releases of {framework} have no rule: {reason}"
         ) from None
     return rule
 

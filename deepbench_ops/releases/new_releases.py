@@ -56,10 +56,10 @@ def final(
     older: whether to return those that are missing in between, and before, as well.
     Raises DeepbenchError where the index cannot be asked.
     """
+    oldest = Version(companion_packages.rule_of(framework).oldest)
     have = _versions(framework, known)
     listed = {Version(each.version): each.date for each in _own(framework)}
     dates = index.releases(framework) | listed
-    oldest = Version(companion_packages.rule_of(framework).oldest)
     newest = max((each for each in have if not each.is_prerelease), default=oldest)
     return [
         Update(framework, version, dates[version], PACKAGE if version in listed else INDEX)

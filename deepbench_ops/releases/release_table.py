@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from packaging.version import InvalidVersion, Version
 
+from deepbench_ops import damaged_input
 from deepbench_ops.backends import NAMES, frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
@@ -34,6 +35,7 @@ COLUMNS = ("framework", "version", "date", "pins", "on_request", "index")
 PUBLISHED = "published"
 """Stands in place of a framework for figures that others have published: a version is a day."""
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]*(?:-[A-Za-z0-9._]+)*")
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 
 
@@ -61,8 +63,17 @@ class Release:
 
     @property
     def measurable(self) -> bool:
-        """Whether there is anything to install: not so for published figures."""
-        return self.framework != PUBLISHED
+        """Whether it can be installed and measured here."""
+        return not self.missing
+
+    @property
+    def missing(self) -> str:
+        """Why it can be shown and compared, but not measured; "" where it can be measured."""
+        if self.framework == PUBLISHED:
+            return f"{self.name} stands for figures that others have published"
+        if self.framework not in NAMES:
+            return f"no installed package brings the framework {self.framework}"
+        return ""
 
     @property
     def name(self) -> str:
@@ -225,7 +236,7 @@ def _check_header(path: Path, found: object) -> None:
 
 def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
     lines: dict[tuple[str, Version], int] = {}
-    releases = []
+    releases: list[Release] = []
     for row in rows:
         where = f"{path}, line {rows.line_num}"
         if None in row or None in row.values():
@@ -237,15 +248,26 @@ def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
                 f"{where}: {release.name} is already on line {lines[key]}: remove one of the two"
             )
         lines[key] = rows.line_num
+        if release.framework not in {*NAMES, PUBLISHED, *(each.framework for each in releases)}:
+            _warn_of(release, where)
         releases.append(release)
     return releases
 
 
+def _warn_of(release: Release, where: str) -> None:
+    """Say once for each table that the rows of an absent framework stay, and what to do."""
+    damaged_input.report(
+        f"{where}: {release.missing}: its releases are shown, but not measured; install that"
+        f" package, or write one of {', '.join(NAMES)}",
+        damaged=False,
+    )
+
+
 def _release(where: str, row: dict[str, str]) -> Release:
-    known = (*NAMES, PUBLISHED)
-    if row["framework"] not in known:
+    if not NAME.fullmatch(row["framework"]):
+        known = ", ".join((*NAMES, PUBLISHED))
         raise DeepbenchError(
-            f"{where}: unknown framework {row['framework']!r}: write one of {', '.join(known)}"
+            f"{where}: {row['framework']!r} is no framework's name: write one of {known}"
         )
     if row["on_request"] not in ("yes", "no"):
         raise DeepbenchError(f"{where}: on_request is {row['on_request']!r}: write yes or no")

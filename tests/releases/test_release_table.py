@@ -113,8 +113,8 @@ def test_frameworks_mix_by_date():
     ("row", "expected"),
     [
         (
-            "jaxx,1.0,2024-01-01,,no,",
-            "unknown framework 'jaxx': write one of "
+            "../jax,1.0,2024-01-01,,no,",
+            "'../jax' is no framework's name: write one of "
             + ", ".join([*NAMES, release_table.PUBLISHED]),
         ),
         ("numpy,one,2024-01-01,,no,", "version is 'one': write it like 2.13.0"),
@@ -138,6 +138,24 @@ def test_a_wrong_row_names_its_line_its_value_and_the_mend(tmp_path, row, expect
     """A mistake in a row is reported in one line that begins with file and line."""
     good = "numpy,0.1.0,2020-01-01,,no,"
     assert f", line 3: {expected}" == refusal(tmp_path, good, row)
+
+
+def test_rows_of_an_absent_framework_are_kept_and_named_once(tmp_path, capsys):
+    """Its releases stay in the timeline, and are not measured; one line says what to do."""
+    rows = [f"absent,{number}.0,2024-01-01,,no," for number in (1, 2)]
+    path = write(tmp_path / "table.csv", "numpy,1.0,2020-01-01,,no,", *rows)
+
+    found = release_table.load(path)
+
+    measured = {release.name: release.measurable for release in found}
+    assert {"numpy-1.0": True, "absent-1.0": False, "absent-2.0": False} == measured
+    (line,) = capsys.readouterr().err.splitlines()
+    names = ", ".join(NAMES)
+    expected = (
+        f"deepbench: warning: {path}, line 3: no installed package brings the framework absent: its"
+        f" releases are shown, but not measured; install that package, or write one of {names}"
+    )
+    assert expected == line
 
 
 def test_a_release_listed_twice_is_refused(tmp_path):
