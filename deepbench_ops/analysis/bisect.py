@@ -31,10 +31,11 @@ class Step:
 
 
 @dataclass
-class Found:
-    """first_slow: None where the last release is not slower, or where that stays open.
+class Bisection:
+    """Result of a search for the first slow release.
 
-    sure: whether every step was. left_out: releases that could not be measured, and why.
+    first_slow: None where the last release is not slower, or where that stays open. sure: whether
+    every step was certain. left_out: releases that could not be measured, with the reasons.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -53,7 +54,7 @@ def bisect(
     measure: Measure,
     most: int,
     say: Callable[[Step], object] = lambda step: None,
-) -> Found:
+) -> Bisection:
     """Return the first release that is slow, among releases in order, oldest first.
 
     `most` is the largest number of rounds for a comparison. Raises DeepbenchError where there
@@ -61,7 +62,7 @@ def bisect(
     """
     if len(releases) < 2:
         raise DeepbenchError("two releases or more are needed, the older one first")
-    found = Found()
+    found = Bisection()
     first, *others = releases
     whole = _compare(first, others[-1], measure, most, 1.0)
     slow = {"slower": True, "faster": False, "same": False}.get(whole.kind)
@@ -111,6 +112,6 @@ def _side(verdict: Verdict, boundary: float) -> bool | None:
     return False if verdict.high < boundary else None
 
 
-def _note(found: Found, step: Step, say: Callable[[Step], object]) -> None:
+def _note(found: Bisection, step: Step, say: Callable[[Step], object]) -> None:
     found.steps.append(step)
     say(step)

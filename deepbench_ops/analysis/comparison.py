@@ -37,8 +37,8 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Group:
-    """A family's kernels of one precision that both have.
+class FamilyComparison:
+    """Comparison over a family's kernels of one precision that both machines have.
 
     ratio: geometric mean of other / first, in seconds: below 1 the other is faster. low, high: its
     interval, the kernels being the sample (NaN for a single one). shared: kernels that both
@@ -59,7 +59,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Change:
+class KernelComparison:
     """A kernel that both have, and the ratio of the other's seconds to the first's."""
 
     first: Point
@@ -128,14 +128,14 @@ def elsewhere(contenders: Sequence[Contender], device: str | None) -> list[str]:
     return lines
 
 
-def groups(first: Contender, other: Contender) -> list[Group]:
+def groups(first: Contender, other: Contender) -> list[FamilyComparison]:
     """Return a group for each family and precision that both have kernels of."""
-    shared: dict[tuple[str, str], list[Change]] = {}
+    shared: dict[tuple[str, str], list[KernelComparison]] = {}
     for change in changes(first, other):
         shared.setdefault((change.first.family, change.first.precision), []).append(change)
     one, two = _sides(first, other)
     return [
-        Group(
+        FamilyComparison(
             family,
             precision,
             *_mean([change.ratio for change in found]),
@@ -149,7 +149,7 @@ def groups(first: Contender, other: Contender) -> list[Group]:
     ]
 
 
-def changes(first: Contender, other: Contender) -> list[Change]:
+def changes(first: Contender, other: Contender) -> list[KernelComparison]:
     """Return the kernels that both have under settings that agree, widest gain first."""
     found = [change for change in _shared(first, other) if agree(change.first, change.other)]
     return sorted(found, key=lambda change: change.ratio)
@@ -167,9 +167,9 @@ def remarks(first: Contender, other: Contender) -> list[str]:
     )
 
 
-def _shared(first: Contender, other: Contender) -> list[Change]:
+def _shared(first: Contender, other: Contender) -> list[KernelComparison]:
     one, two = _sides(first, other)
-    return [Change(one[kernel], two[kernel]) for kernel in one if kernel in two]
+    return [KernelComparison(one[kernel], two[kernel]) for kernel in one if kernel in two]
 
 
 def _sides(first: Contender, other: Contender) -> tuple[Mapping[KernelKey, Point], ...]:

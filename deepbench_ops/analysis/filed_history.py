@@ -13,7 +13,7 @@ from deepbench_ops.analysis import ensemble_values
 from deepbench_ops.analysis.ensemble_values import Value, Values
 from deepbench_ops.asv_adapter import ensemble_filing
 from deepbench_ops.asv_adapter.ensemble_filing import Filed
-from deepbench_ops.asv_adapter.ensemble_place import Place
+from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
@@ -33,7 +33,7 @@ class Filing:
     """
 
     store: EnsembleStore
-    place: Place
+    target: FilingTarget
     releases: Mapping[str, Release]
     kernels: set[Task] = field(default_factory=set)
 
@@ -48,9 +48,9 @@ class Filing:
             return
         points = [point for task in tasks for point in self._points(task)]
         try:
-            with ensemble_filing.only_writer(self.place), atomic.together() as ready:
+            with ensemble_filing.only_writer(self.target), atomic.together() as ready:
                 self.store.file(ready)
-                ensemble_filing.file(self.place, points, ready, self._fills)
+                ensemble_filing.file(self.target, points, ready, self._fills)
             self.store.forget()
         except (OSError, DeepbenchError) as error:
             raise DeepbenchError(

@@ -69,7 +69,9 @@ class OpenHistory:
         if self.filing is None:
             return [f"not filed: {self.store.path} keeps the rounds"]
         count = len(self.filing.kernels)
-        return [f"filed in {self.filing.place.folder}: results of {count} kernels"] if count else []
+        return (
+            [f"filed in {self.filing.target.folder}: results of {count} kernels"] if count else []
+        )
 
     def _kept(self) -> str:
         filed = self.store.filed
@@ -93,7 +95,7 @@ def open_history(
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.filed_history import Filing
-    from deepbench_ops.asv_adapter import ensemble_place, machine_entry
+    from deepbench_ops.asv_adapter import filing_target, machine_entry
     from deepbench_ops.machine import profile
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
@@ -107,11 +109,11 @@ def open_history(
         known = profile.read(project.results(), machine_entry.default_name())
         store = EnsembleStore(journal, names, levels=known.latencies if known else ())
         return OpenHistory(store, Reference(launch), None)
-    place = ensemble_place.find(releases[-1], say)
-    path = ensemble_rounds.path_of(place.folder, name)
-    store = EnsembleStore(journal, names, path, place.levels)
-    table = {release.name: release for release in table_location.load(place.results)}
-    return OpenHistory(store, Reference(launch, place.nominal), Filing(store, place, table))
+    target = filing_target.find(releases[-1], say)
+    path = ensemble_rounds.path_of(target.folder, name)
+    store = EnsembleStore(journal, names, path, target.levels)
+    table = {release.name: release for release in table_location.load(target.results)}
+    return OpenHistory(store, Reference(launch, target.nominal), Filing(store, target, table))
 
 
 def demand_warm() -> None:

@@ -25,7 +25,7 @@ class Source:
     selections: tuple[str, ...]
 
 
-Group = tuple[str, str, str, str, str]
+SummaryKey = tuple[str, str, str, str, str]
 """The key of kernels that are summed up together: machine, framework, family, precision, device."""
 
 
@@ -61,7 +61,7 @@ def family_summaries(
     Those of another layout, say, are left out: a kernel counts once.
     """
     wanted = {(member.problem.family, member.set, member.problem.id) for member in headline}
-    groups: dict[Group, list[Point]] = defaultdict(list)
+    groups: dict[SummaryKey, list[Point]] = defaultdict(list)
     for line in lines:
         point = line.steady[-1] if line.steady else None
         if point is not None and point.compared and point.usual:
@@ -80,7 +80,7 @@ def family_summaries(
     ]
 
 
-def group(point: Point) -> Group:
+def group(point: Point) -> SummaryKey:
     """Return the group that a point belongs to."""
     return (point.machine, point.release.framework, point.family, point.precision, point.device)
 

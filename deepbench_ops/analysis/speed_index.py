@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.overview import Group, group, selections
+from deepbench_ops.analysis.overview import SummaryKey, group, selections
 from deepbench_ops.releases.release_table import Release
 
 FEWEST_KERNELS = 3
@@ -40,7 +40,7 @@ class Speed:
 
 def speeds(lines: Iterable[Line]) -> list[Speed]:
     """Return the families that two releases or more have measured the same kernels of."""
-    families: dict[Group, list[Line]] = defaultdict(list)
+    families: dict[SummaryKey, list[Line]] = defaultdict(list)
     for line in lines:
         point = line.points[0]
         if point.compared and point.usual and len(line.steady) > 1:
@@ -49,7 +49,7 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
     return [one for one in found if one is not None]
 
 
-def _speed(key: Group, lines: Sequence[Line]) -> Speed | None:
+def _speed(key: SummaryKey, lines: Sequence[Line]) -> Speed | None:
     """Every line gives the step between two releases of its own that stand next to each other."""
     steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:

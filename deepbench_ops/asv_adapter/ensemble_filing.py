@@ -15,7 +15,7 @@ from asv.results import Results
 
 from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.asv_environment import PYTHON
-from deepbench_ops.asv_adapter.ensemble_place import DOING, Benchmark, Place
+from deepbench_ops.asv_adapter.filing_target import DOING, Benchmark, FilingTarget
 from deepbench_ops.measure.pairs import Task
 from deepbench_ops.problems.benchmark_names import BENCHMARK
 from deepbench_ops.releases.release_table import Release
@@ -53,13 +53,13 @@ class Filed(NamedTuple):
     skipped: str = ""
 
 
-def only_writer(place: Place) -> AbstractContextManager[None]:
+def only_writer(target: FilingTarget) -> AbstractContextManager[None]:
     """Return a context in which no other process writes results."""
-    return locks.results(place.results, DOING)
+    return locks.results(target.results, DOING)
 
 
 def file(
-    place: Place, points: Iterable[Filed], ready: atomic.Ready, fills: bool = False
+    target: FilingTarget, points: Iterable[Filed], ready: atomic.Ready, fills: bool = False
 ) -> list[Path]:
     """Write points into the results of their releases, and return asv's files.
 
@@ -70,14 +70,14 @@ def file(
     by_release: dict[Release, list[Filed]] = defaultdict(list)
     for point in points:
         by_release[point.release].append(point)
-    return [_file(place, release, each, ready, fills) for release, each in by_release.items()]
+    return [_file(target, release, each, ready, fills) for release, each in by_release.items()]
 
 
-def benchmarks_of(place: Place, task: Task) -> list[tuple[Benchmark, tuple[str, ...]]]:
+def benchmarks_of(target: FilingTarget, task: Task) -> list[tuple[Benchmark, tuple[str, ...]]]:
     """Return the benchmarks that have a kernel, one for each set that lists it, with its key."""
     key = (repr(task.problem), repr(task.precision))
     found: list[tuple[Benchmark, tuple[str, ...]]] = []
-    for name, benchmark in place.benchmarks.items():
+    for name, benchmark in target.benchmarks.items():
         named = BENCHMARK.fullmatch(name)
         if named and (named[1], named[3]) == (task.family, task.operation):
             axes = benchmark["params"]
@@ -87,24 +87,28 @@ def benchmarks_of(place: Place, task: Task) -> list[tuple[Benchmark, tuple[str, 
 
 
 def _file(
-    place: Place, release: Release, points: Sequence[Filed], ready: atomic.Ready, fills: bool
+    target: FilingTarget,
+    release: Release,
+    points: Sequence[Filed],
+    ready: atomic.Ready,
+    fills: bool,
 ) -> Path:
     results = results_fields.new(
-        place.machine,
+        target.machine,
         {},
         release.hash,
         release.milliseconds,
         PYTHON,
-        place.environment,
-        place.variables,
+        target.environment,
+        target.variables,
     )
-    path = place.results / results_fields.path_of(results)
+    path = target.results / results_fields.path_of(results)
     if path.exists():
         results = result_files.whole(path)
     kept = _others(path, results) if fills else {}
     records: list[Record] = []
     for point in points:
-        for benchmark, key in benchmarks_of(place, point.task):
+        for benchmark, key in benchmarks_of(target, point.task):
             own = point.ensemble.get("file")
             if kept.get(unquoted(benchmark["name"], key), own) == own:
                 _put(results, benchmark, key, point)

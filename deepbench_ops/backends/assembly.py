@@ -1,4 +1,4 @@
-"""The one place where a kernel is made of the operation that a framework's module has prepared.
+"""Assembly of a kernel from the operation that a framework's module has prepared.
 
 A module prepares an operation: calls with their operands bound, and functions that hand out the
 outputs. Label, FLOPs, bytes, notes on the operands, references and the widening of outputs are the
@@ -20,8 +20,8 @@ Values = Callable[[], Any]
 """Function that returns an output as the framework holds it, with the axes of its reference."""
 
 
-class Place(Protocol):
-    """Where a kernel runs: a backend, or the ranks of a distributed operation."""
+class Executor(Protocol):
+    """Backend, or ranks of a distributed operation, that run a kernel."""
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class Prepared:
     reference: Reference | None = None
     """Reference of the output, of families that cannot compute one without the framework."""
     synchronise: Callable[[], object] | None = None
-    """Where it is not the place's own."""
+    """Where it is not that of the executor."""
     outcome: Callable[[], Mapping[str, str]] = dict
     """See `Kernel.outcome`."""
     implementation: Callable[[], str] = str
@@ -69,7 +69,12 @@ class Prepared:
 
 
 def assemble(
-    place: Place, problem: Problem, precision: str, operation: str, drawn: Any, prepared: Prepared
+    executor: Executor,
+    problem: Problem,
+    precision: str,
+    operation: str,
+    drawn: Any,
+    prepared: Prepared,
 ) -> Kernel:
     """Return the kernel of a prepared operation.
 
@@ -79,7 +84,7 @@ def assemble(
     done = computed(operation)
     values = {"": prepared.output, **prepared.further}
     readers = {
-        name: _reader(place, each) for name, each in {**values, **prepared.intermediate}.items()
+        name: _reader(executor, each) for name, each in {**values, **prepared.intermediate}.items()
     }
     if prepared.reference is not None:
         references: Mapping[str, Reference] = {"": prepared.reference}
@@ -91,9 +96,9 @@ def assemble(
     first = outputs.pop("")
     notes = {} if drawn is None else families.notes(problem, drawn, done)
     return Kernel(
-        label=f"{place.name} {place.device} {precision} {operation} {problem.id}",
+        label=f"{executor.name} {executor.device} {precision} {operation} {problem.id}",
         run=prepared.run,
-        synchronise=prepared.synchronise or place.synchronise,
+        synchronise=prepared.synchronise or executor.synchronise,
         reset=prepared.reset,
         result=first.result,
         peek=first.peek,
@@ -108,6 +113,6 @@ def assemble(
     )
 
 
-def _reader(place: Place, values: Values) -> Read:
+def _reader(executor: Executor, values: Values) -> Read:
     """Return the function that reads entries of `values`, widened, as a new array."""
-    return lambda index: widened(place.read(values(), index))
+    return lambda index: widened(executor.read(values(), index))

@@ -28,7 +28,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckResult:
     """Result of one operation at one precision, over all kinds of problem of the family.
 
     error and tolerance: those of the entry, among all entries of all kinds, whose error is the
@@ -59,7 +59,7 @@ def rows(
     tell: Callable[[str], object] = lambda step: None,
     kinds: int | None = None,
     layouts: Sequence[str] = (LAYOUT.usual,),
-) -> Iterator[Row]:
+) -> Iterator[CheckResult]:
     """Yield a row for every combination, and one for all that a framework or device lacks.
 
     chosen: the families. precisions: none for those that each family has. threads: how many each
@@ -74,7 +74,7 @@ def rows(
             try:
                 backend = backends.load(framework, device)
             except (Unsupported, DeepbenchError) as lacking:
-                yield Row(framework, device, reason=str(lacking))
+                yield CheckResult(framework, device, reason=str(lacking))
                 continue
             if threads is not None:
                 with suppress(Unsupported):
@@ -89,10 +89,10 @@ def _of_family(
     precisions: Sequence[str],
     kinds: int | None,
     layouts: Sequence[str],
-) -> Iterator[Row]:
+) -> Iterator[CheckResult]:
     reason = _none(backend, family)
     if reason:
-        yield Row(backend.name, backend.device, family, reason=reason)
+        yield CheckResult(backend.name, backend.device, family, reason=reason)
         return
     twins = families.kinds(family)[:kinds]
     first = (FIRST_CALL,) if backend.compiles else ()
@@ -112,7 +112,7 @@ def _none(backend: Backend, family: str) -> str:
     return "" if has else f"the {backend.name} backend has no {family} kernels"
 
 
-def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: str) -> Row:
+def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: str) -> CheckResult:
     """Check every twin; a fault that a kernel raises counts as a wrong result."""
     found: list[tuple[Problem, Check]] = []
     refused: list[str] = []
@@ -136,10 +136,10 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
     verdict = WRONG if wrong else OK if found else SKIPPED
     reason = _reason(wrong or refused, len(twins))
     if not found:
-        return Row(*place, verdict, reason=reason)
+        return CheckResult(*place, verdict, reason=reason)
     worst, least = max(found, key=lambda pair: pair[1].badness)
     error = least.error if math.isfinite(least.error) else None
-    return Row(*place, verdict, error, least.tolerance, worst.id, len(found), reason)
+    return CheckResult(*place, verdict, error, least.tolerance, worst.id, len(found), reason)
 
 
 def _reason(reasons: list[str], kinds: int) -> str:

@@ -5,7 +5,7 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import kernel_ids, measure_alone, say_settings
 from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
-from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, Group
+from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 ALGORITHMS = "; ".join(
@@ -87,7 +87,7 @@ def allreduce(
     measure_alone()
     say_settings()
     try:
-        with Group(name, count, asked.timeout, algorithm) as group:
+        with RankGroup(name, count, asked.timeout, algorithm) as group:
             for line in report.lines(group, asked):
                 click.echo(terminal_tables.prose(line, "#   ") if line.startswith("#") else line)
     except Unsupported as reason:

@@ -15,7 +15,7 @@ from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.problem_lists import TYPES, family_name
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.check_table import Row
+    from deepbench_ops.backends.check_table import CheckResult
 
 YES = "yes"
 KINDS = 2
@@ -61,7 +61,7 @@ def backends(
     show(form, lambda: as_table(found), lambda: [asdict(row) for row in found])
 
 
-def as_table(found: Sequence["Row"]) -> str:
+def as_table(found: Sequence["CheckResult"]) -> str:
     """A line for each kernel, a column for each precision, and the reasons numbered below."""
     from deepbench_ops.backends import check_table
 

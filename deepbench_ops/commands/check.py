@@ -22,7 +22,7 @@ from deepbench_ops.problems.problem_lists import TYPES, family_name
 from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.check_table import Row
+    from deepbench_ops.backends.check_table import CheckResult
 
 COLUMNS = (
     terminal_tables.Column("framework"),
@@ -88,7 +88,7 @@ def check(
 
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
 
-    def rows() -> Iterator["Row"]:
+    def rows() -> Iterator["CheckResult"]:
         in_one, between = between_processes.apart(chosen)
         if in_one:
             yield from check_table.rows(
@@ -98,7 +98,7 @@ def check(
             between, *places, kinds or PRECISIONS, tell=show_step, layouts=lying
         )
 
-    writers: dict[str, Callable[[Iterable[Row]], Iterable[Row]]] = {
+    writers: dict[str, Callable[[Iterable[CheckResult]], Iterable[CheckResult]]] = {
         "table": partial(print_table, *wanted),
         "csv": print_csv,
         "json": print_json,
@@ -129,7 +129,7 @@ def show_step(step: str) -> None:
     progress.show(f"checking: {step} ...")
 
 
-def print_json(rows: Iterable["Row"]) -> list["Row"]:
+def print_json(rows: Iterable["CheckResult"]) -> list["CheckResult"]:
     """Print a list with an object a row, once all are known; return the rows.
 
     Error and tolerance are null where nothing was compared.
@@ -140,14 +140,14 @@ def print_json(rows: Iterable["Row"]) -> list["Row"]:
     return found
 
 
-def print_csv(rows: Iterable["Row"]) -> Iterator["Row"]:
+def print_csv(rows: Iterable["CheckResult"]) -> Iterator["CheckResult"]:
     """Print a line for each row as it comes, and yield the row.
 
     Error and tolerance are empty where nothing was compared.
     """
-    from deepbench_ops.backends.check_table import Row
+    from deepbench_ops.backends.check_table import CheckResult
 
-    click.echo(guarded_csv([[field.name for field in fields(Row)]]), nl=False)
+    click.echo(guarded_csv([[field.name for field in fields(CheckResult)]]), nl=False)
     for row in rows:
         progress.clear()
         click.echo(guarded_csv([asdict(row).values()]), nl=False)
@@ -159,8 +159,8 @@ def print_table(
     devices: Sequence[str],
     families: Sequence[str],
     precisions: Sequence[str],
-    rows: Iterable["Row"],
-) -> Iterator["Row"]:
+    rows: Iterable["CheckResult"],
+) -> Iterator["CheckResult"]:
     """Print a line for each row as it comes, errors to three digits, and yield the row.
 
     Columns are as wide as the names that they may hold.

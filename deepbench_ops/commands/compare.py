@@ -13,7 +13,7 @@ from deepbench_ops.commands.output import show
 from deepbench_ops.errors import DeepbenchError
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.comparison import Change, Contender, Group
+    from deepbench_ops.analysis.comparison import Contender, FamilyComparison, KernelComparison
     from deepbench_ops.analysis.implementations import Switch
 
 GROUP_COLUMNS = (
@@ -92,7 +92,7 @@ def compare(
     )
 
 
-def _switches(changes: Sequence["Change"]) -> "list[Switch]":
+def _switches(changes: Sequence["KernelComparison"]) -> "list[Switch]":
     from deepbench_ops.analysis import implementations
 
     return implementations.switches((change.first, change.other) for change in changes)
@@ -116,8 +116,8 @@ def _contender(spec: str, results: Path, device: str | None) -> "Contender":
 def _text(
     first: "Contender",
     other: "Contender",
-    groups: Sequence["Group"],
-    changes: Sequence["Change"],
+    groups: Sequence["FamilyComparison"],
+    changes: Sequence["KernelComparison"],
     widest: int,
     markdown: bool,
 ) -> str:
@@ -136,7 +136,7 @@ def _text(
     return "\n".join(lines)
 
 
-def _group_row(group: "Group") -> list[str]:
+def _group_row(group: "FamilyComparison") -> list[str]:
     interval = f"{group.low:.3g} .. {group.high:.3g}" if group.low == group.low else "one kernel"
     return [
         group.family,
@@ -150,12 +150,12 @@ def _group_row(group: "Group") -> list[str]:
     ]
 
 
-def _change_row(change: "Change") -> list[str]:
+def _change_row(change: "KernelComparison") -> list[str]:
     *names, first, other, ratio = _change(change)
     return [*names, f"{first:.4g}", f"{other:.4g}", f"{ratio:.3g}"]
 
 
-def _change(change: "Change") -> tuple[str, str, str, float, float, float]:
+def _change(change: "KernelComparison") -> tuple[str, str, str, float, float, float]:
     point = change.first
     ranks = f", {point.ranks} ranks" if point.ranks else ""
     return (
@@ -171,8 +171,8 @@ def _change(change: "Change") -> tuple[str, str, str, float, float, float]:
 def _json(
     first: "Contender",
     other: "Contender",
-    groups: Sequence["Group"],
-    changes: Sequence["Change"],
+    groups: Sequence["FamilyComparison"],
+    changes: Sequence["KernelComparison"],
     widest: int,
 ) -> dict[str, Any]:
     listed = [*changes[:widest], *changes[max(widest, len(changes) - widest) :]]
@@ -188,6 +188,8 @@ def _json(
     }
 
 
-def _csv_line(first: "Contender", other: "Contender", group: "Group") -> dict[str, object]:
+def _csv_line(
+    first: "Contender", other: "Contender", group: "FamilyComparison"
+) -> dict[str, object]:
     cells = zip((column.title for column in GROUP_COLUMNS), _group_row(group), strict=True)
     return {"first": first.name, "other": other.name, **dict(cells)}

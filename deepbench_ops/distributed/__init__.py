@@ -1,6 +1,6 @@
 """Operations that are spread over processes: ranks that meet, sum their vectors and are timed.
 
-Two ways lead to the same ranks. On one machine a `Group` starts them, supervises them and gives
+Two ways lead to the same ranks. On one machine a `RankGroup` starts them, supervises them and gives
 them orders; under torchrun or mpirun they exist already, and rank 0 leads the others
 (`python -m deepbench_ops.distributed`). Either way each rank is a `Member` over a `Transport`.
 

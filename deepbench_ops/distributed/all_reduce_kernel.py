@@ -31,7 +31,7 @@ RANK_BYTES = 64 * 2**20
 
 
 class Ranks(Protocol):
-    """A `Group` on this machine, or the ranks of a launcher that rank 0 leads.
+    """A `RankGroup` on this machine, or the ranks of a launcher that rank 0 leads.
 
     name: name of the transport. size: number of ranks. here: number of them on this machine.
     """
@@ -79,8 +79,8 @@ def prepare(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
 
 
 @dataclass(frozen=True)
-class RanksPlace:
-    """Ranks as the place where a kernel runs; see `assembly.Place`."""
+class RanksExecutor:
+    """Ranks as the executor of a kernel; see `assembly.Executor`."""
 
     ranks: Ranks
 
@@ -131,7 +131,7 @@ def build(problem: AllReduce, ranks: Ranks, seed: int = 0) -> Kernel:
         clock=clock,
     )
     operation = problem.operations[0]
-    return assemble(RanksPlace(ranks), problem, PRECISION, operation, None, prepared)
+    return assemble(RanksExecutor(ranks), problem, PRECISION, operation, None, prepared)
 
 
 def notes(ranks: Ranks, seed: int) -> Mapping[str, str]:

@@ -9,10 +9,10 @@ from itertools import product
 
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import demand_layout
-from deepbench_ops.backends.check_table import ALL, OK, SKIPPED, WRONG, Row
+from deepbench_ops.backends.check_table import ALL, OK, SKIPPED, WRONG, CheckResult
 from deepbench_ops.distributed import all_reduce_kernel
 from deepbench_ops.distributed.prepared_ranks import NO_TRANSPORT, TRANSPORTS
-from deepbench_ops.distributed.rank_group import Group
+from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.problem_lists import TYPES
@@ -35,7 +35,7 @@ def rows(
     precisions: Sequence[str],
     tell: Callable[[str], object] = lambda step: None,
     layouts: Sequence[str] = (),
-) -> Iterator[Row]:
+) -> Iterator[CheckResult]:
     """Yield a row for every framework and device that has a transport, precision and layout.
 
     Of a family that this project does not run between processes it is one row, with the reason.
@@ -50,7 +50,9 @@ def rows(
                 yield _row(framework, device, name, precision, layout)
 
 
-def lacking(families: Sequence[str], frameworks: Sequence[str], device: str) -> Iterator[Row]:
+def lacking(
+    families: Sequence[str], frameworks: Sequence[str], device: str
+) -> Iterator[CheckResult]:
     """Yield a row for every framework that has no transport on a device."""
     if AllReduce.family not in families:
         return
@@ -58,24 +60,26 @@ def lacking(families: Sequence[str], frameworks: Sequence[str], device: str) -> 
         if (framework, device) not in TRANSPORTS:
             reason = NO_TRANSPORT.format(framework, device)
             kernel = (AllReduce.family, AllReduce.operations[0])
-            yield Row(framework, device, *kernel, reason=reason)
+            yield CheckResult(framework, device, *kernel, reason=reason)
 
 
-def _others(families: Sequence[str], devices: Sequence[str]) -> Iterator[Row]:
+def _others(families: Sequence[str], devices: Sequence[str]) -> Iterator[CheckResult]:
     for family in families:
         if family != AllReduce.family:
             reason = f"this project runs {AllReduce.family} alone between processes, not {family}"
-            yield Row(ALL, devices[0], family, ALL, reason=reason)
+            yield CheckResult(ALL, devices[0], family, ALL, reason=reason)
 
 
-def _row(framework: str, device: str, name: str, precision: str, layout: str) -> Row:
+def _row(framework: str, device: str, name: str, precision: str, layout: str) -> CheckResult:
     """Sum on every number of ranks; a rank that fails or holds another sum is wrong."""
-    row = Row(framework, device, AllReduce.family, AllReduce.operations[0], precision, layout)
+    row = CheckResult(
+        framework, device, AllReduce.family, AllReduce.operations[0], precision, layout
+    )
     try:
         demand_layout(AllReduce, layout)
         all_reduce_kernel.demand_precision(precision)
         for ranks in RANKS:
-            with Group(name, ranks) as group:
+            with RankGroup(name, ranks) as group:
                 for elements in ELEMENTS:
                     row = _compared(row, AllReduce(elements=elements), group)
                     if row.verdict == WRONG:
@@ -87,7 +91,7 @@ def _row(framework: str, device: str, name: str, precision: str, layout: str) ->
     return row
 
 
-def _compared(row: Row, problem: AllReduce, group: Group) -> Row:
+def _compared(row: CheckResult, problem: AllReduce, group: RankGroup) -> CheckResult:
     """Return the row with one more sum compared."""
     kernel = all_reduce_kernel.prepare(problem, group)
     found = check.spot_check(kernel)

@@ -1,7 +1,7 @@
 """Ranks that torchrun or mpirun has started, on one machine or on many, with rank 0 as leader.
 
 All run the same program. Rank 0 broadcasts an order, everyone obeys, rank 0 gathers the answers;
-so it can be asked as a `Group` can. No process outside supervises them, so each watches
+so it can be asked as a `RankGroup` can. No process outside supervises them, so each watches
 itself: when an order takes too long, or the transport reports a broken connection, everyone that
 still lives answers a roll call, the first of them names those that do not, and all end.
 """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from deepbench_ops import problems
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.distributed import all_reduce_kernel, rank_command
-from deepbench_ops.distributed.rank_group import Group
+from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.measure.sampling import Policy
@@ -31,7 +31,7 @@ class Ranks:
 
     name: str
     device: str
-    group: Group
+    group: RankGroup
 
     def versions(self) -> dict[str, str]:
         """Return what rank 0 said of its libraries, and how many ranks there are."""
@@ -39,7 +39,7 @@ class Ranks:
 
 
 @dataclass(frozen=True)
-class PreparedRanks(kernel_run.Prepared):
+class PreparedRanks(kernel_run.CheckedKernel):
     """A kernel whose work is done by other processes."""
 
     backend: Ranks
@@ -80,7 +80,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
                 f" ({condition.variable})"
             )
     all_reduce_kernel.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])
-    group = Group(TRANSPORTS[name, device], ranks)
+    group = RankGroup(TRANSPORTS[name, device], ranks)
     try:
         demand_time(problem, group)
         kernel = all_reduce_kernel.build(problem, group)
@@ -90,7 +90,7 @@ def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
     return PreparedRanks(Ranks(name, device, group), kernel, rank_command.THREADS)
 
 
-def demand_time(problem: AllReduce, group: Group) -> None:
+def demand_time(problem: AllReduce, group: RankGroup) -> None:
     """Sum fewer entries, and raise Unsupported when a call on all would outlast the limit.
 
     DeepbenchError where that sum is wrong, on whichever rank.

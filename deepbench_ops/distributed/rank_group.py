@@ -50,7 +50,7 @@ LAUNCHER_WORDS = "launcher.err"
 Process = subprocess.Popen[bytes] | forked_process.Forked
 
 
-class Group:
+class RankGroup:
     """`size` processes that sum over one transport. Use it as a context, or close it.
 
     timeout: seconds that each order may take, and the start.
@@ -84,7 +84,7 @@ class Group:
             self.close(killing=True)
             raise
 
-    def __enter__(self) -> "Group":
+    def __enter__(self) -> "RankGroup":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import headings
 from deepbench_ops.exchange.headings import Columns, Section
-from deepbench_ops.exchange.xlsx_reader import CellPlace, Sheet
+from deepbench_ops.exchange.xlsx_reader import CellAddress, Sheet
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
@@ -299,7 +299,7 @@ def _problem(
         raise DeepbenchError(f"{sheet.place(row, min(columns.sizes.values()))}: {wrong}") from None
 
 
-def _seconds(place: CellPlace, cell: object, unit: float | None) -> float:
+def _seconds(place: CellAddress, cell: object, unit: float | None) -> float:
     if unit is None:
         raise DeepbenchError(f"{place}: its header names no unit: write (msec), (usec) or (sec)")
     number = _number(cell)
@@ -337,14 +337,14 @@ def _ranks(sheet: Sheet, row: int, column: int) -> int:
     return int(_size(sheet.place(row, column), "ranks", _at(sheet.rows[row], column)))
 
 
-def _size(place: CellPlace, name: str, cell: object, kind: type[Problem] = Problem) -> float:
+def _size(place: CellAddress, name: str, cell: object, kind: type[Problem] = Problem) -> float:
     try:
         return sizes.size(name, cell, kind)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{place}: {wrong}") from None
 
 
-def _truth(place: CellPlace, cell: object) -> bool:
+def _truth(place: CellAddress, cell: object) -> bool:
     if isinstance(cell, bool):
         return cell
     if _text(cell).lower() not in TRUTHS:

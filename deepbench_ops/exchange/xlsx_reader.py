@@ -43,7 +43,7 @@ WORD = re.compile(r"[^\W\d][\w.\\?]*")
 
 
 @dataclass(frozen=True)
-class CellPlace:
+class CellAddress:
     """A cell, as a spreadsheet names it."""
 
     sheet: str
@@ -64,11 +64,11 @@ class Sheet:
     name: str
     rows: tuple[tuple[Any, ...], ...]
 
-    def place(self, row: int, column: int) -> CellPlace:
+    def place(self, row: int, column: int) -> CellAddress:
         """The place of rows[row][column]."""
         from openpyxl.utils import get_column_letter
 
-        return CellPlace(self.name, get_column_letter(column + 1), row + 1)
+        return CellAddress(self.name, get_column_letter(column + 1), row + 1)
 
 
 def is_workbook(path: Path) -> bool:

@@ -43,8 +43,8 @@ def own_seconds() -> float:
     return sum(os.times()[:4])
 
 
-class Watch:
-    """Watch over the processor time of other processes, from its creation on.
+class LoadMonitor:
+    """Monitor of the processor time of other processes, from its creation on.
 
     read, own, clock: functions that return the usage, this process's own processor seconds and the
     time in seconds.

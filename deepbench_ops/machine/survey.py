@@ -14,7 +14,7 @@ from typing import Any
 from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect, peaks
-from deepbench_ops.machine.other_load import Watch
+from deepbench_ops.machine.other_load import LoadMonitor
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import yardstick
 
@@ -79,7 +79,7 @@ def survey(
     facts = detect.facts()
     say("nothing yet: frameworks are being loaded")
     devices = [device for device in backends.DEVICES if _here(device, facts, threads)]
-    started, watch = time.perf_counter(), Watch()
+    started, monitor = time.perf_counter(), LoadMonitor()
     passes: list[dict[str, dict[str, Figure]]] = []
     for place, which in enumerate(("first", "second")):
         measured = {}
@@ -94,7 +94,7 @@ def survey(
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     standing = None if renewed.peaks else old
     kept = {device: _kept(found[device], standing, device, warn) for device in devices}
-    if reason := watch.found():
+    if reason := monitor.found():
         warn(f"{reason} meanwhile: peaks and new yardstick readings may be wrong. {AGAIN}")
     return Profile(
         machine=machine,

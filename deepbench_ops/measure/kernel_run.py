@@ -43,8 +43,8 @@ NOMINAL_VARIABLE = nominal_readings.VARIABLE
 """Variable with the nominal yardstick readings of the machine's profile."""
 
 
-class Place(Protocol):
-    """Where a kernel runs: a backend, or processes of their own that stand in for one."""
+class Executor(Protocol):
+    """Backend, or processes of their own in its stead, that run a kernel."""
 
     @property
     def device(self) -> str:
@@ -55,10 +55,10 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True)
-class Prepared:
+class CheckedKernel:
     """A kernel that has passed its check, with what is needed to time and to name it."""
 
-    backend: Place
+    backend: Executor
     kernel: Kernel
     threads: int
 
@@ -127,7 +127,9 @@ def _backend() -> Backend:
     return backend
 
 
-def prepare(family: str, problem_id: str, precision: str, operation: str = "forward") -> Prepared:
+def prepare(
+    family: str, problem_id: str, precision: str, operation: str = "forward"
+) -> CheckedKernel:
     """Build the kernel of a problem, after its small twin passed the check against float64.
 
     Raises Unsupported with the reason where the framework cannot do it, it would not fit in
@@ -147,7 +149,7 @@ def prepare(family: str, problem_id: str, precision: str, operation: str = "forw
             f"of {limit:g} s (DEEPBENCH_CALL_LIMIT)"
         )
     kernel = backend.build(problem, precision, operation)
-    return Prepared(backend, kernel, threads.wanted())
+    return CheckedKernel(backend, kernel, threads.wanted())
 
 
 def demand_memory(backend: Backend, problem: Problem, precision: str, operation: str) -> None:
@@ -184,7 +186,7 @@ def nominal(kind: str, thread_count: int, latencies: Sequence[float] = ()) -> fl
 
 
 def timed(
-    prepared: Prepared,
+    prepared: CheckedKernel,
     benchmark: str,
     params: Sequence[str],
     quick: bool = False,
@@ -228,7 +230,7 @@ def timed(
     return {"samples": samples, "number": measurement.number}
 
 
-def conditions_of(prepared: Prepared) -> dict[str, str]:
+def conditions_of(prepared: CheckedKernel) -> dict[str, str]:
     """Return the fingerprint of this process: machine, libraries, threads and yardstick."""
     clocks = {**yardstick.versions(), **yardstick.device_versions(prepared.backend.device)}
     return fingerprint.stable({**prepared.backend.versions(), **clocks}, prepared.threads)
@@ -249,7 +251,7 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 
 
 def _record(
-    prepared: Prepared, measurement: Measurement, choice: Choice, pinned: list[str]
+    prepared: CheckedKernel, measurement: Measurement, choice: Choice, pinned: list[str]
 ) -> dict[str, object]:
     named = implementation_of(prepared.kernel, min(measurement.seconds))
     return {
@@ -274,7 +276,7 @@ def _record(
     }
 
 
-def _latency(prepared: Prepared, client: YardstickClient | None) -> float | None:
+def _latency(prepared: CheckedKernel, client: YardstickClient | None) -> float | None:
     """Return the latency between two cores; None where the kernel runs on one, or elsewhere."""
     if client is None or prepared.backend.device != yardstick.PROCESSOR:
         return None

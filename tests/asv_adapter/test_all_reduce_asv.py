@@ -101,7 +101,7 @@ def test_what_cannot_be_is_a_reason(monkeypatch, framework, environ, precision, 
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", framework)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(prepared_ranks, "Group", None)
+    monkeypatch.setattr(prepared_ranks, "RankGroup", None)
     with pytest.raises(Unsupported, match=reason):
         prepared_ranks.prepare("n100000", precision, 2)
 
@@ -110,7 +110,7 @@ def test_too_little_memory_is_a_reason(monkeypatch):
     """Vectors beyond this machine's memory are skipped before any process is started."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setattr(all_reduce_kernel.memory, "available", lambda: 2**30)
-    monkeypatch.setattr(prepared_ranks, "Group", None)
+    monkeypatch.setattr(prepared_ranks, "RankGroup", None)
     with pytest.raises(Unsupported, match="memory"):
         prepared_ranks.prepare("n64500000", "float32", 32)
 

@@ -218,7 +218,7 @@ def test_a_wrong_sum_between_processes_fails_the_command(monkeypatch):
     def group(name, ranks):
         yield None
 
-    monkeypatch.setattr(between_ranks, "Group", group)
+    monkeypatch.setattr(between_ranks, "RankGroup", group)
     monkeypatch.setattr(between_ranks.all_reduce_kernel, "prepare", prepare)
     arguments = ["--framework", "torch", "--device", "cpu", "--family", "all-reduce"]
     status, out, _ = run(*arguments, "--precision", "float32", "--format", "json")

@@ -18,12 +18,12 @@ from deepbench_ops import project
 from deepbench_ops.analysis import joined_run, open_history, points
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
-    ensemble_place,
+    filing_target,
     machine_entry,
     result_files,
     results_fields,
 )
-from deepbench_ops.asv_adapter.ensemble_place import Place
+from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, turns
@@ -67,7 +67,7 @@ def launch_of(name: str, seconds: float) -> Launch:
 
 
 @pytest.fixture
-def place(monkeypatch, tmp_path):
+def target(monkeypatch, tmp_path):
     """A results folder with the suite's benchmarks, and a yardstick of half its nominal speed."""
     results = tmp_path / "results"
     results.mkdir()
@@ -77,10 +77,10 @@ def place(monkeypatch, tmp_path):
     suite = {name: one for name, one in listed.items() if name != "version"}
     variables = {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"}
     nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
-    found = Place(results, entry, "release-py3", variables, suite, nominal)
+    found = FilingTarget(results, entry, "release-py3", variables, suite, nominal)
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: 250.0)
-    monkeypatch.setattr(ensemble_place, "find", lambda release, say: found)
+    monkeypatch.setattr(filing_target, "find", lambda release, say: found)
     monkeypatch.setattr(
         worker_launch,
         "launch",
@@ -109,24 +109,24 @@ def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[in
     return deepbench("history", "numpy", span, *kernel, "--rounds", str(rounds), *more)
 
 
-def filed(place: Place) -> dict[str, points.Point]:
+def filed(target: FilingTarget) -> dict[str, points.Point]:
     """Return the points of the kernel in one of its sets, by release."""
-    releases = {release.hash: release for release in table_location.load(place.results)}
-    found = points.load(place.results, "m", releases, rounds=True, samples=True)
+    releases = {release.hash: release for release in table_location.load(target.results)}
+    found = points.load(target.results, "m", releases, rounds=True, samples=True)
     return {point.release.name: point for point in found if point.set == "inference_server"}
 
 
-def rounds_of(place: Place) -> list[ensemble.Round]:
+def rounds_of(target: FilingTarget) -> list[ensemble.Round]:
     """Return the filed rounds of the kernel."""
-    return ensemble_record.load(ensemble_rounds.path_of(place.folder, "numpy")).get(TASK, [])
+    return ensemble_record.load(ensemble_rounds.path_of(target.folder, "numpy")).get(TASK, [])
 
 
-def test_a_result_of_each_release_is_filed(place):
+def test_a_result_of_each_release_is_filed(target):
     """Anchor's calibrated seconds times the ratio, with its interval and where it comes from."""
     status, _, err = history()
     assert 0 == status
-    assert f"filed in {place.folder}: results of 1 kernels" in err
-    found = filed(place)
+    assert f"filed in {target.folder}: results of 1 kernels" in err
+    found = filed(target)
     assert set(TIMES) == set(found)
     for name, seconds in TIMES.items():
         point = found[name]
@@ -143,11 +143,11 @@ def test_a_result_of_each_release_is_filed(place):
         } == dict(point.notes)
         assert f"library {name}" == point.implementation
     assert pytest.approx(1.25, rel=0.01) == found["numpy-2.2.6"].ensemble.ratio
-    assert 5 == len(rounds_of(place))
-    assert not (place.results.parent / "history" / "numpy.jsonl").exists()
+    assert 5 == len(rounds_of(target))
+    assert not (target.results.parent / "history" / "numpy.jsonl").exists()
 
 
-def test_rounds_of_one_state_are_filed(place, monkeypatch):
+def test_rounds_of_one_state_are_filed(target, monkeypatch):
     """Of seven rounds the two of the far state are left out, and one line says so."""
     monkeypatch.setattr(threads, "wanted", lambda: 2)
     of_rounds = iter([(200.0, 210.0)] * 5 + [(500.0, 490.0)] * 2)
@@ -161,46 +161,46 @@ def test_rounds_of_one_state_are_filed(place, monkeypatch):
     monkeypatch.setattr(core_latency.Reader, "read", read)
     by_level = {200.0: {"2": {"compute": 4e-3}}, 500.0: {"2": {"compute": 1e-3}}}
     nominal = NominalReadings({"2": {"compute": 1e-3}}, {"2": 500.0}, by_level)
-    there = dataclasses.replace(place, nominal=nominal, levels=[200.0, 500.0])
-    monkeypatch.setattr(ensemble_place, "find", lambda release, say: there)
+    there = dataclasses.replace(target, nominal=nominal, levels=[200.0, 500.0])
+    monkeypatch.setattr(filing_target, "find", lambda release, say: there)
     status, _, err = history("--within", "0.0001%", rounds=7)
     assert 0 == status
     line = "state of the machine: near (1 of 1 kernels); 2 of 7 rounds left out"
     assert 1 == sum(line in each for each in err.splitlines())
-    for name, point in filed(place).items():
+    for name, point in filed(target).items():
         assert (5, ("near",)) == (point.ensemble.rounds, point.ensemble.states)
         assert pytest.approx(TIMES[name] * 2, rel=0.01) == point.seconds  # nominal near is 4e-3
-    for path in result_files.paths(place.folder):
+    for path in result_files.paths(target.folder):
         for record in measurements.load(measurements.file_of(path))[1]:
             assert [200.0, 210.0] == record["core_latencies"]
 
 
-def test_seconds_are_raw_without_a_nominal_reading_of_the_state(place, monkeypatch):
+def test_seconds_are_raw_without_a_nominal_reading_of_the_state(target, monkeypatch):
     """The record gives the reason, as that of a kernel measured on its own."""
     monkeypatch.setattr(threads, "wanted", lambda: 2)
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: 500.0)
     nominal = NominalReadings({"2": {"compute": 1e-3}}, {"2": 200.0}, {200.0: {}, 500.0: {}})
-    there = dataclasses.replace(place, nominal=nominal, levels=[200.0, 500.0])
-    monkeypatch.setattr(ensemble_place, "find", lambda release, say: there)
+    there = dataclasses.replace(target, nominal=nominal, levels=[200.0, 500.0])
+    monkeypatch.setattr(filing_target, "find", lambda release, say: there)
     history()
-    for name, point in filed(place).items():
+    for name, point in filed(target).items():
         assert pytest.approx(TIMES[name], rel=0.01) == point.seconds
         reason = "raw seconds: the nominal reading of state 'far' is missing"
         assert dict(point.notes)["calibration"].startswith(reason)
 
 
-def test_every_set_that_lists_the_problem_has_the_point(place):
+def test_every_set_that_lists_the_problem_has_the_point(target):
     """The kernel is measured once, and is a benchmark in two sets."""
     history()
-    (path, *_) = result_files.paths(place.folder)
+    (path, *_) = result_files.paths(target.folder)
     names = {one.name for one in results_fields.each(result_files.whole(path))}
     assert {f"gemm.Inference{kind}.kernel_forward" for kind in ("Server", "Device")} == names
 
 
-def test_old_records_of_the_kernel_are_replaced_and_others_stay(place):
+def test_old_records_of_the_kernel_are_replaced_and_others_stay(target):
     """A point measured on its own, of this kernel and of another one."""
     history()
-    path = next(p for p in result_files.paths(place.folder) if "009d7279" in p.name)
+    path = next(p for p in result_files.paths(target.folder) if "009d7279" in p.name)
     records = measurements.file_of(path)
     facts, stored = measurements.load(records)
     plain = {name: value for name, value in stored[0].items() if name != "ensemble"}
@@ -213,38 +213,38 @@ def test_old_records_of_the_kernel_are_replaced_and_others_stay(place):
     assert [6, 6] == [one["ensemble"]["rounds"] for one in after if "ensemble" in one]
 
 
-def test_more_rounds_join_the_same_file(place):
+def test_more_rounds_join_the_same_file(target):
     """The second command measures what the first has not."""
     history()
     status, _, _ = history("--within", "0.0001%", rounds=8)
     assert 0 == status
-    assert 8 == len(rounds_of(place))
-    assert 8 == filed(place)["numpy-2.2.5"].ensemble.rounds
+    assert 8 == len(rounds_of(target))
+    assert 8 == filed(target)["numpy-2.2.5"].ensemble.rounds
 
 
-def test_a_later_release_is_measured_in_a_block(place):
+def test_a_later_release_is_measured_in_a_block(target):
     """Anchor, previous and new: releases that have their rounds are not measured again, and the
     newest is compared with all."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
     status, _, _ = history()
     assert 0 == status
-    new = rounds_of(place)[5:]
+    new = rounds_of(target)[5:]
     assert 5 == len(new)
     assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
-    found = filed(place)
+    found = filed(target)
     assert {"numpy-2.2.4"} == {point.ensemble.anchor for point in found.values()}
     assert pytest.approx(0.6e-3, rel=0.01) == found["numpy-2.3.0"].seconds
     assert 10 == found["numpy-2.2.6"].ensemble.rounds
 
 
-def test_a_release_without_the_kernel_is_a_skip(place, monkeypatch):
+def test_a_release_without_the_kernel_is_a_skip(target, monkeypatch):
     """Its reason is filed as asv run files it, and its value is none."""
     monkeypatch.setenv("LACKS", "numpy-2.2.5")
     history()
-    assert set(TIMES) - {"numpy-2.2.5"} == set(filed(place))
+    assert set(TIMES) - {"numpy-2.2.5"} == set(filed(target))
     texts = [
         one["skipped"]
-        for path in result_files.paths(place.folder)
+        for path in result_files.paths(target.folder)
         for one in measurements.load(measurements.file_of(path))[1]
         if "skipped" in one
     ]
@@ -252,18 +252,18 @@ def test_a_release_without_the_kernel_is_a_skip(place, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["DIES", "HANGS"])
-def test_a_worker_that_is_lost_leaves_the_others(place, monkeypatch, mark, how):
+def test_a_worker_that_is_lost_leaves_the_others(target, monkeypatch, mark, how):
     """Killed or silent in the middle of every round: it has no result, the others have theirs."""
     monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
     monkeypatch.setenv(how, "numpy-2.2.5")
     status, _, err = history(rounds=3)
     assert 0 == status
     assert "left out: numpy-2.2.5, gemm forward: " in err
-    assert set(TIMES) - {"numpy-2.2.5"} == set(filed(place))
+    assert set(TIMES) - {"numpy-2.2.5"} == set(filed(target))
     assert [] == living(mark)
 
 
-def test_ctrl_c_files_what_is_measured(place, monkeypatch, mark):
+def test_ctrl_c_files_what_is_measured(target, monkeypatch, mark):
     """Rounds and results of four rounds are filed, and the same command goes on from there."""
     measure, begun = ensemble.run_round, []
 
@@ -277,15 +277,15 @@ def test_ctrl_c_files_what_is_measured(place, monkeypatch, mark):
     status, _, err = history(rounds=6)
     assert 130 == status
     assert "numpy.jsonl.gz keeps all rounds: the same command goes on" in err
-    assert 4 == len(rounds_of(place))
-    assert 4 == filed(place)["numpy-2.2.4"].ensemble.rounds
+    assert 4 == len(rounds_of(target))
+    assert 4 == filed(target)["numpy-2.2.4"].ensemble.rounds
     assert [] == living(mark)
     history(rounds=6)
     assert [0, 1, 2, 3, 4, 4, 5] == begun
 
 
 @pytest.mark.parametrize("broken", ["disk", "result"])
-def test_what_cannot_be_filed_stays_in_the_journal(place, monkeypatch, broken):
+def test_what_cannot_be_filed_stays_in_the_journal(target, monkeypatch, broken):
     """A full disk, or a damaged result: one line, nothing replaced, and the next run files all."""
     write = result_files.write
     if broken == "disk":
@@ -296,88 +296,88 @@ def test_what_cannot_be_filed_stays_in_the_journal(place, monkeypatch, broken):
         monkeypatch.setattr(ensemble_filing.result_files, "write", full)
     else:
         name = "009d7279-release-py3.json"
-        (place.folder / name).write_text("{")
+        (target.folder / name).write_text("{")
     status, out, err = history()
     assert (2, "") == (status, out)
     assert "the rounds are not filed (" in err.splitlines()[-1]
-    journal = place.results.parent / "history" / "numpy.jsonl"
+    journal = target.results.parent / "history" / "numpy.jsonl"
     assert str(journal) in err.splitlines()[-1]
-    assert [] == rounds_of(place)
-    assert [] == list(place.folder.rglob(f"*{atomic.SUFFIX}"))
+    assert [] == rounds_of(target)
+    assert [] == list(target.folder.rglob(f"*{atomic.SUFFIX}"))
     if broken == "disk":
         monkeypatch.setattr(ensemble_filing.result_files, "write", write)
     else:
-        (place.folder / "009d7279-release-py3.json").unlink()
+        (target.folder / "009d7279-release-py3.json").unlink()
     status, _, _ = history()
-    assert (0, 5) == (status, len(rounds_of(place)))
+    assert (0, 5) == (status, len(rounds_of(target)))
     assert not journal.exists()
 
 
-def test_looking_files_nothing(place):
+def test_looking_files_nothing(target):
     """With --no-save the rounds wait in .asv/history/, and the next run files them."""
     status, _, err = history("--no-save")
     assert 0 == status
     assert "not filed: " in err
-    assert [] == result_files.paths(place.folder)
+    assert [] == result_files.paths(target.folder)
     history()
-    assert (5, set(TIMES)) == (len(rounds_of(place)), set(filed(place)))
+    assert (5, set(TIMES)) == (len(rounds_of(target)), set(filed(target)))
 
 
-def test_fewer_than_three_rounds_are_no_result(place):
+def test_fewer_than_three_rounds_are_no_result(target):
     """The rounds are filed, and results when there are enough of them."""
     history("--budget", "0.000001s")
-    assert 1 == len(rounds_of(place))
-    assert {} == filed(place)
+    assert 1 == len(rounds_of(target))
+    assert {} == filed(target)
 
 
-def test_the_yardstick_may_be_missing(place, monkeypatch):
+def test_the_yardstick_may_be_missing(target, monkeypatch):
     """Then values are raw seconds, and the records say so."""
     monkeypatch.setattr(open_history, "member", lambda: Launch("/bin/false"))
     status, _, err = history()
     assert 0 == status
-    assert pytest.approx(1.5e-3, rel=0.01) == filed(place)["numpy-2.2.6"].seconds
-    path = result_files.paths(place.folder)[0]
+    assert pytest.approx(1.5e-3, rel=0.01) == filed(target)["numpy-2.2.6"].seconds
+    path = result_files.paths(target.folder)[0]
     assert not measurements.load(measurements.file_of(path))[1][0]["ensemble"]["calibrated"]
     assert "left out: yardstick" in err
 
 
 @pytest.fixture
-def at_place(place, monkeypatch):
-    """The place as the project that an asv run is in."""
-    listed = Path(table_location.table.__file__).with_name("releases.csv")
-    shutil.copy(listed, place.results / "releases.csv")
-    monkeypatch.setattr(project, "results", lambda: place.results)
+def at_target(target, monkeypatch):
+    """The target as the project that an asv run is in."""
+    listed = Path(table_location.release_table.__file__).with_name("releases.csv")
+    shutil.copy(listed, target.results / "releases.csv")
+    monkeypatch.setattr(project, "results", lambda: target.results)
     monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
-    return place
+    return target
 
 
 def joining(*names: str) -> Joining:
     """Return what an asv run of releases brings along."""
-    known = {release.name: release for release in table_location.table.load()}
+    known = {release.name: release for release in table_location.release_table.load()}
     return Joining("numpy", [known[name] for name in names], [TASK])
 
 
-def test_a_new_release_joins_the_history(at_place):
+def test_a_new_release_joins_the_history(at_target):
     """asv run measures it in a block with the anchor and the release before, and leaves it out."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
-    before, said = len(rounds_of(at_place)), []
+    before, said = len(rounds_of(at_target)), []
     done = joined_run.measure(joining("numpy-2.3.0"), said.append)
     assert {"numpy-2.3.0": {TASK}} == done
-    new = rounds_of(at_place)[before:]
+    new = rounds_of(at_target)[before:]
     assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
-    assert pytest.approx(0.6e-3, rel=0.01) == filed(at_place)["numpy-2.3.0"].seconds
+    assert pytest.approx(0.6e-3, rel=0.01) == filed(at_target)["numpy-2.3.0"].seconds
     assert ["numpy-2.3.0: 1 kernels are in the history"] == said
 
 
-def test_a_release_that_the_history_has_is_not_measured_again(at_place):
+def test_a_release_that_the_history_has_is_not_measured_again(at_target):
     """Its points stay those of the ensemble, and are left out of the run."""
     history(rounds=8)
-    before = len(rounds_of(at_place))
+    before = len(rounds_of(at_target))
     done = joined_run.measure(joining("numpy-2.2.5"), lambda line: None)
-    assert ({"numpy-2.2.5": {TASK}}, before) == (done, len(rounds_of(at_place)))
+    assert ({"numpy-2.2.5": {TASK}}, before) == (done, len(rounds_of(at_target)))
 
 
-def test_a_release_that_cannot_be_installed_is_left_to_asv(at_place, monkeypatch):
+def test_a_release_that_cannot_be_installed_is_left_to_asv(at_target, monkeypatch):
     """One line says why, and nothing is measured."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
     launch = worker_launch.launch
@@ -403,14 +403,14 @@ def together(*more: str) -> tuple[int, str, str]:
 
 
 @pytest.fixture
-def two_frameworks(at_place, monkeypatch):
+def two_frameworks(at_target, monkeypatch):
     """Torch takes 1.25 times as long as numpy."""
 
     def launch(release, folder, say):
         return launch_of(release.name, {"numpy": 1e-3, "torch": 1.25e-3}[release.framework])
 
     monkeypatch.setattr(worker_launch, "launch", launch)
-    return at_place
+    return at_target
 
 
 def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
@@ -432,7 +432,7 @@ def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
 
 def test_times_of_a_frameworks_own_history_stay(two_frameworks, monkeypatch):
     """Rounds over several frameworks replace no stored time."""
-    newest = [r for r in table_location.table.load() if r.framework == "numpy"][-2:]
+    newest = [r for r in table_location.release_table.load() if r.framework == "numpy"][-2:]
     span = "..".join(release.version for release in newest)
     history(span=span)
     before = filed(two_frameworks)[newest[-1].name]
@@ -453,13 +453,13 @@ def test_times_of_a_frameworks_own_history_stay(two_frameworks, monkeypatch):
         ("--frameworks", "numpy,nunpy", "--newest"),
     ],
 )
-def test_questions_that_are_none_are_one_line(place, asked):
+def test_questions_that_are_none_are_one_line(target, asked):
     """One framework, or several with --newest."""
     status, out, err = deepbench("history", *asked)
     assert (2, "", 1) == (status, out, len(err.splitlines()))
 
 
-def test_cold_caches_are_refused(place, monkeypatch):
+def test_cold_caches_are_refused(target, monkeypatch):
     """One line that says why and what to do."""
     monkeypatch.setenv("DEEPBENCH_CACHE", "cold")
     status, _, err = history()

@@ -27,7 +27,7 @@ from deepbench_ops.distributed import (
     report,
     transport,
 )
-from deepbench_ops.distributed.rank_group import Group
+from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.distributed.request import Request
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record
@@ -67,7 +67,7 @@ def demand(name):
 def group(name, size, **more):
     """A group of ranks that gives up within a minute."""
     demand(name)
-    return Group(name, size, **{"timeout": TIMEOUT, **more})
+    return RankGroup(name, size, **{"timeout": TIMEOUT, **more})
 
 
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
@@ -213,7 +213,7 @@ def test_a_rank_that_is_dead_already_is_named(name):
 @pytest.mark.parametrize("first", [0, 1])
 def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
     """The dead rank is named, not the one that misses it, in whatever order both are heard."""
-    hear = Group._hear
+    hear = RankGroup._hear
 
     def late(ranks, seconds):
         time.sleep(1.0)
@@ -221,7 +221,7 @@ def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
 
     with group("gloo", 2) as ranks:
         all_reduce_kernel.prepare(SMALL, ranks)
-        monkeypatch.setattr(Group, "_hear", late)
+        monkeypatch.setattr(RankGroup, "_hear", late)
         os.kill(ranks.pids[0], signal.SIGKILL)
         with pytest.raises(DeepbenchError, match="rank 0 of 2 was killed by SIGKILL"):
             ranks.ask("slice", calls=1)
@@ -401,7 +401,7 @@ def listening(pid):
 def test_an_unknown_transport_is_refused():
     """A transport that there is not is answered with those that there are."""
     with pytest.raises(DeepbenchError, match=r"unknown transport 'glou'.*gloo"):
-        Group("glou", 2)
+        RankGroup("glou", 2)
 
 
 @pytest.mark.parametrize(("name", "choice"), [("gloo", "tree"), ("mpi", "rings")])
@@ -423,7 +423,7 @@ def test_a_missing_library_is_a_reason(monkeypatch):
     """A transport whose library is not installed is unsupported, with what to install."""
     monkeypatch.setattr(transport, "find_spec", lambda name: None)
     with pytest.raises(Unsupported, match="mpi needs mpi4py, which is not installed"):
-        Group("mpi", 2)
+        RankGroup("mpi", 2)
 
 
 def test_a_missing_mpirun_is_a_reason(monkeypatch):
@@ -431,7 +431,7 @@ def test_a_missing_mpirun_is_a_reason(monkeypatch):
     monkeypatch.setattr(transport, "find_spec", lambda name: object())
     monkeypatch.setattr(rank_command.shutil, "which", lambda name: None)
     with pytest.raises(Unsupported, match="mpirun"):
-        Group("mpi", 2)
+        RankGroup("mpi", 2)
 
 
 def test_ranks_without_gpus_are_a_reason():
@@ -452,8 +452,8 @@ def test_more_than_fits_into_memory_is_a_reason(monkeypatch):
 
 GROUP_THAT_IS_KILLED = """
 import os, signal
-from deepbench_ops.distributed.rank_group import Group
-ranks = Group("{name}", 2)
+from deepbench_ops.distributed.rank_group import RankGroup
+ranks = RankGroup("{name}", 2)
 if {stopping}:
     os.kill(ranks.pids[1], signal.SIGSTOP)  # one that cannot end by itself
 os.kill(os.getpid(), signal.SIGKILL)
@@ -488,10 +488,10 @@ from pathlib import Path
 import torch
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.distributed import all_reduce_kernel
-from deepbench_ops.distributed.rank_group import Group
+from deepbench_ops.distributed.rank_group import RankGroup
 if child := os.fork():  # as asv does: the child has none of the threads that importing started
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-with Group("gloo", 3) as ranks:
+with RankGroup("gloo", 3) as ranks:
     all_reduce_kernel.prepare(AllReduce(elements=1000), ranks)
     program = lambda pid: Path(f"/proc/{pid}/cmdline").read_bytes()
     assert {program("self")} == {program(pid) for pid in ranks.pids.values()}

@@ -483,6 +483,6 @@ def test_the_set_is_the_one_with_most_of_the_problems(data):
     name = data.draw(st.sampled_from(problem_matching.DEEPBENCH_SETS))
     listed = [p for p in load("gemm", name) if p.sets == (name,)]
     some = data.draw(st.lists(st.sampled_from(listed), min_size=1, unique=True))
-    place = xlsx_reader.CellPlace("s", "A", 1)
+    place = xlsx_reader.CellAddress("s", "A", 1)
     found = [workbook_timings.Timing(place, p, "forward", "float32", 1.0) for p in some]
     assert problem_matching.set_of(found) == name

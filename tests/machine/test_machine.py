@@ -507,7 +507,7 @@ def simulated(monkeypatch):
     monkeypatch.setattr(survey.peaks, "load_all", lambda *_: ([], []))
     monkeypatch.setattr(survey.peaks, "gemm_peaks", gemms)
     monkeypatch.setattr(survey.peaks, "triad", triad)
-    monkeypatch.setattr(survey, "Watch", Watched)
+    monkeypatch.setattr(survey, "LoadMonitor", Watched)
     monkeypatch.setattr(survey.detect, "facts", dict)
     return state
 
@@ -581,7 +581,7 @@ def test_use_by_others_is_what_this_process_did_not_take(busy, stolen, own, expe
     """Two processors for ten seconds: 10 seconds of our own leave 4 of 14 to others."""
     usages = iter([other_load.Usage(100.0, 1.0), other_load.Usage(100.0 + busy, 1.0 + stolen)])
     owns, times = iter([5.0, 5.0 + own]), iter([0.0, 10.0])
-    watch = other_load.Watch(lambda: next(usages), owns.__next__, times.__next__, cores=2)
+    watch = other_load.LoadMonitor(lambda: next(usages), owns.__next__, times.__next__, cores=2)
     found = watch.found()
     assert expected == found.removesuffix(" of its processors' time")
 
@@ -602,7 +602,7 @@ def test_a_real_neighbour_is_seen():
     """A process that keeps a core busy for a second."""
     if other_load.usage() is None:
         pytest.skip("this system does not report the use of its processors")
-    watch = other_load.Watch()
+    watch = other_load.LoadMonitor()
     spinning = "import time\nend = time.time() + 8\nwhile time.time() < end: pass"
     with subprocess.Popen([sys.executable, "-c", spinning]) as neighbour:
         time.sleep(6)

@@ -14,7 +14,7 @@ from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantisation import BLOCKS, Quantisation
 
-Found = tuple[torch.Tensor, torch.Tensor]
+QuantisedAndScale = tuple[torch.Tensor, torch.Tensor]
 
 ROUTES = {
     "int8": "abs, amax, div, round, Tensor.to(int8)",
@@ -62,7 +62,7 @@ def build(
 
 def _quantiser(
     problem: Quantisation, precision: str, device: str
-) -> Callable[[torch.Tensor], Found]:
+) -> Callable[[torch.Tensor], QuantisedAndScale]:
     """Return the function from rows to codes and scales."""
     kind, across = family.KINDS[precision], BLOCKS[precision] or problem.n
     blocks = (problem.m, problem.n // across, across)
@@ -77,7 +77,7 @@ def _quantiser(
         exponent = torch.frexp(size).exponent - (1 + formats.GREATEST_EXPONENT[kind])
         return torch.ldexp(torch.ones_like(size), exponent)
 
-    def run(x: torch.Tensor) -> Found:
+    def run(x: torch.Tensor) -> QuantisedAndScale:
         grouped = x.view(blocks)
         scale = scales(grouped)
         quotient = grouped / scale

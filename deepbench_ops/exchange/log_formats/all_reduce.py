@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import (
     FLOAT_BYTES,
-    Found,
     OutputLine,
+    TimingOrUnread,
     all_reduce_timing,
     is_row,
     number,
@@ -23,7 +23,7 @@ _HEADER = re.compile(
 _TESTS_NAMES = {"bytes": "size", "N": "count", "op": "redop"}
 
 
-def read(lines: Sequence[str]) -> Iterator[Found]:
+def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """DeepBench's: floats, bytes and milliseconds, of several ranks' the average."""
     ranks: int | None = None
     headers: list[str] = []
@@ -38,7 +38,7 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
             yield _row(OutputLine(at), line.strip(), row, ranks)
 
 
-def _row(place: OutputLine, line: str, row: Mapping[str, str], ranks: int) -> Found:
+def _row(place: OutputLine, line: str, row: Mapping[str, str], ranks: int) -> TimingOrUnread:
     if not ranks:
         return Unread(place, line, "stands below a number of ranks that is none")
     elements = number(row.get("# of floats", ""))
@@ -48,7 +48,7 @@ def _row(place: OutputLine, line: str, row: Mapping[str, str], ranks: int) -> Fo
     return all_reduce_timing(place, elements, ranks, time, "1e-3")
 
 
-def read_tests(lines: Sequence[str]) -> Iterator[Found]:
+def read_tests(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """nccl-tests' all_reduce_perf: out-of-place times of float sums."""
     ranks = len(set(_ranks(lines)))
     headers: list[str] = []
@@ -78,7 +78,7 @@ def _ranks(lines: Sequence[str]) -> Iterator[str]:
 
 def _tests_row(
     place: OutputLine, line: str, row: Mapping[str, str], ranks: int, unit: str
-) -> Found:
+) -> TimingOrUnread:
     if "cputime" in row:
         return Unread(place, line, "has the time to issue the sum (-C 1), not that of the sum")
     if not {"size", "count", "type", "redop", "time", "busbw"} <= set(row):

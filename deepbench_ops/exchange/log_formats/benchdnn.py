@@ -4,7 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_of, timing_of
+from deepbench_ops.exchange.log_formats.lines import (
+    OutputLine,
+    TimingOrUnread,
+    problem_of,
+    timing_of,
+)
 from deepbench_ops.exchange.workbook_timings import Unread
 
 SIGN = r"Output template: perf,"
@@ -34,7 +39,7 @@ _LAYOUTS = {
 """The tags of a convolution in the plain layout, or in the one that the library likes best."""
 
 
-def read(lines: Sequence[str]) -> Iterator[Found]:
+def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """The rows below a template that names problem and average time."""
     template: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -54,7 +59,7 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
             yield _primitive(OutputLine(number), row["%prb%"], row["%0time%"])
 
 
-def _primitive(place: OutputLine, problem: str, milliseconds: str) -> Found:
+def _primitive(place: OutputLine, problem: str, milliseconds: str) -> TimingOrUnread:
     options = dict(re.findall(r"--([\w-]+)(?:=(\S+))?", problem))
     conv = "conv" in options
     if not conv and "matmul" not in options:

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_of, timing_of
+from deepbench_ops.exchange.log_formats.lines import (
+    OutputLine,
+    TimingOrUnread,
+    problem_of,
+    timing_of,
+)
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
@@ -43,7 +48,7 @@ RATE = 0.1
 """How far a rate, of times with two digits, may be from that of the listed size."""
 
 
-def read_products(lines: Sequence[str]) -> Iterator[Found]:
+def read_products(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """A call for each product, with microseconds."""
     for number, line in enumerate(lines, 1):
         place, found = OutputLine(number), _PRODUCT.match(line)
@@ -71,7 +76,7 @@ class _Row:
     precision: str | None = None
 
 
-def read_convolutions(lines: Sequence[str]) -> Iterator[Found]:
+def read_convolutions(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """Average milliseconds; the precision stands in the command, in the script's title, or nowhere.
 
     Where it stands nowhere, a run with backward passes is of float32: no other has them.
@@ -112,7 +117,7 @@ def _convolution(place: OutputLine, line: str) -> _Row | None:
     return _Row(place, line, found[2], given, found[3], found[4])
 
 
-def _run(rows: Sequence[_Row]) -> Iterator[Found]:
+def _run(rows: Sequence[_Row]) -> Iterator[TimingOrUnread]:
     backward = any(row.mode != "FWD" for row in rows)
     for row in rows:
         precision = "float32" if row.precision is None and backward else row.precision
@@ -151,7 +156,7 @@ def _listed_convolution(row: _Row) -> Problem | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def read_sparse(lines: Sequence[str]) -> Iterator[Found]:
+def read_sparse(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """Seconds of the fastest of eleven series of ten products; sparsity by the nonzeros."""
     for number, line in enumerate(lines, 1):
         found = re.match(r"sparse\s+\[(.*)", line.strip())

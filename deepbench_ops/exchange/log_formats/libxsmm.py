@@ -7,7 +7,12 @@ which sample it was; the rate next to a time shows that the line is of a convolu
 import re
 from collections.abc import Iterator, Sequence
 
-from deepbench_ops.exchange.log_formats.lines import Found, OutputLine, problem_of, timing_of
+from deepbench_ops.exchange.log_formats.lines import (
+    OutputLine,
+    TimingOrUnread,
+    problem_of,
+    timing_of,
+)
 from deepbench_ops.exchange.workbook_timings import Unread
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.problem import Problem
@@ -30,7 +35,7 @@ RATE = 1e-3
 """How far time and rate, of five digits each, may be from the FLOPs of the sizes."""
 
 
-def read(lines: Sequence[str]) -> Iterator[Found]:
+def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """Seconds of a call, the average of all."""
     sample: str | None = None
     for number, line in enumerate(lines, 1):
@@ -41,7 +46,7 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
             yield _layer(OutputLine(number), line.strip(), sample)
 
 
-def _layer(place: OutputLine, line: str, sample: str | None) -> Found:
+def _layer(place: OutputLine, line: str, sample: str | None) -> TimingOrUnread:
     cells = line.split(",")
     layout = cells[0].removeprefix("PERFDUMP").strip("-")
     if layout:

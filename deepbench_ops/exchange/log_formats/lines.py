@@ -28,8 +28,8 @@ class OutputLine:
         return f"line {self.number}"
 
 
-Found = Timing | Unread
-Reader = Callable[[Sequence[str]], Iterator[Found]]
+TimingOrUnread = Timing | Unread
+Reader = Callable[[Sequence[str]], Iterator[TimingOrUnread]]
 
 
 def is_row(cells: Sequence[str]) -> bool:
@@ -60,7 +60,7 @@ def timing_of(
     text: str,
     unit: str,
     ranks: int | None = None,
-) -> Found:
+) -> TimingOrUnread:
     """Return the timing that a text in units of `unit` seconds gives, unread where it is 0.
 
     Programs print 0 for a pass that they left out, and for one too short for their digits.
@@ -76,7 +76,9 @@ def timing_of(
     return Timing(place, problem, operation, precision, seconds, ranks)
 
 
-def all_reduce_timing(place: OutputLine, elements: int, ranks: int, text: str, unit: str) -> Found:
+def all_reduce_timing(
+    place: OutputLine, elements: int, ranks: int, text: str, unit: str
+) -> TimingOrUnread:
     """Return the timing of a sum of so many floats over ranks."""
     problem = problem_of(place, "all_reduce", {"elements": str(elements)})
     return timing_of(place, problem, "sum", "float32", text, unit, ranks)

@@ -13,8 +13,8 @@ from itertools import pairwise
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import (
     FLOAT_BYTES,
-    Found,
     OutputLine,
+    TimingOrUnread,
     all_reduce_timing,
     number,
 )
@@ -26,7 +26,7 @@ _LISTED = {100000, 3097600, 4194304, 6553600, 16777216, 16777217, 38360000, 6450
 """The floats of DeepBench's own, 16777216 in 2016 and 16777217 since."""
 
 
-def read(lines: Sequence[str]) -> Iterator[Found]:
+def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """Average latencies of float sums, test by test."""
     starts = [at for at, line in enumerate(lines) if re.search(r"#\s*OSU ", line)]
     for start, end in pairwise([*starts, len(lines)]):
@@ -85,7 +85,9 @@ def _units(place: OutputLine, test: Sequence[str]) -> tuple[bool, str]:
     return listed and not doubled, "1e-6"
 
 
-def _sum(place: OutputLine, cells: Sequence[str], floats: bool, unit: str, ranks: int) -> Found:
+def _sum(
+    place: OutputLine, cells: Sequence[str], floats: bool, unit: str, ranks: int
+) -> TimingOrUnread:
     if len(cells) < 2:
         return Unread(place, cells[0], "has no time")
     elements, rest = divmod(number(cells[0]), 1 if floats else FLOAT_BYTES)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats.lines import (
-    Found,
     OutputLine,
+    TimingOrUnread,
     is_row,
     problem_of,
     timing_of,
@@ -51,7 +51,7 @@ _PRECISIONS = {"float": "float32", "half": "float16", "int8": "int8"}
 _PRODUCTS = {"SGEMM": "float32", "GEMMLOWP": "int8"}
 
 
-def read(lines: Sequence[str]) -> Iterator[Found]:
+def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """Tables in columns."""
     headers: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -68,7 +68,7 @@ def read(lines: Sequence[str]) -> Iterator[Found]:
             )
 
 
-def read_separated(lines: Sequence[str]) -> Iterator[Found]:
+def read_separated(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
     """ARM's products with commas: gemmlowp, the Compute Library, a BLAS."""
     headers: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -84,7 +84,7 @@ def read_separated(lines: Sequence[str]) -> Iterator[Found]:
             )
 
 
-def _kernel(place: OutputLine, row: Mapping[str, str]) -> Iterator[Found]:
+def _kernel(place: OutputLine, row: Mapping[str, str]) -> Iterator[TimingOrUnread]:
     given = {_FIELDS.get(name, name): text for name, text in row.items() if name not in _TIMES}
     problem = _problem(place, given)
     # The program that prints GOPS is gemmlowp's, which multiplies nothing but 8-bit integers.
@@ -114,7 +114,7 @@ def _problem(place: OutputLine, given: Mapping[str, str]) -> Problem:
     raise DeepbenchError(f"{place}: its columns name no kernel of a known family")
 
 
-def _product(place: OutputLine, name: str, row: Mapping[str, str]) -> Found:
+def _product(place: OutputLine, name: str, row: Mapping[str, str]) -> TimingOrUnread:
     if name not in _PRODUCTS:
         return Unread(place, name, f"is no product of {' or '.join(_PRODUCTS)}")
     turned = {"a_transposed": row["TA"], "b_transposed": row["TB"]}

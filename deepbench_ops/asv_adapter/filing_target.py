@@ -1,4 +1,4 @@
-"""The place of ensembles in asv's results: machine, environment and benchmarks of a project.
+"""Target of filed ensembles in asv's results: machine, environment and benchmarks of a project.
 
 `asv run` finds these when it begins. Here they are found in the same way, so that results of
 ensembles join the lines of earlier ones.
@@ -43,7 +43,7 @@ Benchmark = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class FilingTarget:
     """Where results are filed.
 
     results: the folder. machine: asv's description of it. environment, variables: name and
@@ -66,8 +66,8 @@ class Place:
         return self.results / self.machine["machine"]
 
 
-def find(release: Release, say: Callable[[str], object]) -> Place:
-    """Return the place of the project's results, on this machine.
+def find(release: Release, say: Callable[[str], object]) -> FilingTarget:
+    """Return the filing target of the project, on this machine.
 
     release: one that is installed, which names the benchmarks. say: is called with a line where
     something is done first. An undescribed machine is described, and the nominal readings of its
@@ -83,7 +83,7 @@ def find(release: Release, say: Callable[[str], object]) -> Place:
     except UserError as error:
         raise DeepbenchError(str(error)) from None
     known = profile.read(Path(conf.results_dir), machine["machine"])
-    return Place(
+    return FilingTarget(
         Path(conf.results_dir),
         machine,
         fit.name,
