@@ -62,7 +62,7 @@ class Cause:
 
     @property
     def origin(self) -> str:
-        """How it was found: in shared rounds, or among processes that were measured apart."""
+        """Way it was found: in shared rounds, or among processes that were measured apart."""
         steps = [shift.shared for shift in self.shifts if shift.shared is not None]
         if len(self.shifts) == 1 or not steps:
             return self.shifts[0].origin

@@ -1,4 +1,4 @@
-"""Where along a series of seconds did the level change?
+"""Detection of changes of level in a series of seconds.
 
 Built for what series of benchmarks really look like:
 
@@ -54,7 +54,7 @@ FARTHEST = 700.0
 """The logarithm of the largest finite ratio; its inverse is the smallest above 0."""
 
 NEWEST = {1: 4.2, 2: 4.0}
-"""How many times its noise one newest point must lie beyond the history, and the last two."""
+"""Multiples of the noise by which the newest point, and the last two, must leave the history."""
 
 HISTORY = 12
 """Points without a change that are needed to judge the newest ones."""

@@ -35,7 +35,7 @@ REACH = 400
 """Points on either side of a split that are looked at to judge it."""
 
 TURNS = np.linspace(0.5, 1.35, 8)[:, None]
-"""How often a slow wave comes and goes in a whole series: faster ones look like several steps."""
+"""Periods of a slow wave in a whole series: faster waves look like several steps."""
 
 DRIFT = 1.0
 """Drift is expected to be about so high: the variance of what a line, and each half of a wave, adds

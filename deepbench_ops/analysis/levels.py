@@ -13,7 +13,7 @@ SPIKE = 4.0
 the nearest, is a spike, if it stands alone."""
 
 RARE = 0.08
-"""Where more points than this share are spikes, they are part of the noise."""
+"""Largest share of points that can be spikes: of more, they are part of the noise."""
 
 MEMORY = 0.26
 """Correlation between neighbours from which noise is taken to remember."""

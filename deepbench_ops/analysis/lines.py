@@ -127,7 +127,7 @@ class Shift:
 
     @property
     def origin(self) -> str:
-        """How it was found: "10 shared rounds" or "separate processes"."""
+        """Way it was found: "10 shared rounds" or "separate processes"."""
         return APART if self.shared is None else self.shared.origin
 
 

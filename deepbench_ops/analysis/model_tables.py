@@ -10,7 +10,7 @@ from deepbench_ops.conditions import LAYOUT
 
 PER_SECOND = "/sec"
 FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}
-"""How a table writes those that can be measured here."""
+"""Form in which a table writes those that can be measured here."""
 
 WHOLE_TRAINING = "a whole training is not timed here, its epochs not being published"
 SPLIT_NOWHERE = "nothing here splits tables over host and device"

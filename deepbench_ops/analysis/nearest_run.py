@@ -13,7 +13,7 @@ MIXED = ("bfloat16", "float16")
 
 @dataclass(frozen=True)
 class Wanted:
-    """How the published figure was run; None or "" where its table does not tell."""
+    """Conditions of the published figure; None or "" where its table does not give one."""
 
     network: str
     operation: str

@@ -1,4 +1,4 @@
-"""Where the rounds of a history are kept and filed, for all that measure ensembles."""
+"""Stores in which the rounds of a history are kept and filed, for all that measure ensembles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long most batches of a run took: percentiles by nearest rank, where there are enough batches.
+"""Percentiles of the seconds of a run's batches, by nearest rank, if there are enough batches.
 
 The 99th percentile of fewer than 100 batches is the longest of them, and tells nothing that one
 batch alone would not.

@@ -26,7 +26,7 @@ SOURCES = {
 TABLES = tuple(SOURCES)
 
 LAYOUTS = {"NHWC": "channels_last"}
-"""How a layout that is not the published one is called here."""
+"""Name here of a layout that is not the published one."""
 
 PRECISIONS = {"mixed": "float16"}
 """MindSpore's documentation describes its mixed precision as 16-bit products with weights in

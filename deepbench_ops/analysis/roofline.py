@@ -1,4 +1,4 @@
-"""How fast a kernel could be at most: the roofline of Williams, Waterman and Patterson (2009).
+"""Highest rate of a kernel: the roofline of Williams, Waterman and Patterson (2009).
 
 A kernel runs at the rate of the arithmetic or of the memory, whichever ends first:
 min(peak FLOP/s, bandwidth in bytes/s x FLOP per byte). Bytes are those that cannot be avoided, so

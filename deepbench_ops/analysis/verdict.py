@@ -33,7 +33,7 @@ NEGLIGIBLE = 0.02
 """No more rounds are asked for where the ratio surely lies within so much of 1."""
 
 POWER = 0.95
-"""How often a change of the size called detectable would be found."""
+"""Probability with which a change of the size called detectable is found."""
 
 FURTHEST = 700.0
 """Logarithm at which ratios end, since no number holds a larger one."""

@@ -44,7 +44,7 @@ Benchmark = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class FilingTarget:
-    """Where results are filed.
+    """Folder, machine, environment and benchmarks under which results are filed.
 
     results: the folder. machine: asv's description of it. environment, variables: name and
     variables of asv's environment. benchmarks: asv's description of each, by name. nominal: the

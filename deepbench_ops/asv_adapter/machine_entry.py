@@ -18,7 +18,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import atomic, limited, locks
 
 LONGEST_NAME = 100
-"""How many letters a machine's name may have: file systems allow a folder's 255 bytes."""
+"""Largest number of letters in a machine's name: file systems allow a folder's 255 bytes."""
 
 
 CHOICES = ".deepbench-machine.json"

@@ -53,7 +53,7 @@ def start(name: str, size: int, folder: Path) -> None:
 
 
 def _follow(line: MessageSocket, folder: Path) -> None:
-    """When the group is gone, end with all ranks, those that are stopped included."""
+    """End this process with all ranks, stopped ones included, once the group has ended."""
     while line.receive() is not None:
         continue
     shutil.rmtree(folder, ignore_errors=True)

@@ -49,7 +49,7 @@ class Pattern:
 
     @property
     def most_calls(self) -> int:
-        """How many sums in a row stay finite, each the number of ranks times the one before."""
+        """Number of sums in a row that stay finite, each `ranks` times the one before."""
         first = math.log2(SCALE) + MANTISSA_BITS
         return 1 + int((LARGEST_EXPONENT - first) / math.log2(max(self.ranks, 2)))
 

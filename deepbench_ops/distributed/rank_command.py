@@ -1,4 +1,4 @@
-"""How the ranks of a group are started: the command, and the environment they find."""
+"""Command that starts the ranks of a group, and the environment variables that they get."""
 
 import os
 import shutil

@@ -31,19 +31,19 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
 TIMEOUT_SECONDS = 120.0
-"""How long an order may take, and the start, unless the caller says otherwise."""
+"""Longest time of an order, and of the start, unless the caller gives another."""
 
 TICK_SECONDS = 0.2
-"""How often to see whether the process that starts the ranks is still there."""
+"""Seconds between two looks whether the process that starts the ranks is still there."""
 
 SETTLING_SECONDS = 3.0
 """Other signs follow a first one, and distinguish its cause from consequences."""
 
 REPORTING_SECONDS = 2.0
-"""How long a rank may take to say what it is doing: its listening thread has nothing else to do."""
+"""Longest time until a rank reports its state: its listening thread has nothing else to do."""
 
 ENDING_SECONDS = 5.0
-"""How long ranks may take to leave each other in good order."""
+"""Longest time in which ranks may end their connections in order."""
 
 LAUNCHER_WORDS = "launcher.err"
 

@@ -92,7 +92,7 @@ def _merge(values: Values, publication: Publication) -> None:
 
 
 def path_of(results: Path, one: Publication) -> Path:
-    """Where a publication is filed."""
+    """Path of the file of a publication."""
     release = publication_of(one.day)
     return results / one.machine.name / f"{release.hash[:8]}-{_environment(one)}.json"
 

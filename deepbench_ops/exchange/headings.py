@@ -62,7 +62,7 @@ class Section:
 
 @dataclass
 class Columns:
-    """Where the columns of a section are, by what they hold.
+    """Columns of a section, by their content.
 
     sizes: by the field of the problem. times: by operation. units: seconds that a time's number
     counts, None where its header names no unit. rates: by operation, with the number of FLOP/s

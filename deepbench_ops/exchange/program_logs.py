@@ -68,4 +68,4 @@ _PROGRAMS: dict[str, Reader] = {
     osu.SIGN: osu.read,
     benchdnn.SIGN: benchdnn.read,
 }
-"""How each program's output is known, and what reads it."""
+"""Pattern that identifies each program's output, and the function that reads it."""

@@ -30,10 +30,10 @@ release by release, is 1/16 (recurrent layers of the GTX 1080 Ti on 2017-07-12),
 times the peak (convolutions of the V100), which in milliseconds would be 1/400."""
 
 A_FAMILY = 3
-"""How many kernels of a family are enough to judge it by its best: of fewer, all may be small."""
+"""Least number of a family's kernels to judge it by its best: of fewer, all may be small."""
 
 ANOTHER_UNIT = 10.0
-"""How far a time may be from the median of what it was made of: machines vary, units by 1000."""
+"""Largest ratio of a time to the median of its samples: machines vary by less, units by 1000."""
 
 NOT_ITS_OWN = 1.1
 """How far a time may be from the median of its calibrated raw seconds: of the

@@ -35,7 +35,7 @@ ABSENT = ("n/a", "n/a*", "not supported", "not available", "nan", "-", "#value!"
 """Texts by which the sheets say that there is no time; any other text there is a mistake."""
 
 AGREEMENT = 0.02
-"""How far the rate that a sheet prints may be from the one that its time gives."""
+"""Largest distance of the rate that a sheet prints from the one that its time gives."""
 
 
 class Where(Protocol):

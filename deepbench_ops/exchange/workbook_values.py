@@ -50,7 +50,7 @@ class Publication:
 
     @property
     def timings(self) -> int:
-        """How many published times it holds."""
+        """Number of published times in it."""
         return sum(len(found) for found in self.values.values())
 
 

@@ -19,7 +19,7 @@ LARGEST_BYTES = 50_000_000
 """Bytes that a workbook may unpack to; DeepBench's largest unpacks to less than a megabyte."""
 
 ENCRYPTED = bytes.fromhex("d0cf11e0a1b11ae1")
-"""How a file begins that is no zip: a workbook with a password, or one from before 2007."""
+"""First bytes of a file that is no zip: a workbook with a password, or one from before 2007."""
 
 _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 CELL, FORMULA, ROW = f"{_NAMES}c", f"{_NAMES}f", f"{_NAMES}row"

@@ -98,7 +98,7 @@ class Profile:
 
 
 def path_of(results: Path, machine: str) -> Path:
-    """Where the profile of that machine is."""
+    """Path of the profile of that machine."""
     return results / machine / FILE_NAME
 
 

@@ -109,7 +109,7 @@ def _machine(
 
 
 def how_obtained(text: str) -> str:
-    """How a figure was obtained; for one that was not measured the first reason, without hints."""
+    """Source of a figure; of one that was not measured the first reason, without hints."""
     if not text.startswith("not measured:"):
         return text
     reasons = text.removeprefix("not measured:").split(";")

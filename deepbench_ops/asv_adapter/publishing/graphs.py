@@ -37,7 +37,7 @@ CHUNK = 64
 GraphRow = tuple[int, list[Any], list[Any]]
 GraphLine = list[tuple[int, Any, Any]]
 Piece = tuple[int, int, float, float, float]
-"""Where it begins and ends, its level, least value and mean deviation, as asv has them."""
+"""Begin, end, level, least value and mean deviation of a step, as asv has them."""
 
 
 def get_data(self: Graph) -> list[Any]:

@@ -20,7 +20,7 @@ LONGEST = 20
 """The longest segment that asv's solver looks at, before it merges some."""
 
 Segments = tuple[list[int], list[float], list[float]]
-"""Where each ends, its level and its deviation."""
+"""End, level and deviation of each step."""
 
 
 def segments(y: Sequence[float], w: Sequence[float]) -> tuple[Any, ...]:

@@ -42,10 +42,10 @@ _STATED = re.compile(
 _SEPARATED = ("n", "w", "h", "c", "k", "s", "r", "stride_w", "stride_h", "pad_w", "pad_h")
 
 NONZEROS = 0.01
-"""How far the share of nonzeros may be from the listed one: the program draws them at random."""
+"""Largest distance of the share of nonzeros from the listed one: the program draws it at random."""
 
 RATE = 0.1
-"""How far a rate, of times with two digits, may be from that of the listed size."""
+"""Largest distance of a rate, of times with two digits, from that of the listed size."""
 
 
 def read_products(lines: Sequence[str]) -> Iterator[TimingOrUnread]:

@@ -26,13 +26,13 @@ _NAMES = ("n", "c", "k", "w", "h", "s", "r", "stride")
 The sample's own R is the filter's width.
 """
 _SECONDS = {20: 13, 23: 14}
-"""Where the time stands, by the number of cells: with one padding and with two."""
+"""Index of the cell with the time, by the number of cells: with one padding and with two."""
 
 _COMMAND = re.compile(r"layer_example_(\w+)\s+\d")
 _PRECISIONS = {"f32": "float32"}
 
 RATE = 1e-3
-"""How far time and rate, of five digits each, may be from the FLOPs of the sizes."""
+"""Largest distance of time x rate, of five digits each, from the FLOPs of the sizes."""
 
 
 def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
