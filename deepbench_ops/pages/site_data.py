@@ -3,6 +3,7 @@
 - catalogue: machines with their profiles, releases with their days, families, conditions.
 - lines/MACHINE/FAMILY: the lines of a family on a machine. MACHINE is a key from the catalogue,
   since a machine's name may hold characters that an address may not.
+- newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
 - changes: the kernels of each machine and framework with their changes, for the page of releases.
 - stacks/MACHINE: the software under each release that was measured there.
 - start: summaries of all machines for the start page.
@@ -30,6 +31,7 @@ from deepbench_ops.pages import (
     index_page_data,
     line_data,
     model_data,
+    newest_data,
     operation_data,
     search_data,
     software_data,
@@ -67,6 +69,9 @@ def write(
         content = line_data.content(members, machine.profile, places)
         write_data(folder / "lines" / machine.key / family, content)
     for machine in machines:
+        own = [line for (name, _), some in grouped.items() if name == machine.name for line in some]
+        newest = newest_data.content(own, machine.profile, places)
+        write_data(folder / "newest" / machine.key, newest)
         write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
     change_data.write(html_dir, machines, lines, places)
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)

@@ -17,7 +17,6 @@ pytestmark = [
 ]
 
 WIDTHS = (400, 1280, 2560)
-SAME = "compare.html#side=lab-1@torch&side=lab-1@torch&family=gemm"
 SIDES = "compare.html#side=lab-1@numpy&side=lab-1@torch&family=gemm"
 ONE = "timeline.html#machine=lab-1&family=gemm&framework=torch"
 LABELS = """([place, letter]) => Array.from(
@@ -45,9 +44,7 @@ def labels(page: Any, place: str, letter: str) -> list[str]:
         (f"{ONE}&y=seconds&scale=log", "#chart", "xy"),
         (f"{ONE}&y=relative&scale=linear", "#chart", "xy"),
         ("machine.html#machine=lab-1&framework=numpy&precision=float32", "#roofline", "xy"),
-        (SIDES, "#bars", "xy"),
         (SIDES, "#scatter", "xy"),
-        (SAME, "#bars", "xy"),
         ("models.html", "#latency-chart", "x"),
         ("models.html", "#scaling-chart", "xy"),
     ],
@@ -86,7 +83,6 @@ def test_labels_of_any_range_are_few_and_round(page: Any, site: str) -> None:
         ("machine.html#machine=lab-1&framework=numpy", "#roofline", "y", ("FLOP/s",)),
         ("models.html", "#latency-chart", "x", (" ms",)),
         ("models.html", "#scaling-chart", "y", (" %",)),
-        (SIDES, "#bars", "y", ("equal", " times faster", " times slower")),
     ],
 )
 def test_labels_have_units(
@@ -126,7 +122,6 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
 @pytest.mark.parametrize(
     ("address", "place", "lines"),
     [
-        (SIDES, "#bars", ["Wins and losses", "gemm", "lab-1@torch compared with lab-1@numpy"]),
         (SIDES, "#scatter", ["Times of both sides", "lab-1@torch", "lab-1@numpy"]),
         (SIDES, "#heat", ["Problems and releases", "numpy on lab-1"]),
         (ONE, "#chart", ["gemm, m1760_n128_k1760_NN", "lab-1, torch"]),
@@ -157,15 +152,6 @@ def test_a_png_is_higher_by_its_heading(page: Any, site: str) -> None:
         page.click("#chart button:text-is('Download PNG')")
     height = int.from_bytes(Path(found.value.path()).read_bytes()[20:24])
     assert height > 2 * page.evaluate("document.querySelector('#chart .plot').clientHeight") + 100
-
-
-def test_equal_sides_are_marked(page: Any, site: str) -> None:
-    """A mark for kernels with the same time says that there is no difference."""
-    opened_page(page, site, SAME)
-    faster, slower, equal = traces(page, "#bars")
-    assert [] == faster["y"] == slower["y"]
-    assert [0, 0] == equal["y"]
-    assert "no difference" == equal["name"]
 
 
 def test_a_precision_that_differs_from_the_published_one_is_marked(

@@ -65,7 +65,7 @@ def test_a_ready_page_has_no_long_tasks_left(
     seen = []
     for _ in range(2):
         before = reading(browser, site, own)
-        address = f"{name}.html#machine=lab-1&side=lab-1@numpy&side=lab-1@torch"
+        address = f"{name}.html#machine=lab-1&side=lab-1@numpy-2.2.6&side=lab-1@torch-2.5.1"
         page = cold(browser, f"{site}{address}", own)
         page.wait_for_selector("body[data-ready]")
         page.wait_for_timeout(700)
@@ -90,10 +90,10 @@ def reading(browser: Any, site: str, own: Any) -> float:
 
 def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: Path) -> None:
     """With the number of kernels of each; the releases of the first side are still shown."""
-    file = f"data/lines/{machine_key(HOSTILE)}/gemm.js"
+    file = f"data/newest/{machine_key(HOSTILE)}.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
-    for problem in data["problems"]:
-        problem[0] = problem[0].replace("k", "k9")
+    for kernel in data["kernels"]:
+        kernel[4] = kernel[4].replace("k", "k9")
     other = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=other))
     shown(page, site, "compare.html")
@@ -102,7 +102,7 @@ def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: P
     page.wait_for_selector("#apart:has-text('share no kernel')")
     report = page.inner_text("#apart")
     assert "lab-1@numpy has 2 kernels" in report and "gemm at float32" in report
-    for place in ("#by-family", "#shared", "form:has(#device)"):
+    for place in ("#by-family", "#shared", "label:has(#device)"):
         assert not page.is_visible(place)
     (heat,) = traces(page, "#heat")
     assert 2 == len(heat["y"])
@@ -111,7 +111,7 @@ def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: P
 def test_a_choice_of_one_is_not_offered(page: Any, site: str) -> None:
     """Machines with one device have no menu of devices."""
     shown(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
-    assert 0 == page.evaluate("document.querySelector('form:has(#device)').offsetHeight")
+    assert 0 == page.evaluate("document.querySelector('label:has(#device)').offsetHeight")
 
 
 def test_nothing_ticked_is_kept_and_reported(page: Any, site: str) -> None:

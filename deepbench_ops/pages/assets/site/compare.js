@@ -1,84 +1,13 @@
-/* Machines or releases compared: ratios by family, wins and losses of kernels, problems over releases. */
+/* Machines or releases compared: the sides that the user chooses, pictures of their ratios, tables, problems over releases.
+   compare_sides.js has the ratios, compare_pictures.js the pictures. */
 'use strict';
 
 (function () {
-    var d = deepbench, el = d.el;
+    var d = deepbench, el = d.el, sides_of = d.sides, name = d.sides.name;
     var at = function (id) { return document.getElementById(id); };
-    var MOST = 5;
-    var LEAST = Math.log2(1.1);  /* least range of the axis of ratios to both sides */
+    var MOST = 12;
 
-    /* A side from `machine@release`, or `machine@framework` for the newest release of each kernel; the last @ counts. */
-    function parsed(spec) {
-        var cut = spec.lastIndexOf('@');
-        return cut < 0 ? {machine: spec, of: ''} : {machine: spec.slice(0, cut), of: spec.slice(cut + 1)};
-    }
-
-    function name(side) {
-        return side.machine + '@' + side.of;
-    }
-
-    function devices(lines) {
-        return d.distinct(lines.map(function (line) { return d.device(line); })).sort();
-    }
-
-    /* The newest time of each kernel of a side: {line, i}. `device` is used where a machine has several. */
-    function times(lines, of, device) {
-        var found = new Map(), several = devices(lines).length > 1;
-        lines.forEach(function (line) {
-            if (line.uncompared || several && d.device(line) !== device) { return; }
-            line.releases.forEach(function (release, i) {
-                if (of !== release.framework && of !== release.name) { return; }
-                var key = d.kernel(line), known = found.get(key);
-                if (!known || known.line.releases[known.i].date <= release.date) { found.set(key, {line: line, i: i}); }
-            });
-        });
-        return found;
-    }
-
-    function seconds(time) {
-        return time.line.seconds[time.i];
-    }
-
-    /* The geometric mean of ratios, with Student's interval over their logarithms. */
-    function mean(ratios, student) {
-        var logs = ratios.map(Math.log), n = logs.length;
-        var middle = logs.reduce(function (a, b) { return a + b; }, 0) / n;
-        if (n < 2) { return {ratio: Math.exp(middle), low: null, high: null}; }
-        var squares = logs.reduce(function (sum, log) { return sum + Math.pow(log - middle, 2); }, 0);
-        var reach = student[Math.min(n - 1, student.length) - 1] * Math.sqrt(squares / (n - 1) / n);
-        return {ratio: Math.exp(middle), low: Math.exp(middle - reach), high: Math.exp(middle + reach)};
-    }
-
-    function changes(first, other) {
-        var found = [];
-        first.times.forEach(function (time, key) {
-            var against = other.times.get(key);
-            if (against) { found.push({first: time, other: against, ratio: seconds(against) / seconds(time)}); }
-        });
-        return found.sort(function (a, b) { return a.ratio - b.ratio; });
-    }
-
-    /* Keys of family and precision, families in the catalogue's order. */
-    function keys_in_order(catalogue, by) {
-        function place(key) { return catalogue.families.indexOf(key.split('\n')[0]); }
-        return Object.keys(by).sort().sort(function (a, b) { return place(a) - place(b); });
-    }
-
-    function groups(catalogue, sides) {
-        var rows = [];
-        sides.slice(1).forEach(function (other) {
-            var by = {};
-            changes(sides[0], other).forEach(function (change) {
-                var key = change.first.line.family + '\n' + change.first.line.precision;
-                (by[key] = by[key] || []).push(change.ratio);
-            });
-            keys_in_order(catalogue, by).forEach(function (key) {
-                var family = key.split('\n')[0], precision = key.split('\n')[1];
-                rows.push(Object.assign({other: other, family: family, precision: precision, shared: by[key].length,
-                    first_has: count(sides[0], family, precision), other_has: count(other, family, precision)},
-                    mean(by[key], catalogue.student)));
-            });
-        });
+    function groups(catalogue, sides, rows) {
         d.table(at('groups'), {
             name: ['compare'].concat(sides.map(name)).join('-'),
             title: 'By family',
@@ -98,6 +27,9 @@
                 {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times},
                 {title: '95 % interval: low', head: '95 % interval', unit: 'ratio', number: true, value: function (row) { return row.low; },
                     text: function (low, row) { return d.ratio_interval(low, row.high); }},
+                {title: 'lowest ratio', head: 'range', unit: 'ratio', number: true, value: function (row) { return row.from; },
+                    text: function (from, row) { return d.ratio_interval(from, row.to); }},
+                {title: 'highest ratio', head: 'largest', unit: 'ratio', number: true, value: function (row) { return row.to; }, text: d.times},
                 {title: 'faster', value: function (row) {
                     if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'no clear difference'; }
                     return name(row.ratio < 1 ? row.other : sides[0]);
@@ -107,59 +39,26 @@
                 {title: 'kernels of other', number: true, value: function (row) { return row.other_has; }}
             ]
         });
-        return rows;
-    }
-
-    function count(side, family, precision) {
-        var found = 0;
-        side.times.forEach(function (time) { found += time.line.family === family && time.line.precision === precision; });
-        return found;
     }
 
     function hover(change) {
-        var line = change.first.line;
-        return '<b>' + d.plain(d.kernel_name(line)) + '</b><br>' + d.plain(d.words(line.set) + ', ' + d.words(line.operation)) + '<br>' +
-            d.seconds(seconds(change.first)) + ' and ' + d.seconds(seconds(change.other)) + ': ' + d.times(change.ratio);
+        var time = change.first;
+        return '<b>' + d.plain(sides_of.problem_name(time)) + '</b><br>' + d.plain(d.words(time.set) + ', ' + d.words(time.operation)) + '<br>' +
+            d.seconds(time.seconds) + ' and ' + d.seconds(change.other.seconds) + ': ' + d.times(change.ratio);
     }
 
-    function kernels(first, other, family, precision) {
-        var own = changes(first, other).filter(function (change) {
-            return change.first.line.family === family && change.first.line.precision === precision;
+    function seconds(time) { return time.seconds; }
+
+    /* `labels` are the short names of the two sides, `view` the order and filter of the table. */
+    function kernels(catalogue, first, other, family, precision, labels, view, viewed) {
+        var own = sides_of.changes(first, other).filter(function (change) {
+            return change.first.family === family && change.first.precision === precision;
         });
         var of = [family, precision, name(first), name(other)].join('-');
         var sides = name(other) + ' compared with ' + name(first);
         at('shared').hidden = !own.length;
         if (!own.length) { return; }
-        d.chart(at('bars'), {
-            name: 'wins-' + of,
-            title: 'Wins and losses, ' + d.words(family) + ', ' + precision,
-            sides: sides,
-            described: 'Time of each kernel on ' + name(other) + ' relative to ' + name(first) +
-                ', from the largest gain to the largest loss, as in the table below',
-            build: function () {
-                var kinds = [['faster', name(other) + ' is faster', 'c0', ''], ['slower', name(first) + ' is faster', 'c1', '/']];
-                var bars = kinds.map(function (kind) {
-                    return Object.assign(some(kind[0], kind[1]), {type: 'bar', textposition: 'none',
-                        marker: {color: d.colour(kind[2]), pattern: {shape: kind[3], fillmode: 'overlay', fgcolor: d.colour('page')}}});
-                });
-                var equal = Object.assign(some('', 'no difference'), {type: 'scatter', mode: 'markers',
-                    marker: {color: d.colour('text'), symbol: 'diamond', size: 9}});
-                function some(verdict, legend) {
-                    var pairs = own.map(function (change, i) { return [change, i]; })
-                        .filter(function (pair) { return d.direction(pair[0].ratio) === verdict; });
-                    return {name: d.plain(legend), x: pairs.map(function (pair) { return pair[1] + 1; }),
-                        y: pairs.map(function (pair) { return Math.log2(pair[0].ratio); }),
-                        text: pairs.map(function (pair) { return hover(pair[0]); }), hovertemplate: '%{text}<extra></extra>'};
-                }
-                return {
-                    traces: bars.concat(equal.x.length ? [equal] : []),
-                    layout: {bargap: 0.1, showlegend: true,
-                        xaxis: {title: 'kernels, by ratio', zeroline: false, including: [0.5, own.length + 0.5], label: String, ticks: whole},
-                        yaxis: {title: d.plain(name(other)), including: [-LEAST, LEAST], ticks: logarithms,
-                            label: function (log) { return log ? d.times(Math.pow(2, log)) : 'equal'; }}}
-                };
-            }
-        });
+        d.comparison.distribution(at('curve'), own, labels, catalogue.headings[family] + ' at ' + d.words(precision));
         d.chart(at('scatter'), {
             name: 'scatter-' + of,
             title: 'Times of both sides, ' + d.words(family) + ', ' + precision,
@@ -186,44 +85,45 @@
             name: 'kernels-' + of,
             title: 'Kernels that both have',
             rows: own,
+            view: view,
+            viewed: viewed,
+            cards: true,
             taken: [d.same('family', d.words(family)), d.same('precision', precision),
+                {title: 'readable name', value: function (change) { return change.first.title; }},
                 {title: 'devices', value: function (change) {
-                    return d.distinct([d.device(change.first.line), d.device(change.other.line)]).join(' and ');
+                    return d.distinct([change.first.device, change.other.device]).join(' and ');
                 }}],
             detail: function (change) {
-                return el('div', {}, d.detail(change.first.line, change.first.i), d.detail(change.other.line, change.other.i));
+                var place = el('div', {}, 'Loading\u2026');
+                Promise.all([change.first, change.other].map(function (time) { return sides_of.detail(catalogue, time); }))
+                    .then(function (found) { place.replaceChildren.apply(place, found); });
+                return place;
             },
             columns: [
-                {title: 'problem', value: function (change) { return d.kernel_name(change.first.line); }},
-                {title: 'set', value: function (change) { return d.words(change.first.line.set); }},
-                {title: 'pass', value: function (change) { return d.words(change.first.line.operation); }},
-                {title: name(first), unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
-                {title: name(other), unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
-                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.times},
-                {title: name(first) + ', of its roof', head: name(first) + ': share of roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.first.line, change.first.i); },
+                {title: 'problem', value: function (change) { return sides_of.problem_name(change.first); }, cell: function (change) {
+                    var title = change.first.title, id = sides_of.problem_name(change.first);
+                    return title ? el('span', {}, title, el('br'), el('small', {}, id)) : id;
+                }},
+                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.times,
+                    cell: function (change) { return el('span', {class: d.direction(change.ratio) || null}, d.times(change.ratio)); }},
+                {title: name(first), head: labels.first, unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
+                {title: name(other), head: labels.other, unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
+                {title: name(first) + ', of its roof', head: labels.first + ': share of roof', unit: 'share', number: true, value: function (change) { return change.first.of_roof; },
                     text: function (value) { return d.percent(value); }},
-                {title: name(other) + ', of its roof', head: name(other) + ': share of roof', unit: 'share', number: true, value: function (change) { return d.of_roof(change.other.line, change.other.i); },
-                    text: function (value) { return d.percent(value); }}
+                {title: name(other) + ', of its roof', head: labels.other + ': share of roof', unit: 'share', number: true, value: function (change) { return change.other.of_roof; },
+                    text: function (value) { return d.percent(value); }},
+                {title: 'set', value: function (change) { return d.words(change.first.set); }},
+                {title: 'pass', value: function (change) { return d.words(change.first.operation); }}
             ]
         });
     }
 
-    /* Labels of an axis of logarithms to base 2, at round ratios. */
-    function logarithms(low, high, most) {
-        return d.ratio_ticks(Math.pow(2, low), Math.pow(2, high), most).map(Math.log2);
-    }
-
-    /* Labels of an axis that counts kernels. */
-    function whole(low, high, most) {
-        return d.linear_ticks(Math.max(low, 1), Math.max(high, 2), most).filter(Number.isInteger);
-    }
-
     /* Which sides share no kernel with the first, in words; '' where all do. */
     function apart(sides, family, precision) {
-        function kernels_of(side) { return name(side) + ' has ' + d.counted(count(side, family, precision), 'kernel'); }
+        function kernels_of(side) { return name(side) + ' has ' + d.counted(sides_of.count(side, family, precision), 'kernel'); }
         return sides.slice(1).filter(function (other) {
-            return !changes(sides[0], other).some(function (change) {
-                return change.first.line.family === family && change.first.line.precision === precision;
+            return !sides_of.changes(sides[0], other).some(function (change) {
+                return change.first.family === family && change.first.precision === precision;
             });
         }).map(function (other) {
             return 'These sides share no kernel of ' + d.words(family) + ' at ' + precision + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
@@ -285,7 +185,8 @@
     d.page(function (catalogue) {
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
-        var asked = d.asked(), wanted = asked.getAll('side').map(parsed).filter(known);
+        var asked = d.asked(), wanted = asked.getAll('side').map(sides_of.parsed).filter(known);
+        var view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
         while (wanted.length < 2) { wanted.push(unused(wanted)); }
 
         function known(side) {
@@ -342,44 +243,61 @@
         function draw() {
             return d.answer(Promise.all(wanted.map(function (side) {
                 var machine = machines.find(function (each) { return each.name === side.machine; });
-                return Promise.all(Object.keys(machine.families).map(function (family) {
-                    return d.lines(catalogue, machine, family);
-                })).then(function (found) {
-                    return {machine: side.machine, of: side.of, lines: found.flat()};
-                });
+                return sides_of.load(catalogue, machine, side);
             })), function (sides) {
-                var several = sides.map(function (side) { return devices(side.lines); }).filter(function (some) { return some.length > 1; });
+                var several = sides.map(sides_of.devices).filter(function (some) { return some.length > 1; });
                 at('device').parentNode.hidden = !several.length;
                 d.offer(at('device'), d.distinct(several.flat()).sort(), d.device({}), asked.get('device'));
-                sides.forEach(function (side) { side.times = times(side.lines, side.of, at('device').value); });
-                var rows = groups(catalogue, sides);
-                /* Where sides share no kernel, the choices are those of the first side's lines. */
-                var choices = rows.length ? rows : sides[0].lines;
-                at('by-family').hidden = !rows.length;
-                d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })), null, asked.get('family'));
-                d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), name(side)]; }), null, asked.get('other'));
-                family_chosen();
-
-                function family_chosen() {
-                    d.offer(at('precision'), d.distinct(choices.filter(function (row) { return row.family === at('family').value; })
-                        .map(function (row) { return row.precision; })).sort(), 'float32', asked.get('precision'));
-                    shown();
-                }
-                function shown() {
-                    at('apart').textContent = apart(sides, at('family').value, at('precision').value);
-                    kernels(sides[0], sides[Number(at('other').value)], at('family').value, at('precision').value);
-                    heated();
-                }
-                function heated() {
-                    heat(catalogue, sides[0].machine, sides[0].lines, at('family').value, at('precision').value, asked);
-                    asked = new URLSearchParams();
-                    d.remember({side: wanted.map(name), family: at('family').value, precision: at('precision').value,
-                        other: at('other').value, device: at('device').value, framework: at('heat-framework').value, operation: at('heat-operation').value});
-                }
+                sides.forEach(function (side) { side.times = sides_of.times_on(side, at('device').value); });
+                var rows = sides_of.groups(catalogue, sides), short = sides_of.short_names(sides.map(name));
+                groups(catalogue, sides, rows);
+                /* Where sides share no kernel, the choices are those of the first side's times. */
+                var choices = rows.length ? rows : sides[0].all;
+                at('by-family').hidden = at('tables').hidden = !rows.length;
+                d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })).map(function (family) {
+                    return [family, catalogue.headings[family]];
+                }), null, asked.get('family'));
+                d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), short.names[i + 1]]; }), null, asked.get('other'));
+                at('other').parentNode.hidden = sides.length < 3;
                 at('device').onchange = draw;
                 at('family').onchange = family_chosen;
                 at('precision').onchange = at('other').onchange = shown;
                 at('heat-framework').onchange = at('heat-operation').onchange = heated;
+                return family_chosen();
+
+                function choice(values) {
+                    return Object.assign({side: wanted.map(name), family: at('family').value, precision: at('precision').value, other: at('other').value,
+                        device: at('device').value, framework: at('heat-framework').value, operation: at('heat-operation').value, sort: view.sort, find: view.find}, values);
+                }
+                function address(row) {
+                    return d.address(choice({family: row.family, precision: row.precision, other: String(sides.indexOf(row.other)), framework: '', operation: ''}));
+                }
+                function family_chosen() {
+                    d.offer(at('precision'), d.distinct(choices.filter(function (row) { return row.family === at('family').value; })
+                        .map(function (row) { return row.precision; })).sort(), 'float32', asked.get('precision'));
+                    return shown();
+                }
+                function shown() {
+                    var turn = Number(at('other').value) || 1, other = sides[turn], family = at('family').value, precision = at('precision').value;
+                    var labels = {first: short.names[0], other: short.names[turn]};
+                    at('apart').textContent = apart(sides, family, precision);
+                    at('who').replaceChildren((short.shared ? short.shared + ': ' : '') + labels.other + ' compared with ' + labels.first);
+                    d.comparison.forest(at('forest'), catalogue, rows.filter(function (row) { return row.other === other; }), labels, address);
+                    d.comparison.heat(at('sides-heat'), catalogue, rows, sides, short.names, precision, address);
+                    kernels(catalogue, sides[0], other, family, precision, labels, view, function (next, typing) {
+                        view = next;
+                        d.remember(choice(), typing);
+                    });
+                    return heated();
+                }
+                function heated() {
+                    var machine = machines.find(function (each) { return each.name === sides[0].machine; });
+                    return d.lines(catalogue, machine, at('family').value).then(function (lines) {
+                        heat(catalogue, machine.name, lines, at('family').value, at('precision').value, asked);
+                        asked = new URLSearchParams();
+                        d.remember(choice());
+                    });
+                }
             });
         }
     });

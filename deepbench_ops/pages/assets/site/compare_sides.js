@@ -1,0 +1,150 @@
+/* The sides of a comparison: a machine with a release, or with the newest time of a framework for each kernel, and the
+   ratios of their times on the kernels that both have. */
+'use strict';
+
+(function () {
+    var d = deepbench;
+    var FIELDS = ['family', 'set', 'operation', 'precision', 'problem', 'title', 'ranks', 'conditions'];
+
+    /* A side from `machine@release` or `machine@framework`; the last @ counts. */
+    function parsed(spec) {
+        var cut = spec.lastIndexOf('@');
+        return cut < 0 ? {machine: spec, of: ''} : {machine: spec.slice(0, cut), of: spec.slice(cut + 1)};
+    }
+
+    function name(side) {
+        return side.machine + '@' + side.of;
+    }
+
+    /* Names without the words that all begin or end with, and these words: {shared, names}. */
+    function short_names(names) {
+        var parts = names.map(function (each) { return each.split(/([-@ ]+)/); });
+        function equal(read) {
+            return parts.every(function (own) { return own.length > 2 && read(own) === read(parts[0]); });
+        }
+        var lead = '', tail = '';
+        if (d.distinct(names).length < names.length || names.length < 2) { return {shared: '', names: names}; }
+        while (equal(function (own) { return own[0] + own[1]; })) {
+            lead += parts[0][0] + parts[0][1];
+            parts = parts.map(function (own) { return own.slice(2); });
+        }
+        while (equal(function (own) { return own.slice(-2).join(''); })) {
+            tail = parts[0].slice(-2).join('') + tail;
+            parts = parts.map(function (own) { return own.slice(0, -2); });
+        }
+        var shared = [lead.replace(/[-@ ]+$/, ''), tail.replace(/^[-@ ]+/, '')].filter(Boolean).join(', ');
+        return {shared: shared, names: parts.map(function (own) { return own.join(''); })};
+    }
+
+    function problem_name(time) {
+        return [time.problem + (time.ranks ? ', ' + time.ranks + ' ranks' : ''), time.conditions].filter(Boolean).join(', ');
+    }
+
+    function with_key(time) {
+        time.key = [time.family, time.set, time.operation, time.precision, problem_name(time)].join('|');
+        return time;
+    }
+
+    /* The newest time of each kernel with a framework, from the machine's file of newest times. */
+    function newest(catalogue, machine, framework) {
+        return d.load('data/newest/' + machine.key).then(function (found) {
+            return Object.entries(found.times[framework] || {}).flatMap(function (pair) {
+                return pair[1].map(function (row) {
+                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3]};
+                    FIELDS.forEach(function (field, place) { time[field] = found.kernels[row[0]][place]; });
+                    return with_key(time);
+                });
+            });
+        });
+    }
+
+    /* The times of one release, from the lines of all families. */
+    function of_release(catalogue, machine, release) {
+        return Promise.all(Object.keys(machine.families).map(function (family) { return d.lines(catalogue, machine, family); })).then(function (found) {
+            return found.flat().filter(function (line) { return !line.uncompared; }).flatMap(function (line) {
+                var i = line.releases.findIndex(function (each) { return each.name === release; });
+                if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
+                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i],
+                    of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
+                    problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device')})];
+            });
+        });
+    }
+
+    /* All times of a side, as a list; `times_on` chooses those of a device. */
+    function load(catalogue, machine, side) {
+        var found = machine.frameworks.includes(side.of) ? newest(catalogue, machine, side.of) : of_release(catalogue, machine, side.of);
+        return found.then(function (all) { return {machine: side.machine, of: side.of, all: all}; });
+    }
+
+    function devices(side) {
+        return d.distinct(side.all.map(function (time) { return time.device; })).sort();
+    }
+
+    /* The times of a side by kernel; `device` is used where a machine has several. */
+    function times_on(side, device) {
+        var several = devices(side).length > 1;
+        return new Map(side.all.filter(function (time) { return !several || time.device === device; })
+            .map(function (time) { return [time.key, time]; }));
+    }
+
+    /* The line behind a time, and the place of its release, from the file of lines: what opens below a row. */
+    function detail(catalogue, time) {
+        return d.lines(catalogue, time.machine, time.family).then(function (lines) {
+            var line = lines.find(function (each) {
+                return each.framework === time.framework && d.device(each) === time.device && each.releases.includes(time.release) &&
+                    each.set === time.set && each.operation === time.operation && each.precision === time.precision &&
+                    each.problem.id === time.problem && (each.ranks || null) === (time.ranks || null) && d.conditions(each, 'device') === time.conditions;
+            });
+            return line ? d.detail(line, line.releases.indexOf(time.release)) : d.el('p', {}, 'The line of this time is not among the published data.');
+        });
+    }
+
+    /* The geometric mean of ratios, with Student's interval over their logarithms, and their range. */
+    function mean(ratios, student) {
+        var logs = ratios.map(Math.log), n = logs.length;
+        var middle = logs.reduce(function (a, b) { return a + b; }, 0) / n;
+        var found = {ratio: Math.exp(middle), low: null, high: null, from: Math.min.apply(null, ratios), to: Math.max.apply(null, ratios)};
+        if (n < 2) { return found; }
+        var squares = logs.reduce(function (sum, log) { return sum + Math.pow(log - middle, 2); }, 0);
+        var reach = student[Math.min(n - 1, student.length) - 1] * Math.sqrt(squares / (n - 1) / n);
+        return Object.assign(found, {low: Math.exp(middle - reach), high: Math.exp(middle + reach)});
+    }
+
+    /* The kernels that both sides have, each {first, other, ratio} of seconds, lowest ratio first. */
+    function changes(first, other) {
+        var found = [];
+        first.times.forEach(function (time, key) {
+            var against = other.times.get(key);
+            if (against) { found.push({first: time, other: against, ratio: against.seconds / time.seconds}); }
+        });
+        return found.sort(function (a, b) { return a.ratio - b.ratio; });
+    }
+
+    function count(side, family, precision) {
+        var found = 0;
+        side.times.forEach(function (time) { found += time.family === family && time.precision === precision; });
+        return found;
+    }
+
+    /* The summary of each other side, family and precision, families in the catalogue's order. */
+    function groups(catalogue, sides) {
+        return sides.slice(1).flatMap(function (other) {
+            var by = {};
+            changes(sides[0], other).forEach(function (change) {
+                var key = change.first.family + '\n' + change.first.precision;
+                (by[key] = by[key] || []).push(change.ratio);
+            });
+            function place(key) { return catalogue.families.indexOf(key.split('\n')[0]); }
+            return Object.keys(by).sort().sort(function (a, b) { return place(a) - place(b); }).map(function (key) {
+                var family = key.split('\n')[0], precision = key.split('\n')[1];
+                return Object.assign({other: other, family: family, precision: precision, shared: by[key].length,
+                    first_has: count(sides[0], family, precision), other_has: count(other, family, precision)},
+                mean(by[key], catalogue.student));
+            });
+        });
+    }
+
+    deepbench.sides = {parsed: parsed, name: name, short_names: short_names, problem_name: problem_name, load: load, devices: devices,
+        times_on: times_on, detail: detail, changes: changes, count: count, groups: groups};
+})();

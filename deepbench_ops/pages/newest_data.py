@@ -1,0 +1,69 @@
+"""data/newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
+
+The files of lines hold all releases with their intervals and notes; these are a quarter as large,
+so that a page can compare many machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.roofline import roof
+from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.machine.profile import Profile
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.releases.table import Release
+
+SHOWN = (*(each.name for each in CONDITIONS if each.name != "device"), SETTINGS)
+"""Conditions that are part of a kernel; a device belongs to its machine."""
+
+
+def content(
+    lines: Iterable[Line], profile: Profile | None, places: Mapping[Release, int]
+) -> dict[str, Any]:
+    """Kernels, and by framework and device rows of a kernel's place, the release's place, seconds
+    and the share of the roof (null where it is not known).
+
+    Of each kernel the newest steady time counts. lines: of one machine.
+    """
+    newest: dict[tuple[str, str, tuple[Any, ...]], Point] = {}
+    for line in lines:
+        for point in line.points:
+            key = (point.release.framework, point.device, _kernel(point))
+            known = newest.get(key)
+            steady = point.compared and not point.unsteady
+            if steady and (known is None or known.release.date <= point.release.date):
+                newest[key] = point
+    kernels: dict[tuple[Any, ...], int] = {}
+    times: dict[str, dict[str, list[list[Any]]]] = {}
+    for (framework, device, kernel), point in newest.items():
+        own = times.setdefault(framework, {}).setdefault(device, [])
+        place = kernels.setdefault(kernel, len(kernels))
+        share = _of_roof(profile, point)
+        own.append([place, places[point.release], rounded(point.seconds, 5), share])
+    return {"kernels": [list(kernel) for kernel in kernels], "times": times}
+
+
+def _kernel(point: Point) -> tuple[Any, ...]:
+    """Family, set, operation, precision, problem, its title where it has one, ranks, conditions."""
+    title = point.problem.title
+    unusual = [point.unusual[name] for name in SHOWN if point.unusual.get(name)]
+    return (
+        point.family,
+        point.set,
+        point.operation,
+        point.precision,
+        point.problem_id,
+        "" if title == point.problem_id else title,
+        point.ranks,
+        ", ".join(unusual),
+    )
+
+
+def _of_roof(profile: Profile | None, point: Point) -> float | None:
+    highest = roof(profile, point)
+    return rounded(point.flops / point.seconds / highest, 4) if highest else None

@@ -1,0 +1,98 @@
+"""The pictures of a comparison, its table and its address, in a real browser."""
+
+from typing import Any
+
+import pytest
+from browsing import column, rows
+from published_site import HOSTILE
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
+
+READY = "body[data-ready]"
+TWO = "compare.html#side=lab-1@numpy&side=lab-1@torch"
+THREE = f"{TWO}&side=lab-1@numpy-1.26.4"
+SHIFTS = """window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(
+    entry => { window.shift += entry.value; })).observe({type: 'layout-shift', buffered: true});"""
+
+
+def opened(page: Any, site: str, address: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{site}{address}")
+    page.wait_for_selector(READY)
+
+
+def test_a_family_has_its_mean_interval_and_range(page: Any, site: str) -> None:
+    """torch is 1.5 / 0.31 times faster; the shared part of the names is in the heading."""
+    opened(page, site, TWO)
+    assert "lab-1: torch compared with numpy" == page.inner_text("#who")
+    (row,) = page.locator("#forest tbody tr").all()
+    text = " ".join(row.inner_text().split())
+    assert "4.8\u00d7 faster" in text and "2 shared kernels" in text and "float32" in text
+    assert (1, 1) == (row.locator(".whisker").count(), row.locator(".range").count())
+
+
+def test_the_curve_counts_faster_and_slower_kernels(page: Any, site: str) -> None:
+    """Also as text for screen readers."""
+    opened(page, site, TWO)
+    said = page.get_attribute("#curve svg", "aria-label")
+    assert "Of 2 kernels torch is faster at 2 and slower at 0 than numpy" == said
+    opened(page, site, "compare.html#side=lab-1@torch&side=lab-1@torch")
+    assert "faster at 0 and slower at 0" in page.get_attribute("#curve svg", "aria-label")
+
+
+def test_several_sides_are_a_heat_table(page: Any, site: str) -> None:
+    """A row for each; a cell leads to the kernels of that side."""
+    opened(page, site, TWO)
+    assert page.locator("#sides-heat").is_hidden()
+    opened(page, site, THREE)
+    assert ["torch", "numpy-1.26.4"] == page.locator("#sides-heat tbody th").all_inner_texts()
+    texts = page.locator("#sides-heat b").all_inner_texts()
+    assert ["4.8\u00d7 faster", "1.5\u00d7 faster"] == texts
+    page.locator("#sides-heat .cell >> nth=1").click()
+    page.wait_for_function("document.getElementById('other').value === '2'")
+    assert "other=2" in page.url
+
+
+def test_the_address_holds_order_and_filter_of_the_kernels(page: Any, site: str) -> None:
+    """A click on a heading is a step, and so are typed words."""
+    opened(page, site, TWO)
+    page.click("#kernels thead button:text-is('problem')")
+    assert "sort=problem" in page.url
+    page.goto("about:blank")
+    opened(page, site, f"{TWO}&sort=-problem")
+    names = [text.splitlines()[-1] for text in column(page, "#kernels", "problem")]
+    assert ["m7680_n64_k2560_NN", "m1760_n128_k1760_NN"] == names
+
+
+def test_the_details_of_a_kernel_are_those_of_both_sides(page: Any, site: str) -> None:
+    """They are loaded when the row is opened."""
+    opened(page, site, TWO)
+    page.click("#kernels button.open >> nth=0")
+    page.wait_for_selector("#kernels .detail code")
+    texts = page.locator("#kernels .detail code").all_inner_texts()
+    assert ["numpy-2.2.6", "torch-2.5.1"] == [
+        next(name for name in ("numpy-2.2.6", "torch-2.5.1") if name in text) for text in texts
+    ]
+
+
+def test_hostile_names_are_text(page: Any, site: str) -> None:
+    """In headings and rows."""
+    opened(page, site, "compare.html")
+    page.select_option("#sides select >> nth=0", "lab-1")
+    page.select_option("#sides select >> nth=2", HOSTILE)
+    page.wait_for_function("document.getElementById('who').textContent.includes('<img')")
+    assert rows(page, "#groups")
+
+
+@pytest.mark.parametrize("width", [400, 1280, 2560])
+def test_the_page_does_not_shift(page: Any, site: str, width: int) -> None:
+    """Nor does it scroll sideways, and no library of charts is loaded before a chart is in view."""
+    page.set_viewport_size({"width": width, "height": 700})
+    page.add_init_script(SHIFTS)
+    opened(page, site, THREE)
+    page.wait_for_timeout(300)
+    assert page.evaluate("shift") < 0.1
+    assert width >= page.evaluate("document.documentElement.scrollWidth")

@@ -1,0 +1,43 @@
+"""The newest times that comparisons load."""
+
+import json
+from datetime import date
+
+import pytest
+from points import GEMMS, point
+
+pytest.importorskip("asv", reason="results are read by asv's own classes")
+from deepbench_ops.analysis.lines import Line
+from deepbench_ops.pages import newest_data
+from deepbench_ops.releases.table import Release
+
+OLD = Release("numpy", "2.0.0", date(2024, 1, 1))
+NEW = Release("numpy", "2.1.0", date(2025, 1, 1))
+PLACES = {OLD: 0, NEW: 1}
+
+
+def rows(*points):
+    found = newest_data.content([Line(points)], None, PLACES)
+    return [row for own in found["times"]["numpy"].values() for row in own]
+
+
+def test_the_newest_time_counts():
+    """With its release and without a share of a roof that is not known."""
+    one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
+    assert [[0, 1, 3.0, None]] == rows(one, one._replace(release=NEW, seconds=3.0))
+
+
+def test_an_unsteady_time_is_left_out():
+    """The release before it counts."""
+    one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
+    new = one._replace(release=NEW, seconds=3.0, unsteady="its processes disagree")
+    assert [[0, 0, 2.0, None]] == rows(one, new)
+
+
+def test_a_kernel_is_named_once_and_the_file_is_json():
+    """Also for several frameworks."""
+    one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
+    other = one._replace(release=Release("torch", "2.5.0", date(2024, 6, 1)))
+    found = newest_data.content([Line((one,)), Line((other,))], None, {**PLACES, other.release: 2})
+    assert 1 == len(found["kernels"]) and GEMMS[0] in found["kernels"][0]
+    assert json.loads(json.dumps(found)) == found
