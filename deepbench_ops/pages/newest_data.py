@@ -16,7 +16,7 @@ from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.pages.data_files import rounded
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 SHOWN = (*(each.name for each in CONDITIONS if each.name != "device"), SETTINGS)
 """Conditions that are part of a kernel; a device belongs to its machine."""

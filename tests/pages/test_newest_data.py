@@ -9,7 +9,7 @@ from points import GEMMS, point
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages import newest_data
-from deepbench_ops.releases.table import Release
+from deepbench_ops.releases.release_table import Release
 
 OLD = Release("numpy", "2.0.0", date(2024, 1, 1))
 NEW = Release("numpy", "2.1.0", date(2025, 1, 1))

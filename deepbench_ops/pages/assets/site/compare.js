@@ -104,7 +104,7 @@
                     var title = change.first.title, id = sides_of.problem_name(change.first);
                     return title ? el('span', {}, title, el('br'), el('small', {}, id)) : id;
                 }},
-                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.times,
+                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.times, style: 'factor',
                     cell: function (change) { return el('span', {class: d.direction(change.ratio) || null}, d.times(change.ratio)); }},
                 {title: name(first), head: labels.first, unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
                 {title: name(other), head: labels.other, unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
