@@ -2,8 +2,8 @@
 
 torch's own index has builds without CUDA; the package index has only those with it for Linux, and
 older releases' lines rest on these. Each argument is the interpreter of an environment that holds
-torch and this project; what differs between the two is measured in pairs, over a few kernels of
-every family that runs in one process.
+torch and this project; what differs between the two is measured in the same seconds, over a few
+kernels of every family that runs in one process.
 
 Usage: python bench/cuda_builds.py FIRST/bin/python SECOND/bin/python [--rounds 10]
 """
@@ -13,20 +13,22 @@ import subprocess
 
 from tabulate import tabulate
 
-from deepbench_ops.analysis.verdict import compare_pairs, corrected
-from deepbench_ops.measure import pairs, worker_control
+from deepbench_ops.analysis.ensembles import compare_in_one_state
+from deepbench_ops.analysis.verdict import corrected
+from deepbench_ops.measure import ensemble, worker_control
+from deepbench_ops.measure.task import Task
 
 CONV = "w28_h28_c128_n8_k128_r3_s3_pad1_1_stride1_1"
 TASKS = (
-    pairs.Task("gemm", "m1760_n128_k1760_NN", "float32"),
-    pairs.Task("gemm", "m35_n700_k2048_NN", "float32"),
-    pairs.Task("gemm", "m3072_n128_k1024_TN", "float32"),
-    pairs.Task("gemm", "m1760_n128_k1760_NN", "bfloat16"),
-    pairs.Task("conv", CONV, "float32"),
-    pairs.Task("conv", CONV, "float32", "backward_weights"),
-    pairs.Task("rnn", "lstm_h256_n4_t150", "float32"),
-    pairs.Task("sparse_gemm", "m7680_n1_k2560_NN_sparsity0.95", "float32"),
-    pairs.Task("sparse_gemm", "m7680_n1500_k2560_NN_sparsity0.95", "float32"),
+    Task("gemm", "m1760_n128_k1760_NN", "float32"),
+    Task("gemm", "m35_n700_k2048_NN", "float32"),
+    Task("gemm", "m3072_n128_k1024_TN", "float32"),
+    Task("gemm", "m1760_n128_k1760_NN", "bfloat16"),
+    Task("conv", CONV, "float32"),
+    Task("conv", CONV, "float32", "backward_weights"),
+    Task("rnn", "lstm_h256_n4_t150", "float32"),
+    Task("sparse_gemm", "m7680_n1_k2560_NN_sparsity0.95", "float32"),
+    Task("sparse_gemm", "m7680_n1500_k2560_NN_sparsity0.95", "float32"),
 )
 BUILD = "import torch; print(torch.__version__)"
 
@@ -44,9 +46,10 @@ def main() -> None:
         worker_control.Launch(python, {"DEEPBENCH_FRAMEWORK": "torch"})
         for python in arguments.python
     ]
-    found = pairs.run_rounds(*sides, TASKS, arguments.rounds)
-    verdicts = corrected([compare_pairs(rounds) for rounds in found.values()])
-    print(f"{builds[1].strip()} against {builds[0].strip()}, {arguments.rounds} rounds of pairs")
+    launches = dict(zip(("first", "second"), sides, strict=True))
+    found = ensemble.run_rounds(launches, TASKS, arguments.rounds)
+    verdicts = corrected([compare_in_one_state(each, *launches) for each in found.values()])
+    print(f"{builds[1].strip()} against {builds[0].strip()}, {arguments.rounds} rounds")
     rows = [
         (
             f"{task.family} {task.operation}",

@@ -1,6 +1,6 @@
 """Real kernels against themselves, and against themselves with a little more to do.
 
-The physical half of detection_simulation.py: pairs of live processes on this machine, each
+The physical half of detection_simulation.py: two live processes on this machine, each
 judged by `compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is a
 false one; with it, *slower* is right. Plain medians of the same processes, ten before and ten
 after, are also judged by asv's own step detection, which is kind to it: the two sides were taken in
@@ -19,12 +19,16 @@ from pathlib import Path
 from asv import step_detect
 
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs
-from deepbench_ops.measure import pairs, worker_control
+from deepbench_ops.measure import ensemble, worker_control
+from deepbench_ops.measure.task import Task
 from deepbench_ops.problems.gemm import Gemm
 
 SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
 ROUNDS = 10
 EXTRAS = (0.0, 0.02, 0.05, 0.1)
+
+Pair = tuple[float, float]
+"""Seconds per call without the extra work and with it, of one sweep."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Case:
 
     problem: str
     extra: float
-    rounds: list[list[pairs.Pair]]
+    rounds: list[list[Pair]]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -63,13 +67,15 @@ def cases(
     other = plain
     if extra:
         other = worker_control.Launch(sys.executable, {**environ, "EXTRA": str(extra)}, (SLOWED,))
-    tasks = [pairs.Task("gemm", problem, "float32") for problem in problems]
+    tasks = [Task("gemm", problem, "float32") for problem in problems]
     for _ in range(repeats):
-        for task, found in pairs.run_rounds(plain, other, tasks, rounds).items():
-            yield Case(task.problem, extra, found)
+        sides = {"plain": plain, "other": other}
+        for task, found in ensemble.run_rounds(sides, tasks, rounds).items():
+            pairs = [[(one["plain"], one["other"]) for one in taken.sweeps] for taken in found]
+            yield Case(task.problem, extra, pairs)
 
 
-def _asv_finds(rounds: Sequence[Sequence[pairs.Pair]]) -> bool:
+def _asv_finds(rounds: Sequence[Sequence[Pair]]) -> bool:
     """Whether asv's detection sees a step up where the second side's plain medians begin."""
     before, after = (
         [statistics.median(pair[side] for pair in taken) for taken in rounds] for side in (0, 1)

@@ -1,17 +1,16 @@
-"""How far apart do rounds of a release with itself lie, when pairs are cut in other ways?
+"""How far apart do rounds of a release with itself lie, when slices are cut in other ways?
 
-Every round is a fresh pair of processes, which measure each product in all ways one after the
-other, in the opposite order every second round: in long slices, in short ones with each call to
-its end, and in short ones with long calls in turns, as it is done. Printed are the spread between
-rounds, as standard deviation of the logarithm in percent, the time of a call next to that of calls
-timed to their end, and the seconds that a round of the product took.
+Two live processes measure each product in long slices, in short ones with each call to its end, and
+in short ones with long calls in turns, as it is done. Every round and way has fresh processes; the
+ways are in the opposite order every second round. Printed are the spread between rounds, as
+standard deviation of the logarithm in percent, the time of a call next to that of calls timed to
+their end, and the seconds that a round of the product took.
 
 Nothing else should run meanwhile. Usage:
     python bench/pair_turns.py [--framework torch] [--rounds 10]
 """
 
 import argparse
-import math
 import statistics
 import sys
 import time
@@ -20,7 +19,8 @@ from unittest.mock import patch
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import pairs, turns, worker_control
+from deepbench_ops.measure import ensemble, turns, worker_control
+from deepbench_ops.measure.task import Task
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -31,44 +31,55 @@ PROBLEMS = (
 )
 LONG, SHORT, TURNS = "slices of 15 ms", "slices of 5 ms", "with turns of 15 ms"
 WAYS = {
-    LONG: (None, {"SLICE_SECONDS": 0.015, "MOST_PAIRS": 20}),
-    SHORT: (None, {}),
-    TURNS: (turns.TURN_SECONDS, {}),
+    LONG: (None, 0.015, 20),
+    SHORT: (None, ensemble.SLICE_SECONDS, 50),
+    TURNS: (turns.TURN_SECONDS, ensemble.SLICE_SECONDS, 50),
 }
-"""Of each way the seconds of a turn, None for calls to their end, and what else is different."""
+"""Of each way the seconds of a turn, None for calls to their end, those of a slice, and sweeps."""
+
+SIDES = ("first", "second")
+
+Taken = tuple[float, float, float]
+"""Logarithm of the ratio, median seconds of a call, and seconds of the round."""
 
 
-def one_round(workers, problem: str, way: str, swap: bool) -> tuple[float, float, float]:
-    """Return the ratio of one round measured that way, the time of a call and that of the round."""
-    task = pairs.Task("gemm", problem, "float32")
-    began = time.monotonic()
-    turn, others = WAYS[way]
-    with patch.object(turns, "TURN_SECONDS", turn), patch.multiple(pairs, **others):
-        taken = pairs._one_round(*workers, task, swap, pairs.MOST_PAIRS)
-    call = statistics.median(seconds for pair in taken for seconds in pair)
-    return pairs.round_ratio(taken), call, time.monotonic() - began
+def one_round(launch: worker_control.Launch, way: str, number: int) -> dict[str, Taken]:
+    """Return the figures of each product in a round measured that way."""
+    tasks = [Task("gemm", problem, "float32") for problem in PROBLEMS]
+    turn, slice_seconds, sweeps = WAYS[way]
+    found, began = {}, time.monotonic()
+    launches = dict.fromkeys(SIDES, launch)
+    with (
+        patch.object(turns, "TURN_SECONDS", turn),
+        patch.object(ensemble, "SLICE_SECONDS", slice_seconds),
+    ):
+        for task, taken in ensemble.run_round(launches, tasks, number, sweeps=sweeps):
+            call = statistics.median(seconds for each in taken.sweeps for seconds in each.values())
+            ended = time.monotonic()
+            found[task.problem] = taken.difference(*SIDES)[0], call, ended - began
+            began = ended
+    return found
 
 
 def main() -> None:
+    """Measure all ways and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--framework", default="numpy")
     parser.add_argument("--rounds", type=int, default=10)
     arguments = parser.parse_args()
     launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
-    found = defaultdict(list)
+    found: dict[tuple[str, str], list[Taken]] = defaultdict(list)
     for number in range(arguments.rounds):
-        swap = number % 2 == 1
-        with pairs._started(launch, launch, swap) as workers:
-            for problem in PROBLEMS:
-                for way in reversed(WAYS) if swap else WAYS:
-                    found[problem, way].append(one_round(workers, problem, way, swap))
+        for way in reversed(WAYS) if number % 2 else WAYS:
+            for problem, taken in one_round(launch, way, number).items():
+                found[problem, way].append(taken)
     rows = []
     for problem in PROBLEMS:
         row = {"problem": problem}
         for way in WAYS:
-            ratios, calls, took = zip(*found[problem, way], strict=True)
+            levels, calls, took = zip(*found[problem, way], strict=True)
             to_its_end = statistics.median(call for _, call, _ in found[problem, SHORT])
-            row[f"{way}: spread"] = f"{100 * statistics.stdev(map(math.log, ratios)):.2f}"
+            row[f"{way}: spread"] = f"{100 * statistics.stdev(levels):.2f}"
             row[f"{way}: call"] = f"{statistics.median(calls) / to_its_end:.3f}"
             row[f"{way}: s"] = f"{statistics.mean(took):.1f}"
         rows.append(row)

@@ -23,7 +23,7 @@ from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, ensemble_record, round_states, threads
 from deepbench_ops.measure.ensemble import Round
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.selections import operations, select

@@ -1,6 +1,6 @@
 """How far do rounds of one and the same release lie apart? Three instruments, one run.
 
-A round is a fresh process (for pairs: a fresh pair). For ten GEMM problems this prints the
+A round is a fresh process (side by side: two). For ten GEMM problems this prints the
 spread between rounds, as standard deviation of the logarithm in percent, of
 
 - plain: the median of the raw seconds of all slices;
@@ -24,8 +24,9 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import kernel_run, pairs, threads, worker_control, yardstick
+from deepbench_ops.measure import ensemble, kernel_run, threads, worker_control, yardstick
 from deepbench_ops.measure.sampling import Policy, measure
+from deepbench_ops.measure.task import Task
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -95,13 +96,14 @@ def main() -> None:
 
     singles = rounds_of(arguments.framework, arguments.rounds)
     launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
-    tasks = [pairs.Task("gemm", problem, "float32") for problem in PROBLEMS]
-    paired = pairs.run_rounds(launch, launch, tasks, arguments.rounds)
+    tasks = [Task("gemm", problem, "float32") for problem in PROBLEMS]
+    sides = {"first": launch, "second": launch}
+    together = ensemble.run_rounds(sides, tasks, arguments.rounds)
 
     table = []
     for task in tasks:
         plain, calibrated, kinds = zip(*(single[task.problem] for single in singles), strict=True)
-        ratios = [pairs.round_ratio(taken) for taken in paired[task]]
+        ratios = [math.exp(taken.difference(*sides)[0]) for taken in together[task]]
         table.append(
             {
                 "problem": task.problem,
@@ -109,8 +111,8 @@ def main() -> None:
                 "ms": round(1e3 * statistics.median(plain), 3),
                 "plain %": round(spread(list(plain)), 2),
                 "calibrated %": round(spread(list(calibrated)), 2),
-                "paired %": round(spread(ratios), 2),
-                "paired bias %": round(100 * (statistics.geometric_mean(ratios) - 1), 2),
+                "side by side %": round(spread(ratios), 2),
+                "side by side: bias %": round(100 * (statistics.geometric_mean(ratios) - 1), 2),
             }
         )
     print(f"{arguments.framework}, {arguments.rounds} rounds, spread between rounds")

@@ -134,18 +134,20 @@ def _exported(folder: Path, number: int) -> bool:
 
 def _add_round(folder: Path, number: int) -> list[str]:
     program = (
-        "import sys; from pathlib import Path; from deepbench_ops.measure import pairs\n"
-        "from deepbench_ops.measure.round_store import RoundStore\n"
-        "task = pairs.Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
-        "store = RoundStore(Path('.asv/pairs/numpy-2.2.6..numpy-2.4.6.jsonl'))\n"
-        "store._add(int(sys.argv[1]), {task: [(1.0, 1.1)] * 20})"
+        "import sys; from pathlib import Path\n"
+        "from deepbench_ops.measure.ensemble import Round\n"
+        "from deepbench_ops.measure.ensemble_store import EnsembleStore\n"
+        "from deepbench_ops.measure.task import Task\n"
+        "task = Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "store = EnsembleStore(Path('.asv/confirm/a..b.jsonl'), ('a', 'b'))\n"
+        "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))"
     )
     return ["-c", program, str(number)]
 
 
 def _round_added(folder: Path, number: int) -> bool:
-    text = (folder / ".asv/pairs/numpy-2.2.6..numpy-2.4.6.jsonl").read_text()
-    return any(json.loads(line)["number"] == number for line in text.splitlines() if line)
+    text = (folder / ".asv/confirm/a..b.jsonl").read_text()
+    return any(json.loads(line)["round"] == f"0-{number}" for line in text.splitlines() if line)
 
 
 WRITERS = {

@@ -29,7 +29,8 @@ from tabulate import tabulate
 
 from deepbench_ops import project
 from deepbench_ops.measure import core_latency, machine_states, threads, turns, yardstick
-from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
+from deepbench_ops.measure.ensemble import SLICE_SECONDS
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import LiveWorker
 from deepbench_ops.releases import release_table, table_location, worker_launch
 

@@ -1,4 +1,4 @@
-"""Which release was the first slow one? Halving, every comparison in pairs, until it is sure.
+"""Which release was the first slow one? Halving, each comparison in shared rounds until it is sure.
 
 All are compared with the first release. A release is slow from half-way (by the ratio) between the
 first and the last. A comparison ends as soon as its interval lies on one side of that; looking
@@ -9,15 +9,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from deepbench_ops.analysis.verdict import Verdict, compare_pairs, settled
+from deepbench_ops.analysis.ensembles import compare_in_one_state
+from deepbench_ops.analysis.verdict import Verdict, settled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.pairs import Pair
+from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.stopping import looks
 
-Rounds = list[list[Pair]]
-Measure = Callable[[Release, Release, int], Rounds]
-"""Returns so many rounds of (before, after) pairs; DeepbenchError where one cannot be measured."""
+Measure = Callable[[Release, Release, int], list[Round]]
+"""Returns so many rounds of two releases by their names; DeepbenchError where one cannot be
+measured."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,10 @@ def _compare(
     before: Release, after: Release, measure: Measure, most: int, boundary: float
 ) -> Verdict:
     """Return the verdict on two releases, with as many rounds as it takes to be sure."""
-    rounds: Rounds = []
+    rounds: list[Round] = []
     for look in looks(most):
         rounds += measure(before, after, look.rounds - len(rounds))
-        verdict = compare_pairs(rounds, look.share)
+        verdict = compare_in_one_state(rounds, before.name, after.name, look.share)
         if _side(verdict, boundary) is not None or (boundary == 1.0 and settled(verdict)):
             break
     return verdict

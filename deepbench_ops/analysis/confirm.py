@@ -1,12 +1,13 @@
-"""Confirmation of changes: kernels measured again, the release before against the one after.
+"""Confirmation of changes: kernels measured again, the release before next to the one after.
 
-Lines of releases were measured on different days. A pair is measured in the same milliseconds, so
-that a change of the machine does not repeat (see `measure.pairs`). Kernels that have answered after
-a few rounds are not measured further; looking several times finds no more in noise than looking
-once (`statistics.stopping`).
+Lines of releases were measured on different days. Two releases in an ensemble are measured in the
+same milliseconds, so that a change of the machine does not repeat (see `measure.ensemble`). Kernels
+that have answered after a few rounds are not measured further; looking several times finds no more
+in noise than looking once (`statistics.stopping`).
 """
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -14,13 +15,15 @@ from pathlib import Path
 
 from deepbench_ops import project
 from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.ensembles import Ensemble, Goal, compare_in_one_state
 from deepbench_ops.analysis.lines import Shift
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.verdict import Verdict, compare_pairs, corrected, settled
+from deepbench_ops.analysis.verdict import Verdict, corrected, settled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import outside_settings, pairs
+from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 from deepbench_ops.statistics.stopping import Look, looks
@@ -28,14 +31,16 @@ from deepbench_ops.statistics.stopping import Look, looks
 EACH = 3
 """Kernels of a cause that are measured: those that changed most."""
 
+FRESH = 24 * 3600
+"""Seconds after which a round that waits for the others is of another day, and does not count."""
 
-Kernel = tuple[str, str, pairs.Task]
+Kernel = tuple[str, str, Task]
 """The names of the releases before and after, and the task that is measured."""
 
 
 @dataclass
 class Confirmed:
-    """Verdicts in pairs on kernels of causes, and why others have none."""
+    """Verdicts in shared rounds on kernels of causes, and why others have none."""
 
     verdicts: dict[Kernel, Verdict] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -68,7 +73,7 @@ def confirm(
     say: Callable[[str], object],
     folder: Path | None = None,
 ) -> Confirmed:
-    """Measure the kernels that changed most of each cause, and return what pairs say of them.
+    """Measure the kernels that changed most of each cause, and return the verdicts on them.
 
     folder: of the releases' environments, which are made where they are missing; the project's
     unless given. Rounds that are done are kept next to it for a day, so that the same question
@@ -85,7 +90,8 @@ def confirm(
             confirmed.reasons[names] = _why_not(members)
             continue
         say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, up to {rounds} rounds")
-        kept = RoundStore(folder.parent / "pairs" / f"{names[0]}..{names[1]}.jsonl")
+        path = folder.parent / "confirm" / f"{names[0]}..{names[1]}.jsonl"
+        kept = EnsembleStore(path, names, since=time.time() - FRESH)
         launches = cache(partial(_launches, members[0], folder, say))
         groups.append(_Group(names, tasks, kept, launches))
     alone: dict[Kernel, Verdict] = {}
@@ -112,26 +118,46 @@ class _Group:
     """Measurement of two releases: the kernels without a verdict yet, and the stored rounds."""
 
     names: tuple[str, str]
-    open: list[pairs.Task]
-    kept: RoundStore
-    launches: Callable[[], tuple[Launch, Launch]]
+    open: list[Task]
+    kept: EnsembleStore
+    launches: Callable[[], dict[str, Launch]]
 
     def verdicts(self, look: Look) -> dict[Kernel, Verdict]:
-        """Measure up to a look, and return the verdicts on the kernels that are open."""
-        found = self.kept.measure(self.launches, self.open, look.rounds)
+        """Measure up to a look, and return the verdicts on the kernels that are open.
+
+        Raises DeepbenchError where none of them could be measured on both releases.
+        """
+        if any(self.kept.missing(task, look.rounds - 1) for task in self.open):
+            ensemble = Ensemble(self.launches(), self.names[-1], self.kept)
+            ensemble.measure(self.open, Goal(within=0.0, most=look.rounds))
+        measured = [task for task in self.open if self._has_times(task)]
+        if self.open and not measured:
+            raise DeepbenchError(self._reason(self.open[0]))
+        self.open = measured
         return {
-            (*self.names, task): compare_pairs(rounds, look.share) for task, rounds in found.items()
+            (*self.names, task): compare_in_one_state(self.kept.of(task), *self.names, look.share)
+            for task in self.open
         }
 
     def leave(self, verdicts: dict[Kernel, Verdict]) -> None:
         """Measure no more of the kernels that have answered."""
         self.open = [task for task in self.open if not settled(verdicts[*self.names, task])]
 
+    def _has_times(self, task: Task) -> bool:
+        """Whether any round has times of both releases."""
+        return any(set(self.names) <= set(each.names) for each in self.kept.of(task))
 
-def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> tuple[Launch, Launch]:
-    return worker_launch.launch(cause.before, folder, say), worker_launch.launch(
-        cause.after, folder, say
-    )
+    def _reason(self, task: Task) -> str:
+        """Return why a kernel has no times of both."""
+        reasons = [text for each in self.kept.of(task) for text in each.reasons.values()]
+        return reasons[0] if reasons else "not measured"
+
+
+def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> dict[str, Launch]:
+    return {
+        release.name: worker_launch.launch(release, folder, say)
+        for release in (cause.before, cause.after)
+    }
 
 
 def _key(shift: Shift) -> Kernel:
@@ -139,9 +165,11 @@ def _key(shift: Shift) -> Kernel:
 
 
 def _measurable(cause: Cause) -> list[Shift]:
-    """Return the kernels of a cause that pairs can tell of, what changed most first: those in one
-    process, under the usual conditions, on the processor, and under the settings from outside that
-    hold here."""
+    """Return the kernels of a cause that can be measured again, the largest change first.
+
+    They run in one process, under the usual conditions, on the processor, and were measured under
+    the settings from outside that hold here.
+    """
     fit = [s for s in cause.shifts if _plain(s.after) and _under_settings_of_here(s.after)]
     return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))
 
@@ -158,16 +186,16 @@ def _why_not(causes: Sequence[Cause]) -> str:
     """Return why none of the kernels of some causes is measured again."""
     points = [shift.after for cause in causes for shift in cause.shifts if _plain(shift.after)]
     if not points:
-        return "cannot be measured in pairs"
+        return "cannot be measured in shared rounds"
     under = outside_settings.text(points[0].settings or ()) or "no settings from outside"
     here = outside_settings.text(outside_settings.of_this_process()) or "none"
     return f"measured under {under}; here: {here}"
 
 
-def _most_changed(cause: Cause) -> list[pairs.Task]:
+def _most_changed(cause: Cause) -> list[Task]:
     """Return the kernels of a cause to measure; two sets may list one of them."""
     return list(dict.fromkeys(_task(shift.after) for shift in _measurable(cause)))[:EACH]
 
 
-def _task(point: Point) -> pairs.Task:
-    return pairs.Task(point.family, point.problem_id, point.precision, point.operation)
+def _task(point: Point) -> Task:
+    return Task(point.family, point.problem_id, point.precision, point.operation)

@@ -17,8 +17,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.pairs import Task
 from deepbench_ops.measure.round_states import Selected
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
@@ -151,9 +151,20 @@ class Ensemble:
         return not any(each.sweeps for each in rounds) or self.half_width(task) <= goal.within
 
 
-def compare(rounds: Sequence[Round], before: str, after: str) -> Verdict:
-    """Return the verdict on after / before from the rounds of an ensemble that have both."""
-    return compare_levels([each.difference(before, after) for each in rounds])
+def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
+    """Return the verdict on after / before from the rounds of an ensemble that have both.
+
+    `share` is that of the look, where there are several (see `statistics.stopping`).
+    """
+    return compare_levels([each.difference(before, after) for each in rounds], share)
+
+
+def compare_in_one_state(
+    rounds: Sequence[Round], before: str, after: str, share: float = 1.0
+) -> Verdict:
+    """Return the same from the rounds in the state of the machine that has most of them."""
+    round_states.derive(rounds)
+    return compare(round_states.select(rounds).rounds, before, after, share)
 
 
 def half_width(verdict: Verdict) -> float:

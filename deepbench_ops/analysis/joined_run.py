@@ -10,7 +10,7 @@ from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.releases.release_table import Release

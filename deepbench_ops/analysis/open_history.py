@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.filed_history import Filing
     from deepbench_ops.measure.ensemble import Reference
     from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.measure.task import Task
     from deepbench_ops.measure.worker_control import Launch
     from deepbench_ops.releases.release_table import Release
 

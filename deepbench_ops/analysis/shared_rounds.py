@@ -31,7 +31,7 @@ from deepbench_ops.measure import (
 )
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.storage import ensemble_rounds
 

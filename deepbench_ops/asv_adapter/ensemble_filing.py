@@ -16,7 +16,7 @@ from asv.results import Results
 from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.asv_environment import PYTHON
 from deepbench_ops.asv_adapter.filing_target import DOING, Benchmark, FilingTarget
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.problems.benchmark_names import BENCHMARK
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic, locks, measurements

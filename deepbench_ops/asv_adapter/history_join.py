@@ -20,7 +20,7 @@ from asv.repo import get_repo
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import ensemble_rounds

@@ -28,7 +28,7 @@ from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import frameworks, shared_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.problems import families
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.releases.release_table import Release

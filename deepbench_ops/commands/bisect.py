@@ -63,7 +63,8 @@ def bisect(
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.bisect import bisect as search
-    from deepbench_ops.measure import pairs
+    from deepbench_ops.measure import ensemble
+    from deepbench_ops.measure.task import Task
     from deepbench_ops.releases import worker_launch
 
     folder = project.environments()
@@ -71,13 +72,14 @@ def bisect(
     known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
         raise unknown(f"{wanted.family} operation", operation, known)
-    task = pairs.Task(wanted.family, wanted.id, precision, operation)
+    task = Task(wanted.family, wanted.id, precision, operation)
 
-    def measure(before: "Release", after: "Release", rounds: int) -> list[list[pairs.Pair]]:
-        first, second = (
-            worker_launch.launch(release, folder, _note) for release in (before, after)
-        )
-        return pairs.run_rounds(first, second, [task], rounds)[task]
+    def measure(before: "Release", after: "Release", rounds: int) -> "list[ensemble.Round]":
+        launches = {
+            release.name: worker_launch.launch(release, folder, _note)
+            for release in (before, after)
+        }
+        return ensemble.run_rounds(launches, [task], rounds)[task]
 
     releases = _candidates(span, wheels)
     measure_alone()

@@ -29,7 +29,7 @@ from deepbench_ops.problems.precision import precision as precision_named
 if TYPE_CHECKING:
     from deepbench_ops.analysis.ensembles import Ensemble
     from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.measure.task import Task
     from deepbench_ops.releases.release_table import Release
 
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -225,7 +225,7 @@ def _tasks(selection: str, family: str | None, ids: Sequence[str], precision: st
 
     Raises DeepbenchError where nothing is left.
     """
-    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.measure.task import Task
     from deepbench_ops.problems.selections import operations, select
 
     problems = [find_anywhere(text, family) for text in ids] or [

@@ -9,7 +9,7 @@ from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.ensembles import Goal
-    from deepbench_ops.measure.pairs import Task
+    from deepbench_ops.measure.task import Task
 
 
 class Progress:

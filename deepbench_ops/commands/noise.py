@@ -1,5 +1,6 @@
 """`deepbench noise`: how small a change this machine can show, kernel by kernel, and why."""
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.statistics.robust_level import FEWEST
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
@@ -51,30 +53,34 @@ def noise(
         deepbench noise
         deepbench noise numpy-2.4.6 --rounds 10
 
-    RELEASE (default: the newest numpy of the release table) is measured against itself in pairs;
-    it is installed where it is missing. "A change seen from 3 %" means that a change of 3 % would
-    be found 95 times in 100 with as many rounds. Below the table stands what would improve it: the
-    processor's governor and turbo, other load, more rounds, and the state that the machine is in.
+    RELEASE (default: the newest numpy of the release table) is measured against itself in two
+    processes; it is installed where it is missing. "A change seen from 3 %" means that a change of
+    3 % would be found 95 times in 100 with as many rounds. Below the table stands how to improve
+    it: the processor's governor and turbo, other load, more rounds, and the state of the machine.
     For numpy, the cost of a setting of OpenBLAS follows: the one that the environment has, or
     OPENBLAS_CORETYPE=Haswell.
     """
     from deepbench_ops import project
-    from deepbench_ops.analysis.verdict import compare_pairs
+    from deepbench_ops.analysis.ensembles import compare_in_one_state
     from deepbench_ops.machine import advice, state_survey
-    from deepbench_ops.measure import blas_cost, fingerprint, pairs, threads
+    from deepbench_ops.measure import blas_cost, ensemble, fingerprint, threads
+    from deepbench_ops.measure.task import Task
     from deepbench_ops.releases import worker_launch
 
     problems = [find_anywhere(text, None) for text in ids or _headline()]
-    tasks = [pairs.Task(each.family, each.id, precision) for each in problems]
+    tasks = [Task(each.family, each.id, precision) for each in problems]
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)
     latencies = state_survey.latencies(threads.wanted())
     load, before = os.getloadavg()[0], advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
-        taken = pairs.run_rounds(launch, launch, tasks, rounds)
+        taken = ensemble.run_rounds({"first": launch, "second": launch}, tasks, rounds)
     advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
-    verdicts = {task.problem: compare_pairs(found) for task, found in taken.items()}
+    verdicts = {
+        task.problem: compare_in_one_state(found, "first", "second")
+        for task, found in taken.items()
+    }
     latencies += state_survey.latencies(threads.wanted())
     states = state_survey.summary(_levels(), latencies)
     advised += _too_few(list(verdicts.values()), rounds)
@@ -133,22 +139,34 @@ def _row(id: str, verdict: "Verdict", rounds: int) -> list[str]:
         id,
         f"{verdict.ratio:.4f}",
         f"{verdict.low:.4f} .. {verdict.high:.4f}",
-        f"{verdict.detectable:.1%}",
-        str(_needed(verdict, rounds)),
+        f"{verdict.detectable:.1%}" if math.isfinite(verdict.detectable) else "-",
+        str(_needed(verdict, rounds) or "-"),
     ]
 
 
 def _needed(verdict: "Verdict", rounds: int) -> int:
-    """Return about how many rounds would show a change of GOAL: noise falls with their root."""
+    """Return about how many rounds would show a change of GOAL: noise falls with their root.
+
+    0 where too few rounds were of one state of the machine to say so.
+    """
+    if not math.isfinite(verdict.detectable):
+        return 0
     return max(3, round(rounds * (verdict.detectable / GOAL) ** 2))
 
 
 def _too_few(verdicts: "Sequence[Verdict]", rounds: int) -> list[str]:
-    short = [verdict for verdict in verdicts if verdict.detectable > GOAL]
-    if not short:
-        return []
-    most = max(_needed(verdict, rounds) for verdict in short)
-    return [
-        f"{len(short)} of {len(verdicts)} kernels cannot show {GOAL:.0%} in {rounds} rounds."
-        f" Mend: up to {most} rounds"
-    ]
+    found = []
+    unknown = [verdict for verdict in verdicts if not math.isfinite(verdict.detectable)]
+    if unknown:
+        found.append(
+            f"{len(unknown)} of {len(verdicts)} kernels have fewer than {FEWEST} rounds in"
+            " one state of the machine. Mend: more --rounds"
+        )
+    short = [each for each in verdicts if GOAL < each.detectable < math.inf]
+    if short:
+        most = max(_needed(verdict, rounds) for verdict in short)
+        found.append(
+            f"{len(short)} of {len(verdicts)} kernels cannot show {GOAL:.0%} in {rounds} rounds."
+            f" Mend: up to {most} rounds"
+        )
+    return found

@@ -1,8 +1,9 @@
-"""Cost of a setting of OpenBLAS for numpy here: three products with it and without, in pairs.
+"""Cost of a setting of OpenBLAS for numpy here: three products with it and without it.
 
 Where nothing is set, the cost of the setting that hosts and images have most often.
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -11,14 +12,17 @@ from dataclasses import dataclass
 from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import outside_settings, pairs
+from deepbench_ops.measure import ensemble, outside_settings
 from deepbench_ops.measure.outside_settings import BLAS, Settings
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 
 KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")
 ROUNDS = 3
-PAIRS = 6
+SWEEPS = 6
 """Few, since most of the time goes into starting the processes of a round."""
+
+WITHOUT, WITH = "without the setting", "with it"
 
 OFTEN_SET = (("OPENBLAS_CORETYPE", "Haswell"),)
 
@@ -74,10 +78,11 @@ def cost(python: str = sys.executable) -> Cost | None:
         return None
     ratios: dict[str, list[float]] = {}
     if own or chosen != under:
-        tasks = [pairs.Task("gemm", kernel, "float32") for kernel in KERNELS]
-        found = pairs.run_rounds(without, with_it, tasks, ROUNDS, PAIRS)
+        tasks = [Task("gemm", kernel, "float32") for kernel in KERNELS]
+        launches = {WITHOUT: without, WITH: with_it}
+        found = ensemble.run_rounds(launches, tasks, ROUNDS, SWEEPS)
         ratios = {
-            task.problem: [pairs.round_ratio(each) for each in rounds]
+            task.problem: [math.exp(each.difference(WITHOUT, WITH)[0]) for each in rounds]
             for task, rounds in found.items()
         }
     return Cost(setting, bool(own), chosen, under, ratios)

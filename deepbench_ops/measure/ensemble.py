@@ -4,14 +4,15 @@ A round starts a process for every release, and in sweeps each of them runs one 
 kernel while the others are stopped. A disturbance of a sweep hits all releases alike, and cancels
 in their differences (`statistics.two_way`). Starts, preparations and slices go in random orders, a
 sweep in the opposite order of the one before it, so that no release is always the first. A round,
-with fresh processes, is the unit of noise, as in `measure.pairs`, which are the case of two. Where
-memory does not hold all releases, blocks of them share one, the anchor.
+with fresh processes, is the unit of noise: memory layout and the placement of threads differ from
+round to round. Where memory does not hold all releases, blocks of them share one, the anchor.
+Releases that are compared two at a time are an ensemble of two.
 """
 
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -31,7 +32,7 @@ from deepbench_ops.measure import (
     turns,
 )
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
-from deepbench_ops.measure.pairs import SLICE_SECONDS, Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.turns import WorkerFailed
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.statistics import two_way
@@ -41,7 +42,15 @@ from deepbench_ops.statistics.two_way import TwoWay
 VERSION = "1"
 """Raised where the way of measuring changes: rounds of different versions are not combined."""
 
+SLICE_SECONDS = 0.005
+"""Seconds for which short calls of one release are timed before it is another's turn."""
+
 SWEEPS, FEWEST_SWEEPS = 20, 4
+"""Sweeps of a round with many releases, and of one with long calls."""
+
+SLICES = 100
+"""Few releases have more sweeps, so that there are as many slices in all: two have 50."""
+
 SECONDS_EACH = 0.3
 """Seconds that a round of one kernel may take for each release beyond its fewest sweeps."""
 LONGEST_WAIT = 2
@@ -171,9 +180,9 @@ def run_round(
     number: int,
     anchor: str | None = None,
     together: int | None = None,
-    sweeps: int = SWEEPS,
+    sweeps: int | None = None,
     reference: Reference | None = None,
-) -> Iterator[tuple[Task, Round]]:
+) -> Generator[tuple[Task, Round], None, None]:
     """Yield the `number`-th round of every task; random orders depend on the number alone.
 
     launches: how to start each release's worker. anchor: the release that all blocks share.
@@ -198,6 +207,23 @@ def run_round(
                         taken.reasons.pop(name, None)  # the anchor of one block that failed
                     taken.ended_at = time.time()
                     yield task, taken
+
+
+def run_rounds(
+    launches: Mapping[str, Launch], tasks: Iterable[Task], rounds: int, sweeps: int | None = None
+) -> dict[Task, list[Round]]:
+    """Return so many rounds of every task.
+
+    Raises DeepbenchError, with the worker's reason, where one of them has no times of a task.
+    """
+    found: dict[Task, list[Round]] = {task: [] for task in tasks}
+    for number in range(rounds):
+        with closing(run_round(launches, found, number, sweeps=sweeps)) as measured:
+            for task, taken in measured:
+                if taken.reasons:
+                    raise DeepbenchError(next(iter(taken.reasons.values())))
+                found[task].append(taken)
+    return found
 
 
 def _new_round(number: int, anchor: str, began: float) -> Round:
@@ -266,10 +292,12 @@ class _Block:
     latencies: core_latency.Reader
     prepared: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def measure(self, sweeps: int) -> None:
-        """Add up to so many sweeps to the round, fewer of long calls."""
+    def measure(self, sweeps: int | None) -> None:
+        """Add up to so many sweeps to the round, fewer of long calls; None for the usual number."""
         own = len(self.taken.sweeps)
         self._prepare()
+        if sweeps is None:
+            sweeps = max(SWEEPS, SLICES // max(1, len(self._releases)))
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
         self.taken.calls |= {name: calls[name] for name in self._releases}
         long = all(calls[name] == 1 and self.prepared[name]["stoppable"] for name in self._releases)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deepbench_ops.measure import ensemble, ensemble_record, round_states
 from deepbench_ops.measure.ensemble import Round
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_fields, ensemble_rounds, json_lines, locks
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.ensemble_rounds import Entry, Facts, RoundsFile
@@ -27,8 +27,9 @@ class EnsembleStore:
 
     path: the journal. releases: the names of all that are to be measured, in any order. filed: the
     file next to the results, None where nothing is to be filed. levels: those of core latency in
-    the machine's profile, by which rounds have their states. Rounds of other conditions, and
-    damaged lines of the journal, are left where they are and not returned.
+    the machine's profile, by which rounds have their states. since: seconds since 1970; rounds
+    that began earlier, rounds of other conditions, and damaged lines of the journal are left where
+    they are and not returned.
     Raises DeepbenchError for a filed line that is damaged.
     """
 
@@ -36,6 +37,7 @@ class EnsembleStore:
     releases: Collection[str]
     filed: Path | None = None
     levels: Sequence[float] = ()
+    since: float = 0.0
     rounds: dict[Task, dict[str, Round]] = field(default_factory=dict)
     _has_states: bool = False
     _written: set[str] = field(default_factory=set)
@@ -45,7 +47,11 @@ class EnsembleStore:
         here = ensemble.conditions()
         for content in (stored, self._journal()):
             for task, rounds in ensemble_record.by_kernel(content).items():
-                usable = {taken.id: taken for taken in rounds if taken.conditions == here}
+                usable = {
+                    taken.id: taken
+                    for taken in rounds
+                    if taken.conditions == here and taken.started_at >= self.since
+                }
                 self.rounds.setdefault(task, {}).update(usable)
 
     def lacking(self, task: Task, number: int) -> list[str]:

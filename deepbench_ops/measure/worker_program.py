@@ -1,13 +1,12 @@
-"""Program of a worker process: it prepares kernels and times slices on command.
+"""A live worker of a release: a process that prepares kernels and times slices on command.
 
 Commands and answers are messages on standard input and output, so that it runs in any release's
-environment. An error answers ``{"error": text}`` and leaves the worker alive.
-
-``{"do": "prepare", "family": ..., "problem": ..., "precision": ..., "operation": ...}`` answers
-with seconds per call, the implementation, whether a slice may be stopped on its way, the process's
-fingerprint, the kernel's notes, and the kind of yardstick that suits it.
-``{"do": "slice", "calls": n}`` answers with seconds per call of one slice, and when it ended.
-See `deepbench_ops.measure.pairs`.
+environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
+"operation": ...}`` answers with seconds per call, the implementation that computes, whether a slice
+may be stopped on its way, the process's fingerprint, the kernel's notes and the kind of yardstick
+that suits it,
+``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
+answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.ensemble`.
 """
 
 import os
@@ -71,7 +70,7 @@ class Worker:
 def main() -> None:
     """Answer commands until standard input ends."""
     answers = messages.reserved_output()
-    kernel_run.preload(calibrating=False)  # the other side of the pair is the reference
+    kernel_run.preload(calibrating=False)  # the other releases are the reference
     worker = Worker()
     messages.write(answers, {"ready": True})
     while (command := messages.read(sys.stdin.buffer)) is not None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import shared_rounds
 from click.testing import CliRunner
 
 pytest.importorskip("scipy", reason="verdicts need the `track` extra")
 from deepbench_ops.analysis.bisect import bisect
 from deepbench_ops.commands.bisect import bisect as command
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import pairs
+from deepbench_ops.measure import ensemble
 from deepbench_ops.releases import wheel_release, worker_launch
 from deepbench_ops.releases.release_table import Release
 
@@ -21,7 +22,7 @@ RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(9)
 
 
 def machine(levels, noise=0.01, seed=0):
-    """What measures pairs of releases at these levels; processes scatter by `noise`."""
+    """What measures two releases at these levels; rounds scatter by `noise`."""
     random = np.random.default_rng(seed)
     asked = []
 
@@ -30,7 +31,8 @@ def machine(levels, noise=0.01, seed=0):
         ratio = levels[RELEASES.index(after)] / levels[RELEASES.index(before)]
         found = []
         for level in random.normal(math.log(ratio), noise, rounds):
-            found.append([(1.0, math.exp(level + random.normal(0, 0.01))) for _ in range(20)])
+            ratios = np.exp(level + random.normal(0, 0.01, 20))
+            found.append(shared_rounds.of_ratios(before.name, after.name, ratios))
         return found
 
     measure.asked = asked
@@ -101,15 +103,17 @@ def simulated(monkeypatch):
     """The command measures nothing: releases from numpy 2.0 on take 1.2 times as long."""
     random = np.random.default_rng(2)
 
-    def run_rounds(before, after, tasks, rounds):
+    def run_rounds(launches, tasks, rounds):
+        before, after = launches.values()
         ratio = math.prod(1.2 if each >= "2" else 1.0 for each in (after, before)) / (
             1.44 if before >= "2" else 1.0
         )
-        found = [[(1.0, ratio * math.exp(random.normal(0, 0.01)))] * 20 for _ in range(rounds)]
+        noise = np.exp(random.normal(0, 0.01, rounds))
+        found = [shared_rounds.of_ratios(*launches, [ratio * one] * 20) for one in noise]
         return dict.fromkeys(tasks, found)
 
     monkeypatch.setattr(worker_launch, "launch", lambda release, *_: release.version)
-    monkeypatch.setattr(pairs, "run_rounds", run_rounds)
+    monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
 
 
 def run(*arguments):

@@ -7,7 +7,7 @@ import pytest
 
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import history_join, machine_entry, ongoing_run
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import ensemble_rounds
 

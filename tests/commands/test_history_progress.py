@@ -4,7 +4,7 @@ import pytest
 
 from deepbench_ops.analysis.ensembles import Goal
 from deepbench_ops.commands.history_progress import Progress
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 
 TASKS = [Task("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
 

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import processes
 import pytest
+import shared_rounds
 from command import deepbench
 
 from deepbench_ops.analysis import confirm
 from deepbench_ops.asv_adapter import machine_entry
-from deepbench_ops.measure import pairs
+from deepbench_ops.measure import ensemble
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "m3072_n1_k128_NN"
-SLOW = [[(1.0, 1.2 + 0.001 * number)] * 20 for number in range(5)]
+SLOW = [[1.2 + 0.001 * number] * 20 for number in range(5)]
 
 
 @pytest.fixture
@@ -29,13 +30,14 @@ def interrupted(monkeypatch):
     def after(comparisons):
         left = [SLOW] * comparisons
 
-        def run_rounds(before, after, tasks, rounds):
+        def run_rounds(launches, tasks, rounds):
             if not left:
                 raise KeyboardInterrupt
-            return dict.fromkeys(tasks, left.pop())
+            taken = [shared_rounds.of_ratios(*launches, ratios) for ratios in left.pop()]
+            return dict.fromkeys(tasks, taken)
 
         monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
-        monkeypatch.setattr(pairs, "run_rounds", run_rounds)
+        monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
 
     return after
 

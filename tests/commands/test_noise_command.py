@@ -6,13 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+import shared_rounds
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="releases are installed by asv's means")
 from deepbench_ops.commands.noise import noise
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import advice
-from deepbench_ops.measure import pairs
+from deepbench_ops.measure import blas_cost, core_latency, ensemble
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
@@ -58,22 +59,20 @@ def run(*arguments):
 
 @pytest.fixture
 def simulated(monkeypatch):
-    """Pairs whose rounds scatter by one per cent for most kernels, by ten for one."""
+    """Rounds that scatter by one per cent for most kernels, by ten for one."""
     random = np.random.default_rng(3)
 
-    def run_rounds(before, after, tasks, rounds):
-        assert before == after
-        return {
-            task: [
-                [(1.0, math.exp(random.normal(0, 0.1 if task.problem.startswith("m35") else 0.01)))]
-                * 20
-                for _ in range(rounds)
-            ]
-            for task in tasks
-        }
+    def run_rounds(sides, tasks, rounds):
+        first, second = sides.values()
+        assert first == second
+        return {task: [taken(sides, task) for _ in range(rounds)] for task in tasks}
+
+    def taken(sides, task):
+        noise = 0.1 if task.problem.startswith("m35") else 0.01
+        return shared_rounds.of_ratios(*sides, [math.exp(random.normal(0, noise))] * 20)
 
     monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
-    monkeypatch.setattr(pairs, "run_rounds", run_rounds)
+    monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
 
 
 def test_the_table_says_what_can_be_seen(simulated):
@@ -89,10 +88,32 @@ def test_the_table_says_what_can_be_seen(simulated):
     assert "cannot show" not in printed
 
 
+def test_rounds_of_several_states_are_not_enough(monkeypatch):
+    """Of four rounds two are near and two far: there is no figure, and the advice is more."""
+    latencies = [200.0, 200.0, 500.0, 500.0]
+
+    def run_rounds(sides, tasks, rounds):
+        taken = [shared_rounds.of_ratios(*sides, [1.0] * 20) for _ in range(rounds)]
+        for each, latency in zip(taken, latencies, strict=True):
+            each.latencies = [latency] * 3
+        return dict.fromkeys(tasks, taken)
+
+    monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
+    monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
+    monkeypatch.setattr(blas_cost, "lines", lambda python: [])
+    printed = run("--problem", "m1760_n128_k1760_NN", "--rounds", "4").output
+    assert "1 of 1 kernels have fewer than 3 rounds in one state of the machine" in printed
+    found = json.loads(
+        run("--problem", "m1760_n128_k1760_NN", "--rounds", "4", "--format", "json").output
+    )
+    assert found["kernels"]["m1760_n128_k1760_NN"]["detectable"] is None
+
+
 def test_it_really_measures_a_release_against_itself(monkeypatch):
-    """Three live pairs of one product of this interpreter's numpy."""
+    """Three rounds of two live processes, with one product of this interpreter's numpy."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
     monkeypatch.setattr(worker_launch, "launch", lambda *_: here)
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: None)
     done = run("--problem", "m35_n700_k2048_NN", "--rounds", "3", "--format", "json")
     (figures,) = json.loads(done.output)["kernels"].values()
     assert (3, True) == (figures["rounds"], 0.7 < figures["ratio"] < 1.4)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import points as points_of_tests
 import pytest
+import shared_rounds
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
@@ -20,7 +21,8 @@ from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import pairs, round_store
+from deepbench_ops.measure import core_latency, ensemble
+from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.pages import index_page_data
 from deepbench_ops.releases import release_table
@@ -28,6 +30,7 @@ from deepbench_ops.releases.release_table import Release
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 GEMMS = points_of_tests.GEMMS
+SHARED = "cannot be measured in shared rounds"
 RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(8)]
 
 
@@ -303,24 +306,32 @@ def test_a_torn_file_of_samples_is_named(tmp_path):
 
 @pytest.fixture
 def same_release(monkeypatch, tmp_path):
-    """Whatever releases a pair is of, both sides are this interpreter's numpy; a new folder."""
+    """Whatever the two releases are, both are this interpreter's numpy; a new folder."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    monkeypatch.setattr(core_latency.Reader, "read", lambda reader: None)
     monkeypatch.setattr(confirm.worker_launch, "launch", lambda *_: here)
     return tmp_path / "env"
 
 
-def rounds_of(rounds, asked=None):
-    """What stands for pairs.run_round: these rounds, one after the other, of each kernel."""
+def measuring(ratios, before_each=lambda tasks, number: None):
+    """What stands for ensemble.run_round: two releases whose ratio `ratios` gives, by the kernel
+    and the number of the round."""
 
-    def run_round(before, after, tasks, number):
-        (asked if asked is not None else []).extend(tasks)
-        return dict.fromkeys(tasks, rounds[number])
+    def run_round(launches, tasks, number, *_, **__):
+        before_each(tasks, number)
+        for task in tasks:
+            yield task, shared_rounds.of_ratios(*launches, [ratios(task, number)] * 20)
 
     return run_round
 
 
+def noting(asked):
+    """Note the kernels that each round is asked for."""
+    return lambda tasks, number: asked.extend(tasks)
+
+
 def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
-    """A release against itself, in live pairs: the suspicion of 20 % goes.
+    """A release against itself, in live processes: the suspicion of 20 % goes.
 
     On one thread, whose times other work on the machine disturbs least.
     """
@@ -340,8 +351,9 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
     """Verdicts in the cause's own direction keep it, the other direction does not."""
     (cause,) = judged(line(STEP))
     for ratio, kept in ((1.2, True), (0.8, False)):
-        rounds = [[(1.0, ratio * (1 + noise))] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
-        monkeypatch.setattr(pairs, "run_round", rounds_of(rounds))
+        ratios = [ratio * (1 + noise) for noise in (-0.01, 0.0, 0.01, 0.005)]
+        measured = measuring(lambda task, number, ratios=ratios: ratios[number])
+        monkeypatch.setattr(ensemble, "run_round", measured)
         found = confirm.confirm([cause], 4, str, same_release)
         assert kept == found.repeats(cause)
         assert found.summaries(cause)[0].startswith("slower" if kept else "faster")
@@ -353,28 +365,24 @@ def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
     both = judged([one for name in listed for one in line(STEP, problem=name)])
     asked = []
 
-    def run_round(before, after, tasks, number):
-        asked.extend(task.problem for task in tasks)
+    def ratio(task, number):
         after = {listed[0]: 1.2 + 0.002 * (number % 5), listed[1]: 1.05 + 0.1 * (-1) ** number}
-        return {task: [(1.0, after[task.problem])] * 20 for task in tasks}
+        return after[task.problem]
 
-    monkeypatch.setattr(pairs, "run_round", run_round)
+    monkeypatch.setattr(ensemble, "run_round", measuring(ratio, noting(asked)))
     found = confirm.confirm(both, 10, str, same_release)
-    assert [5, 10] == [asked.count(name) for name in listed]
+    assert [5, 10] == [[task.problem for task in asked].count(name) for name in listed]
     assert ["slower", "ambiguous"] == [found.of(cause)[0][1].kind for cause in both]
 
 
 def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
-    """With the causes and the verdicts of their pairs; JSON has them apart."""
+    """With the causes and the verdicts of their rounds; JSON has them apart."""
     names = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN", "m128_n8457_k1760_NN")
     causes = judged([one for name in names for one in line(STEP, problem=name)], each=True)
     after = dict(zip(names, (1.2, 1.0, 1.0), strict=True))
 
-    def run_round(before, _, tasks, number):
-        noise = 0.001 * (number % 3)
-        return {task: [(1.0, after[task.problem] + noise)] * 20 for task in tasks}
-
-    monkeypatch.setattr(pairs, "run_round", run_round)
+    measured = measuring(lambda task, number: after[task.problem] + 0.001 * (number % 3))
+    monkeypatch.setattr(ensemble, "run_round", measured)
     found = confirm.confirm(causes, 10, str, same_release)
     lines = command._not_repeated(causes, found).splitlines()
     assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
@@ -388,7 +396,7 @@ def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
     """Its verdict answers for both."""
     both = judged(line(STEP) + line(STEP, seed=1, set="inference_server"))
     asked = []
-    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
+    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
     found = confirm.confirm(both, 4, str, same_release)
     assert (2, 1) == (len(both), len(set(asked)))
     assert all(found.of(cause) for cause in both)
@@ -400,7 +408,7 @@ def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypat
     listed += [(f"m{m}_n8457_k1760_NN", "training") for m in (64, 128, 256)]
     (cause,) = judged([one for name, set in listed for one in line(STEP, problem=name, set=set)])
     asked = []
-    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.2)] * 20] * 4, asked))
+    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
     found = confirm.confirm([cause], 4, str, same_release)
     assert (5, 3) == (len(cause.shifts), len({task.problem for task in asked}))
     assert 3 == len(found.summaries(cause))
@@ -409,54 +417,58 @@ def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypat
 def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     """What was measured is not measured again; once all is printed, nothing is kept."""
     (cause,) = judged(line(STEP))
-    rounds = [[(1.0, 1.2 + noise)] * 20 for noise in (-0.01, 0.0, 0.01, 0.005)]
     numbers = []
 
-    def run_round(before, after, tasks, number):
-        if number == 2 and 2 not in numbers:
-            numbers.append(number)
-            raise KeyboardInterrupt
+    def interrupted_once(tasks, number):
         numbers.append(number)
-        return dict.fromkeys(tasks, rounds[number])
+        if numbers == [0, 1, 2]:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(pairs, "run_round", run_round)
+    noise = (-0.01, 0.0, 0.01, 0.005)
+    measured = measuring(lambda task, number: 1.2 + noise[number], interrupted_once)
+    monkeypatch.setattr(ensemble, "run_round", measured)
     with pytest.raises(KeyboardInterrupt):
         confirm.confirm([cause], 4, str, same_release)
-    (kept,) = (same_release.parent / "pairs").glob("*.jsonl")
+    (kept,) = (same_release.parent / "confirm").glob("*.jsonl")
     with kept.open("a") as file:
         file.write('{"task": {"fam')
-    text = kept.read_text()
     found = confirm.confirm([cause], 4, str, same_release)
     assert numbers == [0, 1, 2, 2, 3]
     assert found.summaries(cause)[0].startswith("slower 1.2")
     assert not kept.exists()
-    kept.write_text(text)
-    again = round_store.RoundStore(kept)
-    (task,) = again.rounds
-    again._add(2, {task: rounds[2]})  # behind half a line
-    assert [0, 1, 2] == sorted(round_store.RoundStore(kept).rounds[task])
 
 
-def test_rounds_of_another_day_are_measured_anew(same_release, monkeypatch):
-    path = same_release.parent / "pairs" / "a..b.jsonl"
-    task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
+def test_a_kernel_that_one_release_lacks_is_left_out(same_release, monkeypatch):
+    """The others of its releases have their verdicts; without any, the reason stands there."""
+    listed = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN")
+    both = judged([one for name in listed for one in line(STEP, problem=name)], each=True)
+
+    def run_round(launches, tasks, number, *_, **__):
+        for task in tasks:
+            taken = shared_rounds.of_ratios(*launches, [1.2] * 20)
+            if task.problem == listed[0]:
+                taken.sweeps, taken.reasons = [], dict.fromkeys(launches, "no such kernel")
+            yield task, taken
+
+    monkeypatch.setattr(ensemble, "run_round", run_round)
+    found = confirm.confirm(both, 4, str, same_release)
+    assert [0, 1] == sorted(len(found.of(cause)) for cause in both)
+    (lacking,) = [cause for cause in both if not found.of(cause)]
+    found = confirm.confirm([lacking], 4, str, same_release)
+    assert ["no such kernel"] == found.summaries(lacking)
+
+
+@pytest.mark.parametrize(("later", "measured"), [(3600, 2), (confirm.FRESH + 3600, 4)])
+def test_rounds_of_another_day_are_measured_again(same_release, monkeypatch, later, measured):
+    """Those of the last 24 hours count when the same question is asked again."""
+    (cause,) = judged(line(STEP))
+    monkeypatch.setattr(EnsembleStore, "forget", lambda store: None)
     asked = []
-    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
-    for later, measured in ((0, 2), (0, 2), (round_store.FRESH + 1, 4)):
-        monkeypatch.setattr(round_store.time, "time", lambda later=later: 1e9 + later)
-        round_store.RoundStore(path).measure(lambda: (None, None), [task], 2)
-        assert len(asked) == measured
-
-
-def test_rounds_on_other_threads_are_measured_anew(same_release, monkeypatch):
-    path = same_release.parent / "pairs" / "a..b.jsonl"
-    task = pairs.Task("gemm", "m35_n8457_k1760_NN", "float32")
-    asked = []
-    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 2, asked))
-    for count, measured in ((1, 2), (1, 2), (2, 4)):
-        monkeypatch.setattr(round_store.threads, "wanted", lambda count=count: count)
-        round_store.RoundStore(path).measure(lambda: (None, None), [task], 2)
-        assert len(asked) == measured
+    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
+    for now in (4e9, 4e9 + later):
+        monkeypatch.setattr(confirm.time, "time", lambda now=now: now)
+        confirm.confirm([cause], 2, str, same_release)
+    assert measured == len(asked)
 
 
 def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
@@ -471,14 +483,17 @@ def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
     found = confirm.confirm([cause], 3, str, tmp_path / "env")
     assert (["no network"], True) == (found.summaries(cause), found.repeats(cause))
     found = confirm.confirm([ranks], 3, str)
-    assert (["cannot be measured in pairs"], True) == (found.summaries(ranks), found.repeats(ranks))
+    assert ([SHARED], True) == (
+        found.summaries(ranks),
+        found.repeats(ranks),
+    )
 
 
 def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypatch):
     """Three of a cause, whichever moved furthest."""
     (cause,) = judged(several(STEP, 6))
     asked = []
-    monkeypatch.setattr(pairs, "run_round", rounds_of([[(1.0, 1.0)]] * 3, asked))
+    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.0, noting(asked)))
     confirm.confirm([cause], 3, str, same_release)
     furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]
     assert {shift.after.problem_id for shift in furthest} == {task.problem for task in asked}

@@ -3,7 +3,8 @@
 import pytest
 
 from deepbench_ops.backends.numpy_backend import loaded_blas
-from deepbench_ops.measure import blas_cost, outside_settings, pairs
+from deepbench_ops.measure import blas_cost, ensemble, outside_settings
+from deepbench_ops.measure.ensemble import Round
 
 pytestmark = pytest.mark.skipif(loaded_blas.of_numpy() is None, reason="numpy has another BLAS")
 
@@ -24,14 +25,15 @@ def setting(monkeypatch):
 
 @pytest.fixture
 def half_as_long_again(monkeypatch):
-    """Pairs in which the second side always takes 1.5 times as long."""
+    """Rounds in which the second side always takes 1.5 times as long."""
     launches = []
 
-    def run_rounds(before, after, tasks, rounds, count):
-        launches.extend([before, after])
-        return {task: [[(1.0, 1.5)] * count] * rounds for task in tasks}
+    def run_rounds(sides, tasks, rounds, sweeps):
+        launches.extend(sides.values())
+        taken = Round([dict(zip(sides, (1.0, 1.5), strict=True))] * sweeps)
+        return {task: [taken] * rounds for task in tasks}
 
-    monkeypatch.setattr(pairs, "run_rounds", run_rounds)
+    monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
     return launches
 
 

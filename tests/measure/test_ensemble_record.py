@@ -6,7 +6,7 @@ import pytest
 
 from deepbench_ops.measure import ensemble, ensemble_record
 from deepbench_ops.measure.ensemble import Round
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_fields, ensemble_rounds
 
 TASK = Task("gemm", "m35_n700_k2048_NN", "float32")

@@ -5,7 +5,7 @@ import pytest
 from deepbench_ops.measure import round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.pairs import Task
+from deepbench_ops.measure.task import Task
 
 TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
 LEVELS = (200.0, 500.0)

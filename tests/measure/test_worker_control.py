@@ -1,26 +1,23 @@
-"""Pairs run real processes here, each timing a real kernel of numpy."""
+"""Live workers are real processes here, each timing a real kernel of numpy; turns of long calls."""
 
 import os
 import signal
-import statistics
-import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, pairs, threads, turns, worker_control, worker_program
+from deepbench_ops.measure import kernel_run, threads, turns, worker, worker_control
+from deepbench_ops.measure.task import Task
 
 NUMPY = worker_control.Launch(
     sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
 )
-TASK = pairs.Task("gemm", "m512_n1_k512_NN", "float32")
+TASK = Task("gemm", "m512_n1_k512_NN", "float32")
 
 
 @pytest.fixture(name="worker")
@@ -36,13 +33,6 @@ def prepared(worker, problem=TASK.problem):
 
 def state_of(worker):
     return Path(f"/proc/{worker._process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-
-
-def test_a_round_holds_pairs_of_positive_seconds():
-    """Two rounds of a release against itself give the pairs asked for, all positive."""
-    rounds = pairs.run_rounds(NUMPY, NUMPY, [TASK], rounds=2, pairs=4)[TASK]
-    assert [len(taken) for taken in rounds] == [4, 4]
-    assert all(seconds > 0 for taken in rounds for pair in taken for seconds in pair)
 
 
 def test_the_idle_worker_is_stopped(worker):
@@ -78,17 +68,6 @@ def test_a_worker_that_died_long_ago_is_reported(worker):
     worker._process.wait()
     with pytest.raises(DeepbenchError, match="ended early"):
         worker.ask(do="slice", calls=1)
-
-
-def test_nothing_is_left_behind_when_a_side_cannot_start():
-    """If the second interpreter does not exist, the first process is ended again."""
-    with pytest.raises(FileNotFoundError):
-        pairs.run_rounds(NUMPY, worker_control.Launch("/nowhere/python"), [TASK], rounds=1)
-    time.sleep(0.1)
-    found = subprocess.run(
-        ["pgrep", "-P", str(os.getpid()), "-f", "measure.worker"], capture_output=True, text=True
-    )
-    assert found.stdout == ""
 
 
 BURNING = """
@@ -144,56 +123,4 @@ def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, st
     ready = SimpleNamespace(kernel=kernel, backend=backend, threads=1, yardstick_kind="compute")
     monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
     monkeypatch.setattr(threads, "pin", lambda count: "")
-    assert worker_program.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
-
-
-@given(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=30), st.floats(1e-6, 1e3))
-def test_a_common_factor_cancels(afters, weather):
-    """What slows both sides of a pair alike does not move the round's ratio."""
-    calm = [(1.0, after) for after in afters]
-    rough = [(before * weather, after * weather) for before, after in calm]
-    assert pairs.round_ratio(rough) == pytest.approx(pairs.round_ratio(calm))
-
-
-@given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0)), min_size=1, max_size=31))
-def test_swapping_the_sides_inverts_the_ratio(taken):
-    """Before and after exchanged give the reciprocal."""
-    swapped = [(after, before) for before, after in taken]
-    assert pairs.round_ratio(swapped) == pytest.approx(1 / pairs.round_ratio(taken))
-
-
-def test_the_ratio_is_the_median_of_the_pairs():
-    """One pair hit by a spike does not move the ratio."""
-    taken = [(1.0, 1.1)] * 10 + [(1.0, 9.0)]
-    assert pairs.round_ratio(taken) == pytest.approx(statistics.median([1.1] * 11))
-
-
-def test_the_sides_take_turns_in_being_first(monkeypatch):
-    """The worker that prepares last can be faster for as long as it lives, so the other one does in
-    the next round."""
-    asked = []
-
-    class Side:
-        def __init__(self, name):
-            self.name = name
-
-        def send(self, do, **about):
-            asked.append((do, self.name))
-
-        def go_on(self, seconds=None):
-            return {"seconds": 0.01, "stoppable": False}
-
-        def ask(self, **command):
-            self.send(**command)
-            return self.go_on()
-
-    @contextmanager
-    def started(before, after, swap):
-        yield Side("before"), Side("after")
-
-    monkeypatch.setattr(pairs, "_started", started)
-    pairs.run_rounds(None, None, [TASK], rounds=2, pairs=4)
-    prepared = [name for do, name in asked if do == "prepare"]
-    assert ["before", "after", "after", "before"] == prepared
-    sliced = [name for do, name in asked if do == "slice"][:4]
-    assert ["before", "after", "after", "before"] == sliced
+    assert worker.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
