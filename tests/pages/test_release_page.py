@@ -261,6 +261,8 @@ def test_print_shows_all_kernels_without_controls(page: Any, site: str) -> None:
     """On paper nothing scrolls, and there is nothing to click."""
     opened(page, site)
     page.emulate_media(media="print")
+    page.wait_for_function("() => document.getElementById('printed').textContent")
+    assert "release.html#release=numpy-2.0.2" in page.inner_text("#printed")
     assert page.locator(".controls").is_hidden()
     assert page.locator("#kernels .tools").is_hidden()
     assert "none" == page.eval_on_selector(

@@ -101,7 +101,7 @@
         var mark = row.course.findIndex(function (pair) { return pair[0] === row.after; });
         return el('li', {},
             el('strong', {class: kind}, el('span', {'aria-hidden': 'true'}, row.slower ? '\u25b2 ' : '\u25bc '), d.digits(size, 2) + '\u00d7 ' + kind),
-            el('div', {}, el('a', {href: fragment('release.html', {release: after.name})}, after.name), ' ',
+            el('div', {}, el('a', {href: fragment('release.html', {release: after.name, machine: row.machine})}, after.name), ' ',
                 el('a', {class: 'plain', href: fragment('timeline.html', largest.at)}, changed_kernels(row)),
                 el('br'), el('small', {}, row.machine + ', ' + d.ratio_interval(row.span[0], row.span[1]))),
             row.course.length > 1 ? d.sparkline(row.course.map(function (pair) { return pair[1]; }), mark, kind) : el('span'));

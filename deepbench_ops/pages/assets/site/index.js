@@ -129,7 +129,7 @@
                 {title: 'release', value: function (row) { return catalogue.releases[row.after].name; },
                     cell: function (row) {
                         var name = catalogue.releases[row.after].name;
-                        return el('a', {href: 'release.html' + d.address({release: name})}, name);
+                        return el('a', {href: 'release.html' + d.address({release: name, machine: row.machine})}, name);
                     }},
                 {title: 'released', value: function (row) { return catalogue.releases[row.after].date; }},
                 {title: 'machine', value: function (row) { return row.machine; }},

@@ -26,8 +26,8 @@
     /* The kernels of all verdicts in one sentence. */
     function headline(rows, one) {
         var judged = rows.filter(function (row) { return row.verdict !== 'unjudged'; });
-        var mean = judged.length ? 'the ' + judged.length + ' judged ones are ' + d.times(d.mean_ratio(judged.map(function (row) { return row.ratio; }))) +
-            ' in the geometric mean.' : 'none can be judged.';
+        var mean = judged.length ? 'geometric mean of the ' + judged.length + ' judged: ' +
+            d.times(d.mean_ratio(judged.map(function (row) { return row.ratio; }))) + '.' : 'none can be judged.';
         return one.after.name + ' (' + one.after.date + ') compared with ' + one.usual + ' on ' + one.machine.name + ': ' + d.counted(rows.length, 'kernel') + ', ' + mean;
     }
 
@@ -240,6 +240,7 @@
 
             function remember(typing) {
                 d.remember(Object.assign({release: at('release').value, machine: at('machine').value, before: at('before').value}, view), typing);
+                at('printed').textContent = location.href + ', results published ' + catalogue.day;
             }
 
             function shown() {
@@ -265,7 +266,8 @@
             function draw(rows, found, one) {
                 at('summary').textContent = rows.length ? headline(rows, one) : one.before ? 'No kernel has times of both releases on ' + one.machine.name + '.'
                     : one.after.name + ' is the first release of its kernels on ' + one.machine.name + ': there is nothing to compare it with.';
-                at('tiles').replaceChildren(); at('kernels').replaceChildren();
+                at('tiles').replaceChildren();
+                at('kernels').replaceChildren();
                 at('strips').hidden = at('kernels-title').hidden = !rows.length;
                 at('new').replaceChildren.apply(at('new'), new_part(found, rows, one).concat(command_part(rows, one)));
                 if (!rows.length) { return; }

@@ -89,7 +89,7 @@
             draw();
         }});
         var heads = columns.map(function (column) {
-            return el('th', {scope: 'col', class: column.number ? 'number' : null},
+            return el('th', {scope: 'col', class: [column.number && 'number', column.style].filter(Boolean).join(' ') || null},
                 el('button', {type: 'button', title: column.note, click: function () {
                     down = sorted_by === column ? !down : Boolean(column.number);
                     sorted_by = column;
