@@ -18,9 +18,9 @@ except ModuleNotFoundError:
         "pip install 'asv_bench_deepbench[track]'"
     )
 
-from deepbench_ops.errors import DeepbenchError, Interrupted, Unsupported
+from deepbench_ops.errors import DeepbenchError, Interrupted, NoAnswer, Unsupported
 
-NO_ANSWER = 2
+WRONG_INPUT, NO_ANSWER = 2, 3
 INTERRUPTED, PIPE_CLOSED = 130, 141
 """128 and the number of SIGINT or SIGPIPE, as shells have it."""
 
@@ -130,8 +130,8 @@ def cli() -> None:
       deepbench time gemm --m 1760 --n 128 --k 1760
                                        time one problem now, in seconds
 
-    Exit status: 0 answered, 1 bad news (a slower release, a wrong kernel), 2 no answer (wrong
-    input, or nothing found). docs/reference/conventions.md has more.
+    Exit status: 0 answered, 1 bad news (a slower release, a wrong kernel), 2 wrong input, 3 no
+    answer in what is measured, or no certain one. docs/reference/conventions.md has more.
     """
 
 
@@ -140,7 +140,8 @@ def main() -> None:
 
     0: answered. 1: answered with bad news (a wrong kernel, a slower release), or without input
     that is damaged.
-    2: no answer, for bad input or for want of anything that matches. 130: interrupted.
+    2: wrong input, or a command that could not do its work. 3: no answer in what is measured, or no
+    certain one. 130: interrupted.
     """
     damaged_input.forget()
     try:
@@ -149,7 +150,7 @@ def main() -> None:
         status = end.code
     except click.exceptions.NoArgsIsHelpError as wrong:
         wrong.show()
-        sys.exit(NO_ANSWER)
+        sys.exit(WRONG_INPUT)
     except click.UsageError as wrong:
         command = wrong.ctx.command_path if wrong.ctx else "deepbench"
         fail(f"{wrong.format_message().rstrip('.')} ({command} --help lists what it takes)")
@@ -160,6 +161,8 @@ def main() -> None:
         kept = f": {cause}" if isinstance(cause, Interrupted) else ""
         click.echo(f"deepbench: interrupted{kept}", err=True)
         sys.exit(INTERRUPTED)
+    except NoAnswer as missing_answer:
+        fail(str(missing_answer), NO_ANSWER)
     except (DeepbenchError, Unsupported) as wrong:
         fail(str(wrong))
     except ModuleNotFoundError as missing:
@@ -175,10 +178,10 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) and status else bad_news)
 
 
-def fail(line: str) -> NoReturn:
-    """Print the line to stderr and exit with the status for no answer."""
+def fail(line: str, status: int = WRONG_INPUT) -> NoReturn:
+    """Print the line to stderr and exit with the status."""
     click.echo(f"deepbench: error: {line}", err=True)
-    sys.exit(NO_ANSWER)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

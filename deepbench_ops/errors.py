@@ -5,6 +5,11 @@ class DeepbenchError(Exception):
     """Bad input or a missing piece. Its text is one line, fit to print as it stands."""
 
 
+class NoAnswer(DeepbenchError):
+    """A question that is right in itself and has no answer in what is measured here. Its text is
+    one line, fit to print as it stands."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C in a command that has measured already. Its text names the work that is kept."""
 

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from deepbench_ops.analysis.points import KernelKey, Point
 from deepbench_ops.analysis.pooling import pooled
 from deepbench_ops.analysis.settings_agreement import agree, notes
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.suggestions import unknown
@@ -85,7 +85,7 @@ def contender(
     machine, _, release = spec.partition("@")
     points = [point for point in points if point.usual_run]
     if not points:
-        raise DeepbenchError(f"{machine} has no results under the usual conditions")
+        raise NoAnswer(f"{machine} has no results under the usual conditions")
     devices = sorted({point.device for point in points})
     if len(devices) > 1:
         if device not in devices:
@@ -116,7 +116,7 @@ def contender(
 def elsewhere(contenders: Sequence[Contender], device: str | None) -> list[str]:
     """Return a line for each contender whose times are all of another device than was asked for.
 
-    Raises DeepbenchError where that holds for every one of them.
+    Raises NoAnswer where that holds for every one of them.
     """
     lines = []
     for each in contenders if device is not None else ():
@@ -124,7 +124,7 @@ def elsewhere(contenders: Sequence[Contender], device: str | None) -> list[str]:
         if devices and device not in devices:
             lines.append(f"{each.name} has results on {' and '.join(devices)}, none on {device}")
     if lines and len(lines) == len(contenders):
-        raise DeepbenchError(f"{'; '.join(lines)}: leave out --device, or choose another")
+        raise NoAnswer(f"{'; '.join(lines)}: leave out --device, or choose another")
     return lines
 
 

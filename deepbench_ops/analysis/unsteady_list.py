@@ -10,7 +10,7 @@ from deepbench_ops.analysis import points
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.asv_adapter.remeasured import NotTaken
 from deepbench_ops.conditions import CONDITIONS
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import NoAnswer
 from deepbench_ops.machine.steadiness import kind
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release
@@ -27,7 +27,7 @@ def of_release(
     every = points.load(results, machine, releases, rounds=True)
     found = [point for point in every if point.release.measurable]
     if not found:
-        raise DeepbenchError(f"{results / machine}: no measurements")
+        raise NoAnswer(f"{results / machine}: no measurements")
     names = {point.release.name for point in found}
     if release not in names:
         raise unknown("measured release", release, sorted(names))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deepbench_ops.analysis.bisect import Step
     from deepbench_ops.releases.release_table import Release
 
-NOT_SLOWER, FOUND, UNSURE = 0, 1, 2
+NOT_SLOWER, FOUND, UNSURE = 0, 1, 3
 
 
 @click.command()
@@ -58,7 +58,7 @@ def bisect(
     Releases in between are measured against FROM in pairs of live processes, each until it is
     certain whether it is slow. Missing environments are installed.
 
-    The exit status is 1 if a slow release was found, 0 if TO is not slower than FROM, and 2 if
+    The exit status is 1 if a slow release was found, 0 if TO is not slower than FROM, and 3 if
     that stays uncertain.
     """
     from deepbench_ops import project

@@ -13,7 +13,7 @@ from deepbench_ops.commands import progress, terminal_tables
 from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import NoAnswer
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.precision import precision as known_precision
@@ -70,7 +70,7 @@ def check(
     \b
       ok       every entry of every problem is within its tolerance
       wrong    some entry is not, or the kernel fails: the exit status is 1
-      skipped  missing here, with the reason; if all are, the exit status is 2
+      skipped  missing here, with the reason; if all are, the exit status is 3
     """
     wanted = (
         once(known("framework", name, NAMES) for name in frameworks) or NAMES,
@@ -109,7 +109,7 @@ def check(
     if verdicts[check_table.WRONG]:
         click.get_current_context().exit(ANY_WRONG)
     if not verdicts[check_table.OK]:
-        raise DeepbenchError("no kernel was compared: the table has the reasons")
+        raise NoAnswer("no kernel was compared: the table has the reasons")
 
 
 def known(what: str, name: str, names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.comparison import Contender, FamilyComparison, KernelComparison
@@ -73,13 +73,14 @@ def compare(
     from deepbench_ops.analysis import comparison, implementations
     from deepbench_ops.analysis.unsteady_list import remarks
 
+    _demand_machines(contenders, results)
     specs = contenders if len(contenders) > 1 else ("", *contenders)
     first, *others = sides = [_contender(text, results, device) for text in specs]
     say(comparison.elsewhere(sides, device), form)
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
     if not any(groups for _, groups, _ in pairs):
         names = " and ".join(other.name for other in others)
-        raise DeepbenchError(f"{first.name} has no kernel in common with {names}")
+        raise NoAnswer(f"{first.name} has no kernel in common with {names}")
     for other in others:
         left = remarks([*first.left, *other.left])
         switched = implementations.remarks(_switches(comparison.changes(first, other)))
@@ -90,6 +91,17 @@ def compare(
         lambda: [_json(first, *pair, widest) for pair in pairs],
         lambda: [_csv_line(first, other, g) for other, groups, _ in pairs for g in groups],
     )
+
+
+def _demand_machines(contenders: Sequence[str], results: Path) -> None:
+    """Raise DeepbenchError where a release is given without the @ that makes it one."""
+    from deepbench_ops.analysis import points
+    from deepbench_ops.releases import table_location
+
+    releases = {each.name for each in table_location.load(results)}
+    for given in contenders:
+        if given in releases.difference(points.machines(results)):
+            raise DeepbenchError(f"{given} is a release and not a machine: write @{given}")
 
 
 def _switches(changes: Sequence["KernelComparison"]) -> "list[Switch]":
@@ -104,10 +116,16 @@ def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     from deepbench_ops.releases import table_location
 
     named, at, release = spec.partition("@")
+    listed = table_location.load(results)
+    names = [each.name for each in listed]
     machine = machine_with_results(results, named or None)
-    releases = {release.hash: release for release in table_location.load(results)}
+    releases = {each.hash: each for each in listed}
     loaded = points.load(results, machine, releases, rounds=True)  # with notes
     found = [point._replace(rounds=()) for point in loaded]  # times of asv's results are compared
+    if release in names and release not in {point.release.name for point in found}:
+        raise NoAnswer(
+            f"{machine} has no results of {release}: asv run {release} measures it on this machine"
+        )
     return comparison.contender(
         f"{machine}{at}{release}", found, profile.read(results, machine), device
     )

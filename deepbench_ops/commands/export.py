@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands.options import results_folder, say
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.storage import atomic
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
 
     found = [point for point in found if point.usual_run and workbook_writer.has_column(point)]
     if not found:
-        raise DeepbenchError("nothing to export: no result is left of what was asked for")
+        raise NoAnswer("nothing to export: no result is left of what was asked for")
     release = max(found, key=lambda point: point.release.date).release
     found, *apart = settings_agreement.groups_that_agree(
         [point for point in found if point.release == release]

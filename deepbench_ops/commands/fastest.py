@@ -10,7 +10,7 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import NoAnswer
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 
@@ -93,7 +93,7 @@ def fastest(
     else:
         lines = records.records(found, members, precisions, as_of.date() if as_of else None)
     if not lines:
-        raise DeepbenchError(_nothing(results, len(found), selection, family, precisions, as_of))
+        raise NoAnswer(_nothing(results, len(found), selection, family, precisions, as_of))
     asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
     apart = [p for p in asked if p.usual_run and p.settings]
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)

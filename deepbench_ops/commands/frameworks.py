@@ -16,7 +16,7 @@ from deepbench_ops.commands.options import (
     say,
 )
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.frameworks import Contest
@@ -73,7 +73,7 @@ def frameworks(
         and contest.kernel.precision == precision
     ]
     if not found:
-        raise DeepbenchError(
+        raise NoAnswer(
             f"{name} has no kernel of {selection}{f', {family}' if family else ''}, {precision}"
             " with two frameworks: measure it with asv run --bench"
             f' "$(deepbench select {selection} --precision {precision})"'

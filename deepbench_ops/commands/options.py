@@ -11,7 +11,7 @@ import click
 
 from deepbench_ops import project
 from deepbench_ops.commands.terminal_tables import WIDE
-from deepbench_ops.errors import DeepbenchError, Interrupted
+from deepbench_ops.errors import Interrupted, NoAnswer
 
 SELECTED = 'asv run --bench "$(deepbench select headline --precision float32)"'
 MEASURE = f"some with {SELECTED}"
@@ -160,13 +160,13 @@ def machine_with_results(results: Path, name: str | None, wanted: str = MEASURE)
 
     known = points.machines(results)
     if not known:
-        raise DeepbenchError(f"{results} holds no results of any machine: measure {wanted}")
+        raise NoAnswer(f"{results} holds no results of any machine: measure {wanted}")
     whose = name or machine_entry.default_name()
     if whose in known:
         return whose
     if name is not None:
         raise unknown("machine", name, known)
-    raise DeepbenchError(
+    raise NoAnswer(
         f"this machine, {whose}, has no results in {results}: measure {wanted}; {len(known)} other"
         f" machines have some, such as {known[0]}"
     )

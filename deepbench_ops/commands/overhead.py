@@ -9,7 +9,7 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import NoAnswer
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model, network_size
 
@@ -65,7 +65,7 @@ def overhead(
     lines.sort(key=lambda line: (line["problem"], line["pass"], line["precision"]))
     if not lines:
         kinds = filter(None, (name, operation, precision, f"batch {batch}" if batch else None))
-        raise DeepbenchError(
+        raise NoAnswer(
             f"{whose} has no release with both times of {', '.join(kinds) or 'any model'}, of the"
             f" step and of its operations: measure them with {MEASURE}"
         )

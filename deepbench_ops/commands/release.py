@@ -12,7 +12,7 @@ import click
 from deepbench_ops import damaged_input, project
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, wide_tables
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.releases.new_releases import Update
@@ -73,7 +73,7 @@ def list_(framework: str | None, installed: bool) -> None:
         shown = f"{size / 2**20:.0f}" if size else ""
         lines.append([one.name, one.date, " ".join(one.pins), shown])
     if not lines:
-        raise DeepbenchError(f"no release{f' of {framework}' if framework else ''} is in {folder}")
+        raise NoAnswer(f"no release{f' of {framework}' if framework else ''} is in {folder}")
     click.echo(terminal_tables.table(COLUMNS, lines))
     click.echo(f"{len(lines)} releases, {total / 2**30:.1f} GiB of environments")
 

@@ -25,7 +25,7 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.commands.verdict_steps import print_steps, steps_beyond
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
@@ -47,7 +47,7 @@ COLUMNS = (
     terminal_tables.Column("also on", drop=3, wrap=12),
 )
 IN_PAIRS = terminal_tables.Column("in pairs", wrap=16)
-NOTHING, REGRESSION, UNKNOWN = 0, 1, 2
+NOTHING, REGRESSION, UNKNOWN = 0, 1, 3
 
 Between = tuple[str, str, str]
 """A machine, and the names of two releases."""
@@ -109,7 +109,7 @@ def verdict(
     code computes than before are listed whether or not their time changed. Published figures are
     left out, since there is one time of each kernel.
 
-    The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 2
+    The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 3
     if that is open: no line has enough releases, or the change is not confirmed. With --steps it
     is 0.
     """
@@ -160,7 +160,7 @@ def verdict(
         if confirmed is not None:
             click.echo(_not_repeated(suspects, confirmed))
     if not judged:
-        raise DeepbenchError(_too_short(lines, all_machines, order))
+        raise NoAnswer(_too_short(lines, all_machines, order))
     sys.exit(_status(lines, found, confirmed))
 
 
@@ -173,7 +173,7 @@ def _machines(
         return [machine_with_results(results, machine, _history(order))]
     found = points.machines(results)
     if not found:
-        raise DeepbenchError(f"{results}: no machine has results there")
+        raise NoAnswer(f"{results}: no machine has results there")
     return found
 
 
@@ -199,14 +199,14 @@ def _too_short(lines: "Sequence[Line]", all_machines: bool, order: "Sequence[Rel
 def _demand_releases(
     lines: "Sequence[Line]", since: str | None, earliest: date, only: "Release | None"
 ) -> None:
-    """Raise DeepbenchError where no line that is judged has the releases asked for."""
+    """Raise NoAnswer where no line that is judged has the releases asked for."""
     judged = {point.release for line in lines if line.judgeable for point in line.points}
     if not judged:
         return
     if only is not None and only not in judged:
-        raise DeepbenchError(f"{only.name}: no kernel with enough releases for a verdict has it")
+        raise NoAnswer(f"{only.name}: no kernel with enough releases for a verdict has it")
     if since is not None and all(one.date <= earliest for one in judged):
-        raise DeepbenchError(f"no release after {since} is measured: nothing to compare")
+        raise NoAnswer(f"no release after {since} is measured: nothing to compare")
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":

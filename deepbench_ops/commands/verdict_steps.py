@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.lines import Line
@@ -48,13 +48,13 @@ class Step:
 def steps_beyond(lines: "Sequence[Line]", beyond: float) -> list[Step]:
     """Return the certain steps that are larger than a share, newest release first, then by size.
 
-    A kernel that several sets list is one step. Raises DeepbenchError where no releases share
+    A kernel that several sets list is one step. Raises NoAnswer where no releases share
     rounds.
     """
     from deepbench_ops.analysis.shared_rounds import task_of
 
     if not any(line.shared for line in lines):
-        raise DeepbenchError(
+        raise NoAnswer(
             "no two releases share rounds on this machine: deepbench history measures such rounds"
         )
     found = {

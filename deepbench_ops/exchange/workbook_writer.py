@@ -17,7 +17,7 @@ from typing import Any
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.exchange import table_writer
 from deepbench_ops.exchange.headings import SHEETS, SIZES, TIMES
 from deepbench_ops.exchange.workbook_timings import SET, SPECS, TABLE
@@ -125,7 +125,7 @@ def has_column(point: Point) -> bool:
 
 def _refuse_mixture(points: Sequence[Point]) -> None:
     if not points:
-        raise DeepbenchError("nothing to export: no result is left of what was asked for")
+        raise NoAnswer("nothing to export: no result is left of what was asked for")
     for what in ("set", *(condition.name for condition in CONDITIONS)):
         found = sorted({str(getattr(point, what)) for point in points})
         if len(found) > 1:

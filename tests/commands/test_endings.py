@@ -40,24 +40,46 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
         ("release list --framework foo", "unknown framework 'foo'"),
         ("release clean numpy-1.23.4", "no environment of numpy-1.23.4"),
         ("release add numpy==9.9 --source nowhere", "nowhere: no such folder"),
-        ("fastest --as-of 1999-01-01", "no machine in results has a result that was out on 1999"),
-        ("fastest --precision int8 --family all_reduce", "headline, all_reduce, int8"),
-        ("fastest --results nowhere", "nowhere holds no results of any machine"),
+        (
+            "compare numpy-1.26.4 numpy-2.2.6",
+            "numpy-1.26.4 is a release and not a machine: write @",
+        ),
+        ("compare numpy-1.26.4", "write @numpy-1.26.4"),
+        (f"compare {MACHINE}@numpy-9.9 raspberry-pi-3", "unknown release of"),
         ("fastest --family foo", "unknown family 'foo'"),
-        (f"frameworks --machine {MACHINE} --family rnn --precision int8", "with two frameworks"),
-        (f"overhead --machine {MACHINE}", "measure them with asv run"),
-        (f"compare {MACHINE}@numpy raspberry-pi-3", "no kernel in common"),
         ("export --machine vm", "--format is missing: choose one of xlsx, csv, json, parquet"),
         (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
-        ("unsteady numpy-2.4.6 --results nowhere", "nowhere holds no results"),
         ("problems --published-only --family conv", "no problem meets all of these conditions"),
         ("problems --format xml", "(deepbench problems --help lists what it takes)"),
         ("foo", "No such command 'foo'"),
     ],
 )
-def test_no_answer_is_one_line_and_status_2(arguments, said):
+def test_wrong_input_is_one_line_and_status_2(arguments, said):
     status, out, err = deepbench(*arguments.split())
     assert (2, "", 1) == (status, out, err.count("\n"))
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("fastest --as-of 1999-01-01", "no machine in results has a result that was out on 1999"),
+        ("fastest --precision int8 --family all_reduce", "headline, all_reduce, int8"),
+        ("fastest --results nowhere", "nowhere holds no results of any machine"),
+        (f"frameworks --machine {MACHINE} --family rnn --precision int8", "with two frameworks"),
+        ("frameworks --results nowhere", "nowhere holds no results of any machine"),
+        (f"overhead --machine {MACHINE}", "measure them with asv run"),
+        (f"compare {MACHINE}@numpy raspberry-pi-3", "no kernel in common"),
+        (f"compare {MACHINE}@numpy-1.23.5 raspberry-pi-3", "asv run numpy-1.23.5 measures it"),
+        ("verdict --machine raspberry-pi-3", "no kernel has enough releases for a verdict"),
+        ("verdict --all-machines --results nowhere", "no machine has results there"),
+        ("unsteady numpy-2.4.6 --results nowhere", "nowhere holds no results"),
+        ("unsteady numpy-2.4.6 --machine raspberry-pi-3", "no measurements"),
+    ],
+)
+def test_a_question_without_an_answer_is_one_line_and_status_3(arguments, said):
+    status, out, err = deepbench(*arguments.split())
+    assert (3, "", 1) == (status, out, err.count("\n"))
     assert said in err
 
 
