@@ -371,6 +371,37 @@ def test_rows_of_its_framework_stay_when_it_is_uninstalled(tmp_path, project):
         assert "no installed package brings the framework toy: its releases are shown" in line
 
 
+MACHINE = """
+import sys
+from deepbench_ops import backends
+backends.NAMES = ("toy",)
+from deepbench_ops.machine import survey
+from deepbench_ops.measure import blas_cost
+survey.NOMINAL_SECONDS = survey.TRIAD_SECONDS = 0.2
+blas_cost.lines = lambda: []
+from deepbench_ops.cli import main
+sys.argv = ["deepbench", "machine", "--name", "here", "--yes"]
+main()
+"""
+"""`deepbench machine` of one framework, in less time."""
+
+
+@pytest.mark.slow
+def test_the_machine_command_measures_its_device(installed, project, monkeypatch):
+    """Its peaks, its bandwidth and both readings of its yardstick are printed and written."""
+    monkeypatch.setenv("HOME", str(project))
+    monkeypatch.setenv("DEEPBENCH_THREADS", "1")
+
+    done = run(installed, "-c", MACHINE, cwd=project)
+
+    assert 0 == done.returncode, done.stderr
+    assert "toy0 peak float32: " in done.stdout
+    profile = json.loads((project / "results" / "here" / "machine.profile").read_text())
+    assert profile["peaks"]["toy0"]["float32"]["value"] > 0
+    assert profile["bandwidth"]["toy0"]["value"] > 0
+    assert {"toy0 compute 1", "toy0 memory 1"} <= set(profile["yardsticks"]["1"])
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
