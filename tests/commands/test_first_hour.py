@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
 
-from deepbench_ops.backends.check_table import Row
+from deepbench_ops.backends.check_table import CheckResult
 from deepbench_ops.commands.check import print_csv, print_table
 from deepbench_ops.releases import worker_launch
 from deepbench_ops.releases.release_table import Release
@@ -53,7 +53,9 @@ def test_check_prints_each_row_as_it_comes(capsys, form):
 
     def rows():
         for operation in ("forward", "first_call"):
-            yield Row("numpy", "cpu", "gemm", operation, "float32", "published", "ok", 1e-6, 1e-5)
+            yield CheckResult(
+                "numpy", "cpu", "gemm", operation, "float32", "published", "ok", 1e-6, 1e-5
+            )
             seen.append(operation in capsys.readouterr().out)
 
     names = (("numpy",), ("cpu",), ("gemm",), ("float32",))

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, threads, turns, worker, worker_control
+from deepbench_ops.measure import kernel_run, threads, turns, worker_control, worker_program
 from deepbench_ops.measure.task import Task
 
 NUMPY = worker_control.Launch(
@@ -123,4 +123,4 @@ def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, st
     ready = SimpleNamespace(kernel=kernel, backend=backend, threads=1, yardstick_kind="compute")
     monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
     monkeypatch.setattr(threads, "pin", lambda count: "")
-    assert worker.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
+    assert worker_program.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable
