@@ -27,7 +27,7 @@ import numpy as np
 from tabulate import tabulate
 
 from deepbench_ops.analysis import points
-from deepbench_ops.machine.roofs import Roofs
+from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.steadiness import SCALING, Judge, agreement, kind, reason
 from deepbench_ops.releases import table_location
 from deepbench_ops.statistics.spread import scaled_mad

@@ -7,7 +7,7 @@ import plain_words
 import pytest
 
 from deepbench_ops.exchange import submission_checks
-from deepbench_ops.machine import roofs, steadiness
+from deepbench_ops.machine import impossible_times, steadiness
 from deepbench_ops.problems import conv
 
 ROOT = Path(__file__).parent.parent
@@ -83,10 +83,13 @@ LIMITS = {
     "less than {:g} or more than {:g} times its nominal": steadiness.SCALING,
     "not within {:.0%} of": (steadiness.CONFIRMED - 1,),
     "a factor of {:g}, or {:g} robust": (steadiness.LEAST_APART, steadiness.DEVIATIONS),
-    "than {:g} times the peak": (roofs.BEYOND,),
+    "than {:g} times the peak": (impossible_times.BEYOND,),
     "1 x 1 {:g} times that": (conv.FAST_ALGORITHM,),
-    "more than {:g} times the memory": (roofs.BEYOND_CACHES,),
-    "{:g} times where the operands are {:g} times": (roofs.BEYOND_MEMORY, roofs.LARGER),
+    "more than {:g} times the memory": (impossible_times.BEYOND_CACHES,),
+    "{:g} times where the operands are {:g} times": (
+        impossible_times.BEYOND_MEMORY,
+        impossible_times.LARGER,
+    ),
     "more than {:g} times off the median of its own samples": (submission_checks.ANOTHER_UNIT,),
     "more than {:g} times off the median of its raw": (submission_checks.NOT_ITS_OWN,),
     "less than a {:g}th of the peak": (1 / submission_checks.TOO_SLOW,),

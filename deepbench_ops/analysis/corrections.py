@@ -27,7 +27,7 @@ from deepbench_ops.asv_adapter.published_results import (
 from deepbench_ops.asv_adapter.result_cache import State, state
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
-from deepbench_ops.machine.roofs import BEYOND, asked, fast_factor
+from deepbench_ops.machine.impossible_times import BEYOND, asked, fast_factor
 from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 

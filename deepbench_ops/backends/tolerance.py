@@ -1,4 +1,4 @@
-"""How far from the truth a correct kernel may be: the constants of every family's tolerance.
+"""Largest errors of a correct kernel: the constants of every family's tolerance.
 
 An entry that adds up many products may err by
 
@@ -11,7 +11,7 @@ operands to fewer bits. The stored value errs by UNIT_ROUNDOFF of itself, and by
 where the numbers run out below. Integers must be exact.
 
 Quotients, exponentials and the like are computed in float32 before they are stored, each within
-LIBRARY of itself. How errors go on from there is in `families/error_bounds.py`;
+LIBRARY of itself. How errors go on from there is in `families/propagated_errors.py`;
 docs/reference/method.md has the derivation.
 """
 

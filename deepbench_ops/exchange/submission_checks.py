@@ -10,8 +10,8 @@ from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_records
 from deepbench_ops.exchange.headings import TIMES
+from deepbench_ops.machine.impossible_times import Roofs, times_bandwidth, times_peak
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.machine.roofs import Roofs, times_bandwidth, times_peak
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED

@@ -7,7 +7,7 @@ A point is unsteady for one of three reasons, looked for in this order:
   its time;
 - *disagreement*: no majority of its processes agrees, with each other and with the point's time,
   within the differences that chance makes between processes of the machine;
-- *roof*: its time beats the machine's peak or bandwidth (see `machine.roofs`).
+- *roof*: its time beats the machine's peak or bandwidth (see `machine.impossible_times`).
 
 docs/explanation/measuring.md has the figures behind the limits, and
 bench/steadiness_limits.py prints them again.
@@ -24,9 +24,9 @@ from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
+from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.point_records import NOTHING, File
 from deepbench_ops.machine.profile import Profile
-from deepbench_ops.machine.roofs import Roofs
 from deepbench_ops.measure import machine_states
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage import measurements

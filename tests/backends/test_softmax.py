@@ -9,7 +9,7 @@ from judging import accepted
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.families import softmax as family
-from deepbench_ops.backends.families.error_bounds import exact
+from deepbench_ops.backends.families.propagated_errors import exact
 from deepbench_ops.problems.softmax import Softmax
 
 PROBLEM = Softmax(40, 140)

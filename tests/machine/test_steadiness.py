@@ -12,8 +12,8 @@ from datetime import date
 
 from deepbench_ops.analysis import comparison, fastest, frameworks, lines
 from deepbench_ops.exchange import table_writer
+from deepbench_ops.machine.impossible_times import Roofs, fast_factor
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.machine.roofs import Roofs, fast_factor
 from deepbench_ops.machine.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import select

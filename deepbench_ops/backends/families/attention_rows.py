@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import MULTIPLIER
+from deepbench_ops.backends.families.propagated_errors import MULTIPLIER
 from deepbench_ops.backends.tolerance import LIBRARY, SMALLEST, UNIT_ROUNDOFF, accumulated
 
 SPREAD = 4.0

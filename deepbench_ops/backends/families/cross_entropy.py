@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -17,6 +16,7 @@ from deepbench_ops.backends.families.operands import (
     in_pieces,
     integers,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined
 from deepbench_ops.backends.families.softmax import HALF_WIDTH, probabilities
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.cross_entropy import CrossEntropy

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import partial
 
-from deepbench_ops.backends.families.error_bounds import Bounded
 from deepbench_ops.backends.families.operands import (
     GRADIENT,
     EntryReference,
@@ -12,6 +11,7 @@ from deepbench_ops.backends.families.operands import (
     drawn,
     integers,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded
 from deepbench_ops.backends.families.table_rows import ScatteredSums
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.problems.embedding import Embedding

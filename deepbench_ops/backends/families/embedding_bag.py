@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded
 from deepbench_ops.backends.families.operands import (
     GRADIENT,
     EntryReference,
@@ -14,6 +13,7 @@ from deepbench_ops.backends.families.operands import (
     drawn,
     integers,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded
 from deepbench_ops.backends.families.table_rows import ScatteredSums, gathered_sums
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.problems.embedding_bag import EmbeddingBag

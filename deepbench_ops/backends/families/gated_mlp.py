@@ -9,13 +9,13 @@ from math import pi, sqrt
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact, summed
 from deepbench_ops.backends.families.operands import (
     GRADIENT,
     Makers,
     Operands,
     drawn,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact, summed
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.backends.tolerance import LIBRARY, UNIT_ROUNDOFF
 from deepbench_ops.problems.gated_mlp import GatedMlp

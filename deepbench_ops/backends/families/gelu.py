@@ -5,13 +5,13 @@ from math import erf, pi, sqrt
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     Operands,
     RowReference,
     rows_and_gradient,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.backends.tolerance import LIBRARY
 from deepbench_ops.problems.gelu import Gelu

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from deepbench_ops.backends.families.cross_entropy import FACTOR, mean_loss
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -16,6 +15,7 @@ from deepbench_ops.backends.families.operands import (
     WholeReference,
     drawn,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.kl_div import KlDiv
 from deepbench_ops.random_operands import floats

@@ -17,7 +17,6 @@ from deepbench_ops.backends.families.cross_entropy import (
     mean_loss,
     one_hot,
 )
-from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined, summed
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -29,6 +28,7 @@ from deepbench_ops.backends.families.operands import (
     in_pieces,
     integers,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined, summed
 from deepbench_ops.backends.families.softmax import probabilities
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy

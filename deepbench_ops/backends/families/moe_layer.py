@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact, stacked
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact, stacked
 from deepbench_ops.backends.kernel import Index, widened
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer

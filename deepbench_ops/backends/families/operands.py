@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.random_operands import floats, random_bits
 

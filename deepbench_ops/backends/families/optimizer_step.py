@@ -6,7 +6,6 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     EntryReference,
@@ -14,6 +13,7 @@ from deepbench_ops.backends.families.operands import (
     Operands,
     drawn,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.backends.tolerance import CONFIDENCE
 from deepbench_ops.problems.optimizer_step import NEWTON_SCHULZ_STEPS, OptimizerStep

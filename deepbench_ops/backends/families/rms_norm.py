@@ -5,7 +5,6 @@ from functools import cache, partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact, joined
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -16,6 +15,7 @@ from deepbench_ops.backends.families.operands import (
     drawn,
     in_pieces,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.rms_norm import RmsNorm

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded
+from deepbench_ops.backends.families.propagated_errors import Bounded
 
 Gates = dict[str, Bounded]
 

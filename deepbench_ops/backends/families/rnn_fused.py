@@ -10,7 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import MULTIPLIER, Bounded, exact, stacked, summed
+from deepbench_ops.backends.families.propagated_errors import (
+    MULTIPLIER,
+    Bounded,
+    exact,
+    stacked,
+    summed,
+)
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joined, split, step
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import StepwiseForward

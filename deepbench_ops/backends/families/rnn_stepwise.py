@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import (
+from deepbench_ops.backends.families.propagated_errors import (
     MULTIPLIER,
     Bounded,
     chosen,

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     GRADIENT,
@@ -14,6 +13,7 @@ from deepbench_ops.backends.families.operands import (
     Operands,
     drawn,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.problems.rope import Rope
 from deepbench_ops.random_operands import floats, round_to

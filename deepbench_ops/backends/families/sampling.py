@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     EntryReference,
@@ -12,6 +11,7 @@ from deepbench_ops.backends.families.operands import (
     Operands,
     drawn,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.problems.sampling import Sampling
 from deepbench_ops.random_operands import floats

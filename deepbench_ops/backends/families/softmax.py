@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     Operands,
     RowReference,
     rows_and_gradient,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.softmax import Softmax
 

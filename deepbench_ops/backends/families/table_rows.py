@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import COMPUTED
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import allowed
 

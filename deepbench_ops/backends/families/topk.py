@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.error_bounds import Bounded, exact
 from deepbench_ops.backends.families.operands import (
     COMPUTED,
     Makers,
@@ -13,6 +12,7 @@ from deepbench_ops.backends.families.operands import (
     RowReference,
     drawn,
 )
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.topk import TopK
 from deepbench_ops.random_operands import floats

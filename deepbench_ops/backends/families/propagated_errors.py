@@ -1,4 +1,4 @@
-"""Numbers in float64 that carry how far a correct kernel may be from them.
+"""Numbers in float64 with the largest error that a correct kernel may have at each of them.
 
 A recurrent step rounds a dozen times between its product and its state, and the next step starts
 from that. Each operation here adds what its own rounding may be off by to what its operands
