@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
+import models_today
 import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -129,32 +130,38 @@ def _sizes(network: Network) -> dict[str, object]:
         module: nn.Module = network.make(network.whole)
     parameters = sum(each.numel() for each in module.parameters())
     looked_up = sum(each.weight.numel() for each in _tables(module))
+    if getattr(module, "tied", False):
+        looked_up = 0
     if network.builder == "Pretraining":  # whose last layer is the words' vectors, all of them
         looked_up -= module.encoder.words.weight.numel()
     one, two = (_forward(network, module, batch) for batch in (1, 2))
     (flops, flops_once), (reads, reads_once), (writes, _), (sparse, _) = (
         (more - least, 2 * least - more) for least, more in zip(one, two, strict=True)
     )
-    step_of_one, step_of_two = (_step(network, module, batch) for batch in (1, 2))
-    step, step_once = step_of_two - step_of_one, 2 * step_of_one - step_of_two
+    step = step_once = 0
+    if not network.untrained:
+        step_of_one, step_of_two = (_step(network, module, batch) for batch in (1, 2))
+        step, step_once = step_of_two - step_of_one, 2 * step_of_one - step_of_two
+        step -= 3 * network.whole.masked
     return {
         "name": network.name,
         "item": network.item,
         "parameters": parameters,
         "dense": parameters - looked_up,
-        "flops": flops,
+        "flops": flops - network.whole.masked,
         "flops_once": flops_once,
         "reads": reads,
         "reads_once": reads_once,
         "writes": writes,
         "kept": _kept(network, module, 2) - _kept(network, module, 1),
-        "states": STATES[network.recipe],
+        "states": 0 if network.untrained else STATES[network.recipe],
         "note": network.note,
-        "trained": sum(_trained(each) for each in module.modules()),
+        "trained": 0 if network.untrained else sum(map(_trained, module.modules())),
         "sparse": sparse,
         "live": _live(network, module),
         "step": step,
         "step_once": step_once,
+        "items": network.items,
     }
 
 
@@ -220,9 +227,11 @@ def _twin(name: str) -> Iterable[dict[str, object]]:
 
 
 def _loss(network: Network, module: nn.Module, batch: int) -> torch.Tensor:
-    """Return the loss of a batch on paper."""
+    """Return the loss of a batch on paper; of a network that is not trained, a sum."""
     form = network.whole
     made = module.train()(*_meta(form.inputs(batch)))
+    if network.untrained:
+        return made.sum()
     return LOSSES[network.loss](made, *_meta(form.targets(batch)))
 
 
@@ -264,10 +273,13 @@ def _problems(figures: Iterable[Mapping[str, object]]) -> list[dict[str, object]
                 "training": 0,
                 "inference_server": 0,
                 "inference_device": 0,
+                "modern": 0,
+                "modern_full": 0,
                 "application": "",
                 "source": source,
                 "note": NETWORKS[name].note,
                 "aliases": "",
+                "timed": "",
             },
         )
         line[listed] = 1
@@ -290,7 +302,7 @@ def _problems(figures: Iterable[Mapping[str, object]]) -> list[dict[str, object]
             add(name, batch, 1, "training", own)
     order = {name: place for place, name in enumerate(NETWORKS)}
     key = sorted(found, key=lambda each: (order[each[0]], -each[1], each[2]))
-    return [{"id": _id(*each), **found[each]} for each in key]
+    return [*({"id": _id(*each), **found[each]} for each in key), *models_today.lines()]
 
 
 def _id(name: str, batch: int, threads: int) -> str:

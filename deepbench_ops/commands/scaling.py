@@ -17,6 +17,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output import show
 from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.model import network_size
 
 
 @click.command()
@@ -81,7 +82,7 @@ def scaling(
         level = statistics.median(taken)
         low, high = _interval(sorted(taken))
         one = lines[0] if lines else None
-        throughput = batch * count / level
+        throughput = network_size(name).items * batch * count / level
         ideal = one["items_per_second"] * count / counts[0] if one else throughput
         lines.append(
             {

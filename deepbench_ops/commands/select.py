@@ -50,7 +50,8 @@ def select(
 
     NAME is headline (the problems that DeepBench's README shows), training, inference-server,
     inference-device, modern (today's operations, at sizes that a processor can run), modern-full
-    (all their sizes), models-training or models-inference (every network, each in one batch).
+    (all their sizes), models-training, models-inference or models-modern (every network of the
+    published tables, or of today, each in one batch).
     Where nothing is selected, the pattern matches no benchmark, and the exit status is 2.
     """
     if fused is None:

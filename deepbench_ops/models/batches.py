@@ -6,6 +6,7 @@ numbers stay the same from release to release of numpy.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -51,11 +52,16 @@ class Field:
 
 @dataclass(frozen=True)
 class Form:
-    """One size of a network: what its class is called with, what goes in, what is aimed at."""
+    """One size of a network: what its class is called with, what goes in, what is aimed at.
+
+    masked: FLOPs of an input's forward pass that whole products would spend on pairs of a query and
+    a key which a causal mask hides, and which are not counted.
+    """
 
     options: dict[str, object]
     given: tuple[Field, ...]
     aims: tuple[Field, ...]
+    masked: int = 0
 
     @property
     def pictures(self) -> bool:
@@ -109,6 +115,36 @@ def answers(length: int, vocabulary: int, **options: object) -> Form:
     """Return the form of a network that finds where in a text an answer begins and ends."""
     plain = sentences(length, vocabulary, **options)
     return Form(plain.options, plain.given, (Field((2,), length),))
+
+
+def prompts(length: int, vocabulary: int, trained: bool = False, **options: Any) -> Form:
+    """Return the form of a decoder of `length` words: `trained` on each next word, or for the last
+    one's scores."""
+    aims = (Field((length,), vocabulary),) if trained else ()
+    layers, width = options["layers"], options["width"]
+    named = options | {"vocabulary": vocabulary}
+    return Form(named, (Field((length,), vocabulary),), aims, layers * hidden_pairs(length, width))
+
+
+def decoding(cached: int, vocabulary: int, **options: Any) -> Form:
+    """Return the form of a decoder of one word behind `cached` words, whose keys and values go
+    in."""
+    size = options["width"] // options["heads"]
+    cache = Field((options["layers"], options["kv_heads"], cached, size))
+    named = options | {"vocabulary": vocabulary, "start": cached}
+    return Form(named, (Field((1,), vocabulary), cache, cache), ())
+
+
+def vectors(length: int, width: int, **options: Any) -> Form:
+    """Return the form of one decoder layer on `length` vectors."""
+    masked = hidden_pairs(length, options["heads"] * options["size"])
+    return Form(options | {"width": width}, (Field((length, width)),), (), masked)
+
+
+def hidden_pairs(length: int, width: int) -> int:
+    """Return the FLOPs of both products of attention for the pairs that a causal mask hides, with
+    heads of `width` numbers together."""
+    return 4 * width * (length * (length - 1) // 2)
 
 
 def features(fields: int, vocabulary: int, **options: object) -> Form:

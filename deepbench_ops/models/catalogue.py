@@ -1,4 +1,4 @@
-"""The networks of the published tables: what each is, what goes in, how it is trained.
+"""The networks of the published tables and of today: sizes, inputs, loss and optimiser.
 
 What a table leaves open is decided here, and said in the network's note. Two networks of the same
 name in two tables are one entry where no difference is known.
@@ -32,8 +32,9 @@ class Network:
 
     module, builder: where its class is. whole, small: its real size, and that of the twin which
     is checked against float64. loss: see `models.training.LOSSES`. recipe: how its source trains
-    it, see RECIPE_NOTES. item: what a throughput counts. note: what it is where its
-    table leaves that open, and why.
+    it, see RECIPE_NOTES. item: what a throughput counts; items: how many of these one input holds.
+    note: what it is where its table leaves that open, and why. untrained: why it is not trained, ""
+    where it is.
     """
 
     name: str
@@ -45,6 +46,13 @@ class Network:
     recipe: str = "momentum"
     item: str = "images"
     note: str = ""
+    items: int = 1
+    untrained: str = ""
+
+    def demand_trained(self) -> None:
+        """Raise Unsupported, with the reason, for a network that is not trained."""
+        if self.untrained:
+            raise Unsupported(f"{self.name} is not trained: {self.untrained}")
 
     def make(self, form: Form, within: str = "") -> Any:
         """Return it in torch, in one of its two forms; torch is imported here.
@@ -147,6 +155,41 @@ def _dlrm(name: str, rows: int, note: str) -> Network:
         note=note,
     )
 
+
+_Sizes = dict[str, Any]
+_LLAMA_1B: _Sizes = {
+    "layers": 16,
+    "width": 2048,
+    "heads": 32,
+    "kv_heads": 8,
+    "inside": 8192,
+}
+_LLAMA_SMALL: _Sizes = {"layers": 2, "width": 32, "heads": 4, "kv_heads": 2, "inside": 48}
+_LLAMA: _Sizes = {"vocabulary": 128_256, "theta": 500_000.0}
+_LLAMA_TWIN: _Sizes = {"vocabulary": _SMALL_WORDS, "theta": 500_000.0}
+_LLAMA_NOTE = (
+    "Sizes of meta-llama/Llama-3.2-1B, config.json; positions without that model's scaling of low"
+    " frequencies, which changes no amount of work"
+)
+_SERVED = "it is a part of inference; llama_1b_4layers_128 is trained"
+_QWEN_LAYER: _Sizes = {
+    "heads": 32,
+    "kv_heads": 4,
+    "size": 128,
+    "experts": 128,
+    "chosen": 8,
+    "inside": 768,
+    "theta": 1_000_000.0,
+}
+_QWEN_SMALL: _Sizes = {
+    "heads": 4,
+    "kv_heads": 2,
+    "size": 8,
+    "experts": 6,
+    "chosen": 2,
+    "inside": 24,
+    "theta": 1_000_000.0,
+}
 
 _ALL = (
     _resnet("resnet34", (3, 4, 6, 3), bottleneck=False),
@@ -300,6 +343,70 @@ _ALL = (
         item="samples",
         note="As MindSpore's model collection has it for Criteo: 39 fields of 200000 features,"
         " vectors of 80",
+    ),
+    Network(
+        "llama_1b_prefill_128",
+        "decoder",
+        "Prefill",
+        whole=batches.prompts(128, **_LLAMA, **_LLAMA_1B),
+        small=batches.prompts(13, **_LLAMA_TWIN, **_LLAMA_SMALL),
+        item="tokens",
+        items=128,
+        note=f"A prompt of 128 tokens to the scores of the next one. {_LLAMA_NOTE}",
+        untrained=_SERVED,
+    ),
+    Network(
+        "llama_1b_decode_512",
+        "decoder",
+        "DecodeStep",
+        whole=batches.decoding(512, **_LLAMA, **_LLAMA_1B),
+        small=batches.decoding(13, **_LLAMA_TWIN, **_LLAMA_SMALL),
+        item="tokens",
+        note=f"One token behind 512 whose keys and values are given. {_LLAMA_NOTE}",
+        untrained=_SERVED,
+    ),
+    Network(
+        "llama_1b_4layers_128",
+        "decoder",
+        "Decoder",
+        whole=batches.prompts(128, trained=True, **_LLAMA, **_LLAMA_1B | {"layers": 4}),
+        small=batches.prompts(13, trained=True, **_LLAMA_TWIN, **_LLAMA_SMALL),
+        loss="words",
+        recipe="adamw",
+        item="tokens",
+        items=128,
+        note="4 of 16 layers, which is our own size: with AdamW in float32 all 16 need more than 24"
+        f" GiB. Each of 128 tokens guesses the next. {_LLAMA_NOTE}",
+    ),
+    Network(
+        "qwen3_30b_a3b_layer_128",
+        "mixture",
+        "MixtureLayer",
+        whole=batches.vectors(128, 2048, **_QWEN_LAYER),
+        small=batches.vectors(13, 32, **_QWEN_SMALL),
+        item="tokens",
+        items=128,
+        note="One of the 48 layers, attention and 8 of 128 experts, on 128 tokens. Sizes of"
+        " Qwen/Qwen3-30B-A3B, config.json",
+        untrained="it is one layer, without a loss",
+    ),
+    Network(
+        "vit_b16",
+        "vit",
+        "VisionTransformer",
+        whole=batches.images(224, 1000, picture=224, layers=12, width=768, heads=12, patch=16),
+        small=batches.images(
+            _SMALL_IMAGE,
+            _SMALL_CLASSES,
+            picture=_SMALL_IMAGE,
+            layers=2,
+            width=32,
+            heads=4,
+            patch=16,
+        ),
+        recipe="adamw",
+        note="ViT-B/16 on pictures of 224 x 224, table 1 of arXiv:2010.11929; no dropout, and AdamW"
+        " as the optimiser, which is our own choice",
     ),
 )
 NETWORKS = {network.name: network for network in _ALL}

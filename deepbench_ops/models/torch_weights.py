@@ -8,7 +8,10 @@ from torch import nn
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.random_weights import Wanted, drawn
 
-NORMALISATIONS = (nn.BatchNorm2d, nn.LayerNorm)
+NORMALISATIONS = tuple(
+    getattr(nn, name) for name in ("BatchNorm2d", "LayerNorm", "RMSNorm") if hasattr(nn, name)
+)
+"""Layers whose weights are factors of about 1; RMSNorm from torch 2.4 on."""
 
 
 def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:

@@ -39,6 +39,11 @@ def _clicked(scores: Tensor, clicks: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(scores, clicks)
 
 
+def _words(scores: Tensor, words: Tensor) -> Tensor:
+    """Of scores (n, length, vocabulary) and the next words (n, length)."""
+    return functional.cross_entropy(scores.flatten(0, 1), words.flatten())
+
+
 def _first(likeness: Tensor, place: Tensor) -> Tensor:
     return functional.cross_entropy(SHARPNESS * likeness, place)
 
@@ -49,6 +54,7 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
     "pretraining": _pretraining,
     "clicked": _clicked,
     "first": _first,
+    "words": _words,
 }
 
 

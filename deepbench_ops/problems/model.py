@@ -1,4 +1,4 @@
-"""Whole models of the published tables: a network, and how many items it is given at once."""
+"""Whole models of the published tables and of today: a network, and its inputs at once."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from deepbench_ops.problems.conv import FAST_ALGORITHM
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import OPERATIONS_SUFFIX, Problem, computed
+from deepbench_ops.problems.problem import OPERATIONS_SUFFIX, SETS, Problem, computed
 from deepbench_ops.problems.suggestions import unknown
 
 
@@ -17,7 +17,9 @@ from deepbench_ops.problems.suggestions import unknown
 class NetworkSize:
     """One line of networks.csv, about one network; made by scripts/make_model_tables.py.
 
-    item: what one item is: an image, a sentence, a sample. parameters: all there are. dense: those
+    item: what a throughput counts: images, sentences, tokens. items: how many of these an input
+    holds: 128 of a prompt of 128 tokens, 1 of a picture. Below, "per item" is per input.
+    parameters: all there are. dense: those
     that every forward pass reads, which leaves out tables where it looks up some rows. flops:
     floating-point operations of the forward pass per item, a multiply-add counting two, of
     products and convolutions alone; flops_once: those of a batch in addition, however many items it
@@ -29,7 +31,8 @@ class NetworkSize:
     a gradient. live: numbers per item that inference has at once at most, with what goes in;
     integers of eight bytes count two. step, step_once: FLOPs of forward and backward pass per item,
     and those of a batch in addition: the gradients of the inputs and of the weights cost as much as
-    the forward pass each; the gradient of the network's input is not needed.
+    the forward pass each; the gradient of the network's input is not needed. Where a mask is
+    causal, pairs of a query and a key that it hides are in none of the FLOPs.
     """
 
     name: str
@@ -49,11 +52,12 @@ class NetworkSize:
     live: int
     step: int
     step_once: int
+    items: int
 
 
 @dataclass(frozen=True)
 class Model(Problem):
-    """A network on `batch` items, on each of `threads` threads at once where it is inference.
+    """A network on `batch` inputs, on each of `threads` threads at once where it is inference.
 
     Each thread works on a batch of its own, and the seconds are those of one batch: the time from
     sending it to its answer. whole: False for the small twin that is checked.
@@ -68,6 +72,7 @@ class Model(Problem):
     selections: ClassVar[Mapping[str, str]] = {
         "models-training": "training",
         "models-inference": "inference_server",
+        "models-modern": "modern",
     }
     operations: ClassVar[tuple[str, ...]] = ("forward", "training_step")
     uncompared: ClassVar[tuple[str, ...]] = (
@@ -76,6 +81,7 @@ class Model(Problem):
     )
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     served: ClassVar[tuple[str, ...]] = ("forward",)
+    listed_in: ClassVar[tuple[str, ...]] = SETS
 
     name: str
     batch: int
@@ -116,18 +122,23 @@ class Model(Problem):
     @property
     def flops(self) -> int:
         """Those of the network's products and convolutions, forward, over all batches at once."""
-        return self.network.flops_once * self.threads + self.network.flops * self.items
+        return self.network.flops_once * self.threads + self.network.flops * self.inputs
+
+    @property
+    def inputs(self) -> int:
+        """Inputs of all batches at once: pictures, sentences, prompts."""
+        return self.batch * self.threads
 
     @property
     def items(self) -> int:
-        """Images, sentences or samples of all batches at once: over the seconds, the throughput."""
-        return self.batch * self.threads
+        """Images, sentences or tokens of all batches at once: over the seconds, the throughput."""
+        return self.inputs * self.network.items
 
     def flops_of(self, operation: str) -> float:
         """Of a training step those of both passes; what its optimiser does is not counted."""
         if not _trains(operation):
             return super().flops_of(operation)
-        return float(self.network.step_once * self.threads + self.network.step * self.items)
+        return float(self.network.step_once * self.threads + self.network.step * self.inputs)
 
     @property
     def fast_factor(self) -> float:
@@ -137,8 +148,8 @@ class Model(Problem):
     def traffic(self) -> tuple[int, int]:
         """Weights once, what is given and looked up once; what comes out once."""
         size = self.network
-        read = size.dense + size.reads_once + size.reads * self.items
-        return read, size.writes * self.items
+        read = size.dense + size.reads_once + size.reads * self.inputs
+        return read, size.writes * self.inputs
 
     def bytes_of(self, name: str, operation: str) -> float:
         """A training step moves weights, gradients and what the optimiser remembers as well.
@@ -151,7 +162,7 @@ class Model(Problem):
         if not _trains(operation):
             return bytes_of_forward
         size = self.network
-        updated = 4 * (size.trained + size.sparse * self.items) * (2 + 2 + 2 * size.states)
+        updated = 4 * (size.trained + size.sparse * self.inputs) * (2 + 2 + 2 * size.states)
         return bytes_of_forward + precision(name).input_bytes * size.dense + updated
 
 

@@ -1,11 +1,11 @@
-"""Whole models of the published tables: training steps, and inference on one thread or several.
+"""Whole models of the published tables and of today: training, and inference on some threads.
 
 What the operations of either take, each alone, are passes of their own.
 """
 
-from deepbench_ops import problems
 from deepbench_ops.measure.kernel_run import prepare
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.problem_lists import measured
 
 
 class _Model:
@@ -15,8 +15,21 @@ class _Model:
     version = "1"  # raised by hand when what is measured changes
 
 
-def _params(published_set):
-    return ([p.id for p in problems.load("model", published_set)], list(PRECISIONS))
+def _params(listed, operation=None):
+    """Problems that a set measures, of one operation those that are timed in it; precisions."""
+    found = measured("model", listed)
+    timed = [p.id for p in found if operation is None or operation in p.timed_operations]
+    return (timed, list(PRECISIONS))
+
+
+def _timed(listed, operation):
+    """Give a method the problems of a set that are timed in an operation."""
+
+    def decorated(method):
+        method.params = _params(listed, operation)
+        return method
+
+    return decorated
 
 
 class Training(_Model):
@@ -42,3 +55,43 @@ class InferenceServer(_Model):
 
     def kernel_forward_operations(self, problem, precision):
         return prepare("model", problem, precision, "forward_operations")
+
+
+class Modern(_Model):
+    """Networks of today at sizes that two processor cores can run."""
+
+    @_timed("modern", "forward")
+    def kernel_forward(self, problem, precision):
+        return prepare("model", problem, precision, "forward")
+
+    @_timed("modern", "forward")
+    def kernel_forward_operations(self, problem, precision):
+        return prepare("model", problem, precision, "forward_operations")
+
+    @_timed("modern", "training_step")
+    def kernel_training_step(self, problem, precision):
+        return prepare("model", problem, precision, "training_step")
+
+    @_timed("modern", "training_step")
+    def kernel_training_step_operations(self, problem, precision):
+        return prepare("model", problem, precision, "training_step_operations")
+
+
+class ModernFull(_Model):
+    """Networks of today in larger batches."""
+
+    @_timed("modern_full", "forward")
+    def kernel_forward(self, problem, precision):
+        return prepare("model", problem, precision, "forward")
+
+    @_timed("modern_full", "forward")
+    def kernel_forward_operations(self, problem, precision):
+        return prepare("model", problem, precision, "forward_operations")
+
+    @_timed("modern_full", "training_step")
+    def kernel_training_step(self, problem, precision):
+        return prepare("model", problem, precision, "training_step")
+
+    @_timed("modern_full", "training_step")
+    def kernel_training_step_operations(self, problem, precision):
+        return prepare("model", problem, precision, "training_step_operations")

@@ -8,10 +8,13 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from deepbench_ops.models.bert import Answering, Classifier, Pretraining  # noqa: E402
+from deepbench_ops.models.decoder import Decoder, DecodeStep, Prefill  # noqa: E402
 from deepbench_ops.models.densenet import DenseNet  # noqa: E402
+from deepbench_ops.models.mixture import MixtureLayer  # noqa: E402
 from deepbench_ops.models.mobilenet import MobileNetV2  # noqa: E402
 from deepbench_ops.models.resnet import ResNet  # noqa: E402
 from deepbench_ops.models.torch_weights import filled  # noqa: E402
+from deepbench_ops.models.vit import VisionTransformer  # noqa: E402
 from deepbench_ops.models.xlnet import XLNet  # noqa: E402
 
 WORDS, WIDTH, HEADS, LAYERS, LENGTH = 211, 32, 4, 2, 13
@@ -195,4 +198,161 @@ def test_mobilenet_scores_as_the_reference_does():
     theirs = transformers.MobileNetV2ForImageClassification(config).double().eval()
     _in_order(ours, theirs)
     images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(1)).double()
+    assert torch.allclose(theirs(pixel_values=images).logits, ours(images))
+
+
+ATTENTION = [
+    (r"attention\.query\.", "self_attn.q_proj."),
+    (r"attention\.key\.", "self_attn.k_proj."),
+    (r"attention\.value\.", "self_attn.v_proj."),
+    (r"attention\.projected\.", "self_attn.o_proj."),
+    (r"attention\.query_norm\.", "self_attn.q_norm."),
+    (r"attention\.key_norm\.", "self_attn.k_norm."),
+    (r"attention_norm\.", "input_layernorm."),
+    (r"(mlp|experts)_norm\.", "post_attention_layernorm."),
+]
+"""Names of a decoder layer's attention and normalisations."""
+
+DECODER = [
+    *ATTENTION,
+    (r"^words\.", "model.embed_tokens."),
+    (r"^normalised\.", "model.norm."),
+    (r"^layers\.", "model.layers."),
+    (r"mlp\.(gate|up|down)\.", r"mlp.\1_proj."),
+]
+THETA = 500_000.0
+
+
+def _llama(kind, **options):
+    """Our decoder and that of transformers, of the same weights, in float64."""
+    sizes = {"layers": LAYERS, "width": WIDTH, "heads": HEADS, "kv_heads": 2, "inside": 48}
+    options = {**sizes, "vocabulary": WORDS, "theta": THETA, **options}
+    ours = filled(lambda: kind(**options)).double().eval()
+    config = transformers.LlamaConfig(
+        vocab_size=WORDS,
+        hidden_size=WIDTH,
+        intermediate_size=48,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        num_key_value_heads=2,
+        rms_norm_eps=1e-5,
+        rope_parameters={"rope_type": "default", "rope_theta": THETA},
+        tie_word_embeddings=True,
+    )
+    theirs = transformers.LlamaForCausalLM(config).double().eval()
+    _by_name(ours, theirs, DECODER, ("lm_head.weight",))
+    return ours, theirs
+
+
+@torch.no_grad()
+def test_llama_scores_every_word_as_the_reference_does():
+    ours, theirs = _llama(Decoder)
+    words, _ = _sentences()
+    assert torch.allclose(theirs(input_ids=words).logits, ours(words), atol=1e-6)
+
+
+@torch.no_grad()
+def test_llama_scores_the_word_behind_a_prompt_as_the_reference_does():
+    ours, theirs = _llama(Prefill)
+    words, _ = _sentences()
+    assert torch.allclose(theirs(input_ids=words).logits[:, -1], ours(words), atol=1e-6)
+
+
+@torch.no_grad()
+def test_llama_decodes_a_word_behind_a_cache_as_the_reference_does():
+    """With the keys and values that transformers keeps of the earlier words."""
+    ours, theirs = _llama(DecodeStep, start=LENGTH - 1)
+    words, _ = _sentences()
+    cache = theirs(input_ids=words[:, :-1], use_cache=True).past_key_values
+    keys, values = (
+        torch.stack([getattr(layer, name).clone() for layer in cache.layers], 1)
+        for name in ("keys", "values")
+    )
+    expected = theirs(input_ids=words[:, -1:], past_key_values=cache).logits[:, -1]
+    assert torch.allclose(expected, ours(words[:, -1:], keys, values), atol=1e-6)
+
+
+@torch.no_grad()
+def test_a_qwen3_mixture_of_experts_computes_as_the_reference_does():
+    """In float32 by torch's grouped product, and in float64 one expert after the other."""
+    modeling = pytest.importorskip("transformers.models.qwen3_moe.modeling_qwen3_moe")
+    sizes = {"width": WIDTH, "heads": 4, "kv_heads": 2, "size": 16}
+    ours = filled(
+        lambda: MixtureLayer(**sizes, experts=6, chosen=2, inside=24, theta=1_000_000.0)
+    ).eval()
+    config = transformers.Qwen3MoeConfig(
+        hidden_size=WIDTH,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        moe_intermediate_size=24,
+        num_experts=6,
+        num_experts_per_tok=2,
+        norm_topk_prob=True,
+        rms_norm_eps=1e-6,
+        rope_parameters={"rope_type": "default", "rope_theta": 1_000_000.0},
+        attn_implementation="eager",
+        experts_implementation="eager",
+    )
+    theirs = modeling.Qwen3MoeDecoderLayer(config, 0).eval()
+    state = {}
+    for name, values in ours.state_dict().items():
+        for pattern, text in ATTENTION:
+            name = re.sub(pattern, text, name)
+        state[re.sub(r"experts\.router\.", "mlp.gate.", name)] = values
+    gate, up, down = (
+        state.pop(f"experts.{name}").unflatten(0, (6, -1)) for name in ("gate", "up", "down")
+    )
+    state["mlp.experts.gate_up_proj"] = torch.cat((gate, up), 1)
+    state["mlp.experts.down_proj"] = down
+    theirs.load_state_dict(state)
+    given = torch.rand(3, LENGTH, WIDTH, generator=torch.Generator().manual_seed(2)) - 0.5
+    places = torch.arange(LENGTH)[None]
+    hidden = torch.full((LENGTH, LENGTH), -torch.inf).triu(1)[None, None]
+    for dtype, within in ((torch.float32, 1e-5), (torch.float64, 2e-6)):
+        ours, theirs, typed = ours.to(dtype), theirs.to(dtype), given.to(dtype)
+        tables = modeling.Qwen3MoeRotaryEmbedding(config)(typed, places)
+        expected = theirs(typed, position_embeddings=tables, attention_mask=hidden.to(dtype))
+        expected = expected[0] if isinstance(expected, tuple) else expected
+        assert torch.allclose(expected, ours(typed), atol=within)
+
+
+@torch.no_grad()
+def test_a_vision_transformer_scores_as_the_reference_does():
+    sizes = {"layers": LAYERS, "width": WIDTH, "heads": HEADS, "patch": 16, "picture": 48}
+    ours = filled(lambda: VisionTransformer(**sizes, classes=11)).double().eval()
+    config = transformers.ViTConfig(
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=4 * WIDTH,
+        image_size=48,
+        patch_size=16,
+        layer_norm_eps=1e-6,
+        num_labels=11,
+    )
+    theirs = transformers.ViTForImageClassification(config).double().eval()
+    renamed = [
+        (r"^patches\.", "vit.embeddings.patch_embeddings.projection."),
+        (r"^places", "vit.embeddings.position_embeddings"),
+        (r"^first", "vit.embeddings.cls_token"),
+        (r"^normalised\.", "vit.layernorm."),
+        (r"^layers\.", "vit.layers."),
+        (r"attention_norm\.", "layernorm_before."),
+        (r"mlp_norm\.", "layernorm_after."),
+        (r"\.(q|k|v)(uery|ey|alue)\.", r".attention.\1_proj."),
+        (r"projected\.", "attention.o_proj."),
+        (r"widened\.", "mlp.fc1."),
+        (r"narrowed\.", "mlp.fc2."),
+        (r"^scores\.", "classifier."),
+    ]
+    names = {name for name, _ in theirs.named_parameters()}
+    state = {}
+    for name, values in ours.state_dict().items():
+        for pattern, text in renamed:
+            name = re.sub(pattern, text, name)
+        state[name] = values[None] if "_token" in name or "position_" in name else values
+    assert names == set(state)
+    theirs.load_state_dict(state, strict=False)
+    images = torch.rand(2, 3, 48, 48, generator=torch.Generator().manual_seed(1)).double()
     assert torch.allclose(theirs(pixel_values=images).logits, ours(images))

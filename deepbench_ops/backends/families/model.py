@@ -88,12 +88,12 @@ def memory_needed(problem: Model, operation: str, execution: str = EXECUTION.usu
     operations are apart, their operands stay. A training step is `step_numbers`.
     """
     size = problem.network
-    numbers = 0 if compared(operation) else size.kept * problem.items
+    numbers = 0 if compared(operation) else size.kept * problem.inputs
     if computed(operation) == "training_step":
-        numbers += step_numbers(size, problem.items, size.parameters, size.trained)
+        numbers += step_numbers(size, problem.inputs, size.parameters, size.trained)
     else:
         weights = 3 if execution == EXECUTION.usual else 5
-        numbers += weights * size.parameters + size.live * max(problem.items, JUDGED)
+        numbers += weights * size.parameters + size.live * max(problem.inputs, JUDGED)
     return FIXED_BYTES + MARGIN * FLOAT_BYTES * numbers
 
 

@@ -1,7 +1,6 @@
 """Grouped products in torch: grouped_mm with the ends of the groups, for y, dx and dW."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -13,6 +12,7 @@ from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.models.grouped_product import grouped_product
 from deepbench_ops.problems.grouped_gemm import GroupedGemm
 
 ROW_BYTES = 16
@@ -47,17 +47,6 @@ def build(
     notes = {"route": f"{name}, ends of the groups in int32", "output": "allocated in every call"}
     prepared = Prepared(run=newest.run, reset=reset, output=output, notes=notes)
     return assemble(backend, problem, precision, operation, drawn, prepared)
-
-
-def grouped_product() -> tuple[Callable[..., torch.Tensor], str]:
-    """Return torch's grouped product and its name; Unsupported where there is none."""
-    public: Any = getattr(torch.nn.functional, "grouped_mm", None)
-    if public is not None:
-        return public, "torch.nn.functional.grouped_mm"
-    private: Any = getattr(torch, "_grouped_mm", None)
-    if private is None:
-        raise Unsupported(f"torch {torch.__version__} has no grouped product")
-    return private, "torch._grouped_mm"
 
 
 def _call(

@@ -98,6 +98,7 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
 def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -> Kernel:
     refuse(backend, problem, precision)
     known, form = known_form(problem)
+    known.demand_trained()
     mixed = mixed_type(precision, backend.device)
     module = weighted(backend, problem, torch.float32, seed)
     if not problem.whole:

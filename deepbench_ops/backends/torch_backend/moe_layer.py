@@ -7,9 +7,10 @@ from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.grouped_gemm import ROW_BYTES, grouped_product
+from deepbench_ops.backends.torch_backend.grouped_gemm import ROW_BYTES
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.models.grouped_product import grouped_product
 from deepbench_ops.problems.moe_layer import MoeLayer
 
 

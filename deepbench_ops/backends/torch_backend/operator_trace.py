@@ -15,7 +15,7 @@ from deepbench_ops.backends.torch_backend import operator_work
 from deepbench_ops.errors import DeepbenchError
 
 KINDS = {
-    "gemm": ("mm", "addmm", "bmm", "baddbmm", "_addmm_activation"),
+    "gemm": ("mm", "addmm", "bmm", "baddbmm", "_addmm_activation", "_grouped_mm"),
     "convolution": ("convolution", "convolution_backward", "_convolution"),
     "attention": ("_scaled_dot_product", "_efficient_attention", "_flash_attention"),
     "recurrent": ("mkldnn_rnn_layer", "lstm", "gru", "_cudnn_rnn"),

@@ -61,20 +61,30 @@ def _convolution_gradients(gradient: Tensor, given: Tensor, filters: Tensor, *ot
     return 2 * gradient.numel() * filters[0].numel() * sum(wanted[:2])
 
 
-def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any) -> int:
+def _attention(query: Tensor, key: Tensor, value: Tensor, *others: Any) -> int:
     """Two products: of query and key (n, heads, length, width), and of that and the value."""
-    return 2 * _pairs(query, key) * (query.shape[-1] + value.shape[-1])
+    causal = len(others) > 1 and bool(others[1])
+    return 2 * _pairs(query, key, causal) * (query.shape[-1] + value.shape[-1])
 
 
 def _attention_gradients(
-    gradient: Tensor, query: Tensor, key: Tensor, value: Tensor, *_: Any
+    gradient: Tensor, query: Tensor, key: Tensor, value: Tensor, *others: Any
 ) -> int:
     """Five products, as torch counts them on GPUs: the first of the forward pass is made again."""
-    return 2 * _pairs(query, key) * (3 * query.shape[-1] + 2 * value.shape[-1])
+    causal = len(others) > 3 and bool(others[3])
+    return 2 * _pairs(query, key, causal) * (3 * query.shape[-1] + 2 * value.shape[-1])
 
 
-def _pairs(query: Tensor, key: Tensor) -> int:
-    return query.shape[:-1].numel() * key.shape[-2]
+def _pairs(query: Tensor, key: Tensor, causal: bool) -> int:
+    """Pairs of a query and a key that it sees, over all heads."""
+    queries, keys = query.shape[-2], key.shape[-2]
+    hidden = sum(max(0, keys - 1 - place) for place in range(queries)) if causal else 0
+    return query.shape[:-2].numel() * (queries * keys - hidden)
+
+
+def _grouped(rows: Tensor, matrices: Tensor, *_: Any) -> int:
+    """One product of each row, with the matrix of its group."""
+    return 2 * rows.numel() * matrices.shape[-1]
 
 
 def _layer(given: Tensor, weights: Tensor, recurrent: Tensor, *_: Any) -> int:
@@ -101,6 +111,7 @@ OWN: Mapping[str, Callable[..., int]] = {
     "convolution_backward": _convolution_gradients,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
     "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_gradients,
+    "_grouped_mm": _grouped,
     "mkldnn_rnn_layer": _layer,
     "mkldnn_rnn_layer_backward": _layer_gradients,
     "_cudnn_rnn": _layers,

@@ -44,7 +44,7 @@ class Serving:
         dtype = torch.float32 if int8 else DTYPES[precision]
         form = asked(problem)
         self.module = weighted(backend, problem, dtype, seed).eval()
-        self.inputs = as_tensors(backend, form.inputs(problem.items, seed), dtype)
+        self.inputs = as_tensors(backend, form.inputs(problem.inputs, seed), dtype)
         split = (each.split(problem.batch) for each in self.inputs)
         self._batches = list(zip(*split, strict=True))
         each = max(1, backend.threads() // problem.threads)

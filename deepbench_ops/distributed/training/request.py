@@ -4,8 +4,8 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
-from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.model import network_size
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.models.catalogue import network
 from deepbench_ops.problems.precision import precision
 
 MEETING_VARIABLE = "DEEPBENCH_RANKS_MEET"
@@ -30,7 +30,10 @@ class Request:
     whole: bool = True
 
     def __post_init__(self) -> None:
-        network_size(self.network)
+        try:
+            network(self.network).demand_trained()
+        except Unsupported as reason:
+            raise DeepbenchError(str(reason)) from None
         precision(self.precision)
         if self.batch < 1:
             raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
