@@ -36,7 +36,8 @@ SECTIONS = {
     },
     "Measure here and now": {
         "time": "one problem of any size: seconds, interval, share of peak",
-        "allreduce": "sum vectors over several processes",
+        "collective": "gather, exchange or sum vectors between processes",
+        "allreduce": "the collective that sums vectors over several processes",
         "ops": "the operations of a whole model, and the share of each",
         "latency": "a whole model in inference: median, percentiles, throughput",
         "scaling": "the training of a whole model on more and more ranks",

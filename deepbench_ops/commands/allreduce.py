@@ -2,11 +2,8 @@
 
 import click
 
-from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import kernel_ids, measure_alone, say_settings
-from deepbench_ops.distributed import launcher_variables, rank_command, report, request, transport
-from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, RankGroup
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.commands.collective import print_table, shared_options
+from deepbench_ops.distributed import rank_command, request
 
 ALGORITHMS = "; ".join(
     f"{name}: {', '.join([rank_command.DEFAULT_ALGORITHM, *choices])}"
@@ -15,20 +12,7 @@ ALGORITHMS = "; ".join(
 
 
 @click.command()
-@click.option(
-    "--ranks",
-    metavar="N",
-    default="",
-    help=f"Processes, from {request.FEWEST_RANKS} to {request.MOST_RANKS}.",
-)
-@click.option(
-    "--transport",
-    "name",
-    metavar="T",
-    default=transport.NAMES[0],
-    show_default=True,
-    help=f"The library that carries the messages: {', '.join(transport.NAMES)}.",
-)
+@shared_options
 @click.option(
     "--algorithm",
     metavar="A",
@@ -36,23 +20,9 @@ ALGORITHMS = "; ".join(
     show_default=True,
     help=f"How the library sums. {ALGORITHMS}.",
 )
-@kernel_ids("Only this; may be repeated.")
-@click.option("--elements", metavar="N", multiple=True, help="A vector of a size of your own.")
-@click.option(
-    "--repeats",
-    metavar="R",
-    help="All-reduces to time per problem (default: until the noise is low, some 2 s).",
-)
-@click.option(
-    "--timeout",
-    metavar="S",
-    default=f"{TIMEOUT_SECONDS:g}",
-    show_default=True,
-    help="Seconds that a single step may take before all ranks are ended.",
-)
 def allreduce(
     ranks: str,
-    name: str,
+    transport: str,
     algorithm: str,
     ids: tuple[str, ...],
     elements: tuple[str, ...],
@@ -69,6 +39,7 @@ def allreduce(
     --elements the seven published sizes are taken. Every entry on every process is compared with
     the exact sum, before and after the timing. docs/reference/all_reduce.md derives each figure.
     Between machines, run "python -m deepbench_ops.distributed" under torchrun or mpirun.
+    "deepbench collective" times the other collective operations.
 
     \b
       median ms       the slowest rank's time for one all-reduce, in place
@@ -77,18 +48,4 @@ def allreduce(
       bus GB/s        alg. x 2(N - 1)/N, comparable between numbers of ranks
       checked         exact: the sums on every rank, after they were timed
     """
-    asked = request.request(ids, elements, repeats, timeout)
-    count = request.ranks(ranks)
-    if launcher_variables.found() is not None:
-        raise DeepbenchError(
-            f"this was started by {launcher_variables.found()}: start"
-            " python -m deepbench_ops.distributed with it"
-        )
-    measure_alone()
-    say_settings()
-    try:
-        with RankGroup(name, count, asked.timeout, algorithm) as group:
-            for line in report.lines(group, asked):
-                click.echo(terminal_tables.prose(line, "#   ") if line.startswith("#") else line)
-    except Unsupported as reason:
-        raise DeepbenchError(str(reason)) from None
+    print_table(request.request(ids, elements, repeats, timeout), ranks, transport, algorithm)

@@ -64,8 +64,8 @@ def check(
 
     One line for each framework, device, family, operation, precision and layout, printed as soon
     as it is known. The problems are listed ones, cut down until every entry of the output can be
-    compared; all-reduces run on two and on three processes. Error and tolerance are those of the
-    entry that comes closest to its tolerance, or exceeds it most.
+    compared; operations between processes run on two and on three of them. Error and tolerance are
+    those of the entry that comes closest to its tolerance, or exceeds it most.
 
     \b
       ok       every entry of every problem is within its tolerance

@@ -79,7 +79,8 @@ class Families(click.Group):
             return _of_problem(_by_id(cmd_name), cmd_name)
         if TYPES[family].ranks:
             raise DeepbenchError(
-                f"{family} runs between processes: deepbench allreduce --elements N times it"
+                f"{family} runs between processes: deepbench collective {family} --elements N"
+                " times it"
             )
         return _of_family(family)
 

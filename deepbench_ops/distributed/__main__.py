@@ -1,4 +1,4 @@
-"""`python -m deepbench_ops.distributed`: all-reduces, as one rank of those a launcher starts.
+"""`python -m deepbench_ops.distributed`: collective operations, as one rank of a launcher's.
 
 torchrun --nnodes 2 --nproc-per-node 4 ... -m deepbench_ops.distributed
 mpirun -n 8 --hostfile hosts python -m deepbench_ops.distributed

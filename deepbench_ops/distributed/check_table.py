@@ -4,22 +4,25 @@ They belong to no backend, so `backends.check_table` knows nothing of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import product
+from typing import cast
 
 from deepbench_ops.backends import check
 from deepbench_ops.backends.base import demand_layout
 from deepbench_ops.backends.check_table import ALL, OK, SKIPPED, WRONG, CheckResult
-from deepbench_ops.distributed import all_reduce_kernel
+from deepbench_ops.distributed import collective_kernel
 from deepbench_ops.distributed.prepared_ranks import NO_TRANSPORT, TRANSPORTS
 from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.problems.collective import Collective
 from deepbench_ops.problems.problem_lists import TYPES
 
 RANKS = (2, 3)
 ELEMENTS = (1, 4097, 100_000)
-"""Fewer than there are ranks, what no number of them divides, and the smallest published."""
+"""Fewer than there are ranks, what no number of them divides, and the smallest published. Of a
+vector that is cut, of each part."""
 
 
 def apart(families: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -36,64 +39,92 @@ def rows(
     tell: Callable[[str], object] = lambda step: None,
     layouts: Sequence[str] = (),
 ) -> Iterator[CheckResult]:
-    """Yield a row for every framework and device that has a transport, precision and layout.
+    """Yield a row for every framework and device that has a transport, and every family, precision
+    and layout.
 
-    Of a family that this project does not run between processes it is one row, with the reason.
+    Of a family that is no collective operation it is one row, with the reason.
     """
-    yield from _others(families, devices)
-    if AllReduce.family not in families:
-        return
+    collective = [family for family in families if issubclass(TYPES[family], Collective)]
+    for family in families:
+        if family not in collective:
+            reason = f"{family} is no collective operation: this project cannot start its ranks"
+            yield CheckResult(ALL, devices[0], family, ALL, reason=reason)
     for (framework, device), name in TRANSPORTS.items():
-        if framework in frameworks and device in devices:
-            tell(f"{name} between processes")
-            for layout, precision in product(layouts or AllReduce.layouts, precisions):
-                yield _row(framework, device, name, precision, layout)
+        if framework not in frameworks or device not in devices:
+            continue
+        tell(f"{name} between processes")
+        groups = _Groups(name)
+        try:
+            for family in collective:
+                kind = cast(type[Collective], TYPES[family])
+                for layout, precision in product(layouts or kind.layouts, precisions):
+                    row = CheckResult(
+                        framework, device, family, kind.operations[0], precision, layout
+                    )
+                    yield _compared(row, kind, groups)
+        finally:
+            groups.close()
 
 
 def lacking(
     families: Sequence[str], frameworks: Sequence[str], device: str
 ) -> Iterator[CheckResult]:
-    """Yield a row for every framework that has no transport on a device."""
-    if AllReduce.family not in families:
-        return
-    for framework in frameworks:
-        if (framework, device) not in TRANSPORTS:
+    """Yield a row for every framework that has no transport on a device, and every family."""
+    for framework, family in product(frameworks, families):
+        if (framework, device) not in TRANSPORTS and issubclass(TYPES[family], Collective):
             reason = NO_TRANSPORT.format(framework, device)
-            kernel = (AllReduce.family, AllReduce.operations[0])
-            yield CheckResult(framework, device, *kernel, reason=reason)
+            yield CheckResult(framework, device, family, TYPES[family].operations[0], reason=reason)
 
 
-def _others(families: Sequence[str], devices: Sequence[str]) -> Iterator[CheckResult]:
-    for family in families:
-        if family != AllReduce.family:
-            reason = f"this project runs {AllReduce.family} alone between processes, not {family}"
-            yield CheckResult(ALL, devices[0], family, ALL, reason=reason)
+class _Groups:
+    """Groups of ranks over one transport, each started when it is first needed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._open: dict[int, RankGroup] = {}
+        self._stack = ExitStack()
+
+    def of(self, size: int) -> RankGroup:
+        """Return the group of so many ranks."""
+        if size not in self._open:
+            self._open[size] = self._stack.enter_context(RankGroup(self.name, size))
+        return self._open[size]
+
+    def close(self) -> None:
+        """End all ranks; others start when they are needed."""
+        self._stack.close()
+        self._open.clear()
 
 
-def _row(framework: str, device: str, name: str, precision: str, layout: str) -> CheckResult:
-    """Sum on every number of ranks; a rank that fails or holds another sum is wrong."""
-    row = CheckResult(
-        framework, device, AllReduce.family, AllReduce.operations[0], precision, layout
-    )
+def _compared(row: CheckResult, kind: type[Collective], groups: _Groups) -> CheckResult:
+    """Return the row with its results on every number of ranks; a rank that fails is wrong."""
+    problems = {
+        (ranks, elements): kind(elements=elements * ranks if kind.in_parts else elements)
+        for ranks, elements in product(RANKS, ELEMENTS)
+    }
     try:
-        demand_layout(AllReduce, layout)
-        all_reduce_kernel.demand_precision(precision)
-        for ranks in RANKS:
-            with RankGroup(name, ranks) as group:
-                for elements in ELEMENTS:
-                    row = _compared(row, AllReduce(elements=elements), group)
-                    if row.verdict == WRONG:
-                        return row
+        demand_layout(kind, row.layout)
+        for (ranks, _), problem in problems.items():
+            collective_kernel.demand(problem, row.precision, ranks, groups.name)
     except Unsupported as lacking:
         return replace(row, verdict=SKIPPED, reason=str(lacking))
+    try:
+        for (ranks, _), problem in problems.items():
+            row = _with(row, problem, groups.of(ranks))
+            if row.verdict == WRONG:
+                return row
+    except Unsupported as lacking:
+        groups.close()
+        return replace(row, verdict=SKIPPED, reason=str(lacking))
     except DeepbenchError as fault:
+        groups.close()
         return replace(row, verdict=WRONG, reason=str(fault))
     return row
 
 
-def _compared(row: CheckResult, problem: AllReduce, group: RankGroup) -> CheckResult:
-    """Return the row with one more sum compared."""
-    kernel = all_reduce_kernel.prepare(problem, group)
+def _with(row: CheckResult, problem: Collective, group: RankGroup) -> CheckResult:
+    """Return the row with one more result compared."""
+    kernel = collective_kernel.prepare(problem, group, row.precision)
     found = check.spot_check(kernel)
     return replace(
         row,

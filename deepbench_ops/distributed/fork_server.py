@@ -38,7 +38,7 @@ def start(name: str, size: int, folder: Path) -> None:
     except Unsupported as reason:
         line.send({"unsupported": str(reason)})
         return
-    initial_vectors.summed(size)  # once for all, or each rank draws what all put in
+    initial_vectors.Vectors(size).total()  # once, or each rank draws what all put in (float32)
     ranks: dict[int, int] = {}
     for rank in range(size):
         child = os.fork()

@@ -1,10 +1,11 @@
-"""Initial vectors of the ranks, chosen so that the sum is exact and every rank can predict it.
+"""Vectors of the ranks, chosen so that sums are exact and every rank can predict every result.
 
-Entries are random odd integers, scaled by a power of two, of so few bits that the sum over all
-ranks fits into float32's 24: whatever the order of the additions, nothing is rounded, and an
-entry that is off by anything is wrong. A rank's vector repeats a block of a prime number of
-entries; every block begins with its own number. So a piece that went to the wrong place shows,
-a vector takes no memory but its own, and filling or comparing one is about as fast as copying.
+Entries are random odd integers, scaled by a power of two. Those that are summed have so few bits
+that the sum over all ranks fits into the significand (24 bits of float32, 8 of bfloat16): whatever
+the order of the additions, nothing is rounded, and an entry that is off by anything is wrong. Those
+that are only moved use all bits. A vector repeats a block of a prime number of entries; every block
+begins with its own number. So a piece that went to the wrong place shows, a vector takes no memory
+but its own, and filling or comparing one is about as fast as copying.
 """
 
 import math
@@ -21,96 +22,104 @@ PERIOD = 65521
 SCALE = 2.0**-100
 """Summing a vector again and again multiplies it by the number of ranks: room to grow."""
 
-MANTISSA_BITS = 24
-LARGEST_EXPONENT = 127
-UNIT_ROUNDOFF = 2.0**-24
+SIGNIFICAND = {"float32": 24, "bfloat16": 8}
+"""Bits of each precision, the leading one included."""
 
-ROWS = 8
-"""Blocks compared at a time: the memory it takes does not grow with the vector."""
+BLOCKS = 8
+"""Blocks made or compared at a time: the memory it takes does not grow with the vector."""
 
+MOST = BLOCKS * PERIOD
+"""Entries made or compared at a time."""
 
-class Mismatch(NamedTuple):
-    """The first entry that is not what it must be."""
-
-    entry: int
-    expected: float
-    actual: float
+OWN_STREAMS = 1000
+"""First stream of random bits of vectors that are not summed: more than there are ranks."""
 
 
-class Pattern:
-    """The vectors of `ranks` ranks of `elements` entries, drawn from `seed`."""
+class Repeating:
+    """Integers times SCALE that repeat a block; every block begins with its own number.
 
-    def __init__(self, elements: int, ranks: int, seed: int = 0) -> None:
-        self.elements = elements
-        self.ranks = ranks
-        self._seed = seed
-        self._block = summed(ranks, seed)
-        self._numbers = ranks * self._marks()
+    Of block b that number is (first + step·b) modulo `numbers`, plus 1, times `factor`.
+    """
 
-    @property
-    def most_calls(self) -> int:
-        """Number of sums in a row that stay finite, each `ranks` times the one before."""
-        first = math.log2(SCALE) + MANTISSA_BITS
-        return 1 + int((LARGEST_EXPONENT - first) / math.log2(max(self.ranks, 2)))
+    def __init__(
+        self, block: np.ndarray, numbers: int, first: int = 0, step: int = 1, factor: int = 1
+    ) -> None:
+        self._block = (block * SCALE).astype(np.float32)
+        self._numbers = numbers
+        self._first = first
+        self._step = step
+        self._factor = factor
 
-    def fill(self, values: np.ndarray, rank: int) -> None:
-        """Write what this rank puts in."""
-        block = (_integers(rank, self.ranks, self._seed) * SCALE).astype(np.float32)
-        whole = self.elements // PERIOD * PERIOD
-        values[:whole].reshape(-1, PERIOD)[:] = block
-        values[whole:] = block[: self.elements - whole]
-        values[::PERIOD] = self._marks() * SCALE
+    def between(self, start: int, end: int) -> np.ndarray:
+        """Return the entries from `start` up to, not including, `end`, as float32."""
+        begin, count = start % PERIOD, end - start
+        rows = np.tile(self._block, -(-(begin + count) // PERIOD))
+        values = rows[begin : begin + count]
+        place = -start % PERIOD
+        blocks = np.arange((start + place) // PERIOD, -(-end // PERIOD))
+        values[place::PERIOD] = self._marks(blocks)
+        return values
 
     def at(self, entries: np.ndarray) -> np.ndarray:
-        """Return the sum at these entries, as float64."""
-        numbers, places = np.divmod(entries, PERIOD)
-        sums = np.where(places == 0, self._numbers[numbers], self._block[places])
-        return np.asarray(sums * SCALE)
+        """Return single entries, as float64."""
+        blocks, places = np.divmod(entries, PERIOD)
+        return np.where(places == 0, self._marks(blocks), self._block[places].astype(np.float64))
 
-    def mismatch(self, values: np.ndarray, calls: int = 1) -> Mismatch | None:
-        """Return the first wrong entry after so many sums in a row, None when all are right.
+    def _marks(self, blocks: np.ndarray) -> np.ndarray:
+        numbers = (self._first + self._step * blocks) % self._numbers + 1
+        return np.asarray(numbers * self._factor * SCALE)
 
-        Of a first sum nothing is rounded. In later ones, of equal numbers, each addition may round.
-        """
-        factor = SCALE * float(self.ranks) ** (calls - 1)
-        allowed = UNIT_ROUNDOFF * self.ranks * (calls - 1)
-        kind = np.float64 if allowed else np.float32
-        block, numbers = ((sums * factor).astype(kind) for sums in (self._block, self._numbers))
-        rows = np.tile(block, min(ROWS, len(numbers)))
-        for first in range(0, self.elements, ROWS * PERIOD):
-            actual = values[first : first + ROWS * PERIOD]
-            expected = rows[: len(actual)]
-            expected[::PERIOD] = numbers[first // PERIOD :][:ROWS]
-            right = actual == expected if not allowed else _near(actual, expected, allowed)
-            if not right.all():
-                wrong = int(np.argmin(right))
-                return Mismatch(first + wrong, float(expected[wrong]), float(actual[wrong]))
-        return None
 
-    def _marks(self) -> np.ndarray:
-        """Return the beginnings of all blocks, the same on every rank: their numbers from 1 up."""
-        blocks = -(-self.elements // PERIOD)
-        return np.arange(blocks) % (2 ** (_bits(self.ranks) - 1) - 1) + 1
+class Piece(NamedTuple):
+    """`length` entries of a vector from entry `first` on."""
+
+    vector: Repeating
+    first: int
+    length: int
+
+
+class Vectors:
+    """All vectors that `ranks` ranks need at a precision, drawn from `seed`."""
+
+    def __init__(self, ranks: int, precision: str = "float32", seed: int = 0) -> None:
+        self.ranks = ranks
+        self._seed = seed
+        self._bits = SIGNIFICAND[precision]
+        self._addend_bits = addend_bits(ranks, self._bits)
+
+    def addend(self, rank: int) -> Repeating:
+        """Return a rank's vector for sums; the numbers of the blocks are the same on all ranks."""
+        block = integers(self._addend_bits, self._seed, rank)
+        return Repeating(block, self._addend_numbers)
+
+    def total(self) -> Repeating:
+        """Return the sum of all ranks' vectors."""
+        block = summed(self.ranks, self._seed, self._bits)
+        return Repeating(block, self._addend_numbers, factor=self.ranks)
+
+    def own(self, rank: int) -> Repeating:
+        """Return a rank's vector to be moved; no two ranks number their blocks alike."""
+        block = integers(self._bits + 1, self._seed, OWN_STREAMS + rank)
+        return Repeating(block, 2**self._bits - 1, first=rank, step=self.ranks)
+
+    @property
+    def _addend_numbers(self) -> int:
+        return int(2 ** (self._addend_bits - 1) - 1)
 
 
 @cache
-def summed(ranks: int, seed: int = 0) -> np.ndarray:
+def summed(ranks: int, seed: int = 0, significand: int = SIGNIFICAND["float32"]) -> np.ndarray:
     """Return the sum of all ranks' blocks, which each of them needs and one can make for all."""
-    return np.asarray(sum(_integers(rank, ranks, seed) for rank in range(ranks)))
+    bits = addend_bits(ranks, significand)
+    return np.asarray(sum(integers(bits, seed, rank) for rank in range(ranks)))
 
 
-def _integers(rank: int, ranks: int, seed: int) -> np.ndarray:
-    """Return a rank's block: random odd integers of either sign."""
-    drawn = random_bits(4 * PERIOD, seed, rank).view("<i4").astype(np.int64)
-    return (drawn >> (32 - _bits(ranks))) | 1
+def integers(bits: int, seed: int, stream: int) -> np.ndarray:
+    """Return a block of random odd integers of either sign, of so many bits with the sign."""
+    drawn = random_bits(4 * PERIOD, seed, stream).view("<i4").astype(np.int64)
+    return (drawn >> (32 - bits)) | 1
 
 
-def _bits(ranks: int) -> int:
-    """Return how many bits an entry may have, so that the sum has a float32's."""
-    return MANTISSA_BITS - 1 - math.ceil(math.log2(max(ranks, 2)))
-
-
-def _near(actual: np.ndarray, expected: np.ndarray, allowed: float) -> np.ndarray:
-    """Return where the difference is so small a part of what is expected."""
-    with np.errstate(invalid="ignore"):
-        return np.abs(actual - expected) <= allowed * np.abs(expected)
+def addend_bits(ranks: int, significand: int) -> int:
+    """Return how many bits an entry may have, so that the sum over all ranks is exact."""
+    return significand - 1 - math.ceil(math.log2(max(ranks, 2)))

@@ -8,9 +8,16 @@ import os
 import sys
 from typing import NoReturn
 
-from deepbench_ops.distributed import launcher_variables, report, request, transport
+from deepbench_ops.distributed import (
+    collective_kernel,
+    launcher_variables,
+    report,
+    request,
+    transport,
+)
 from deepbench_ops.distributed.launched_ranks import LaunchedRanks, follow, say
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.all_reduce import AllReduce
 
 TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
 """Transports of each launcher's ranks; the first unless another is asked for."""
@@ -31,11 +38,21 @@ def main() -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Meet the others, then lead them or follow rank 0; return the exit status."""
-    asked = request.request(given.problem, given.elements, given.repeats, given.timeout)
+    asked = request.request(
+        given.problem,
+        given.elements,
+        given.repeats,
+        given.timeout,
+        request.kind(given.collective),
+        given.precision,
+    )
     rank, size = launcher_variables.place()
     if size < request.FEWEST_RANKS:
-        raise DeepbenchError(f"{size} rank alone has nothing to sum: start at least two")
-    kind = transport.load(chosen(given.transport, str(launcher_variables.found())))
+        raise DeepbenchError(f"{size} rank alone has no other to exchange with: start at least two")
+    name = chosen(given.transport, str(launcher_variables.found()))
+    for problem in asked.problems:
+        collective_kernel.demand(problem, asked.precision, size, name)
+    kind = transport.load(name)
     try:
         joined = kind.join_launched(asked.timeout)
     except (RuntimeError, ValueError, OSError) as failed:
@@ -78,10 +95,22 @@ def arguments() -> argparse.Namespace:
     """Read the command line; a mistake ends in one line."""
     parser = OneLineParser(
         prog="python -m deepbench_ops.distributed",
-        description="All-reduces between the ranks that torchrun or mpirun starts.",
+        description="Collective operations between the ranks that torchrun or mpirun starts.",
     )
     add = parser.add_argument
     add("--transport", metavar="T", help="gloo (default) or nccl under torchrun, mpi under mpirun")
+    add(
+        "--collective",
+        metavar="NAME",
+        default=AllReduce.family,
+        help="all_reduce (default), all_gather, reduce_scatter or all_to_all",
+    )
+    add(
+        "--precision",
+        metavar="P",
+        default=AllReduce.precisions[0],
+        help="float32 (default), or bfloat16, which all_reduce does not have",
+    )
     add(
         "--problem",
         metavar="ID",
@@ -90,7 +119,7 @@ def arguments() -> argparse.Namespace:
         help="only this published size, like n100000; may be repeated",
     )
     add("--elements", metavar="N", action="append", default=[], help="a size of your own")
-    add("--repeats", metavar="R", help="all-reduces per size; else until the noise is low")
+    add("--repeats", metavar="R", help="calls per size; else until the noise is low")
     add("--timeout", metavar="S", default="120", help="seconds that one step may take (120)")
     return parser.parse_args()
 

@@ -18,7 +18,7 @@ from typing import NoReturn
 from deepbench_ops.distributed import launcher_variables
 from deepbench_ops.distributed.rank_orders import STAGES, Member
 from deepbench_ops.distributed.transport import Transport
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message
 
 ROLL_SECONDS = 5.0
@@ -97,13 +97,16 @@ class LaunchedRanks:
     def ask(self, do: str, **details: object) -> list[Message]:
         """Have every rank carry out an order, and return their answers by rank.
 
-        DeepbenchError with the word of the first rank for which it failed.
+        DeepbenchError with the word of the first rank for which it failed, Unsupported where a
+        rank's library cannot do it.
         """
         with self._watchdog.supervise(STAGES[do]):
             self._transport.broadcast(json.dumps({"do": do, **details}))
             answers = self._transport.gather(_answer(self._member, {"do": do, **details}))
         heard = [json.loads(answer) for answer in answers]
         for answer in heard:
+            if "unsupported" in answer:
+                raise Unsupported(answer["unsupported"])
             if "error" in answer:
                 raise DeepbenchError(answer["error"])
         return [answer["answer"] for answer in heard]
@@ -133,6 +136,8 @@ def follow(transport: Transport, timeout: float) -> int:
 def _answer(member: Member, order: Message) -> str:
     try:
         return json.dumps({"answer": member.obey(**order)})
+    except Unsupported as reason:
+        return json.dumps({"unsupported": str(reason)})
     except DeepbenchError as error:
         return json.dumps({"error": str(error)})
 

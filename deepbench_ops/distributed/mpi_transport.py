@@ -1,17 +1,21 @@
 """MPI through mpi4py, as whatever MPI library it finds: Open MPI, MPICH and their kin.
 
-What is timed is `MPI.COMM_WORLD.Allreduce` in place. The ranks are always started by mpirun,
-on one machine as well.
+The timed calls are methods of `MPI.COMM_WORLD`, like `Allreduce`. The ranks are always started by
+mpirun, on one machine as well.
 """
 
 import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
 
-from deepbench_ops.distributed.transport import Summing, Transport
+from deepbench_ops.distributed.collectives import Collective
+from deepbench_ops.distributed.transport import Bound, Transport
+
+TYPES = {"float32": MPI.FLOAT, "uint16": MPI.UINT16_T}
+"""Types of elements in messages by the arrays' own. bfloat16, stored as uint16, is no type of MPI:
+its bits can be moved, and not summed (`transport.has_bfloat16`)."""
 
 ROLL_TAG = 1
 LOOK_SECONDS = 0.01
@@ -39,10 +43,10 @@ class MpiTransport(Transport):
         """Use the world that mpirun has made."""
         return cls()
 
-    def bind(self, values: np.ndarray) -> Summing:
-        """Sum the vector where it is."""
-        run = partial(self._world.Allreduce, MPI.IN_PLACE, [values, MPI.FLOAT], MPI.SUM)
-        return Summing(run, _nothing, _nothing, _nothing)
+    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+        """Work on the arrays where they are."""
+        pairs = ([values, TYPES[values.dtype.name]] for values in (operand, result))
+        return Bound(collective.over_mpi(MPI, self._world, *pairs), _nothing, _nothing, _nothing)
 
     def barrier(self) -> None:
         """Meet all ranks."""

@@ -1,28 +1,28 @@
-"""An all-reduce prepared for asv: the ranks of one problem, started, checked, ready to be timed.
+"""A collective operation prepared for asv: the ranks of one problem, started and checked.
 
 The framework under test decides what carries the messages: a torch release its own gloo, nccl on
 GPUs; a numpy release MPI through mpi4py, where both it and mpirun are installed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deepbench_ops import problems
 from deepbench_ops.conditions import EXECUTION, LAYOUT
-from deepbench_ops.distributed import all_reduce_kernel, rank_command
+from deepbench_ops.distributed import collective_kernel, rank_command
 from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.measure.sampling import Policy
-from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.problems.collective import Collective
 
 TRANSPORTS = {("torch", "cpu"): "gloo", ("torch", "cuda"): "nccl", ("numpy", "cpu"): "mpi"}
 
-NO_TRANSPORT = "{} has nothing to sum over processes with on {}"
+NO_TRANSPORT = "{} has nothing to carry messages between processes on {}"
 """The reason of a framework and device that are not in TRANSPORTS."""
 
 PROBE_ELEMENTS = (2**18, 2**22)
 """Sizes on which a call is tried: the larger where the smaller forbids the problem, since that may
-tell of what many ranks on few cores spend on meeting, however little there is to sum."""
+tell of what many ranks on few cores spend on meeting, however little there is to exchange."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PreparedRanks(kernel_run.CheckedKernel):
     @property
     def policy(self) -> Policy:
         """Longer slices than those of a kernel within one process."""
-        return all_reduce_kernel.POLICY
+        return collective_kernel.POLICY
 
     def pin(self) -> str:
         """Leave the scheduler alone: there may be more ranks than cores."""
@@ -58,47 +58,49 @@ class PreparedRanks(kernel_run.CheckedKernel):
         self.backend.group.close()
 
 
-def prepare(problem_id: str, precision: str, ranks: int) -> PreparedRanks:
-    """Start the ranks of a problem, and compare a smaller sum of theirs with the exact one.
+def prepare(family: str, problem_id: str, precision: str, ranks: int) -> PreparedRanks:
+    """Start the ranks of a problem, and compare a smaller result of theirs with the exact one.
 
     The result of the problem itself is compared once it has been timed, as any kernel's. Raises
     Unsupported with the reason where there is nothing to carry the messages, or one call
-    would take longer than the limit; DeepbenchError where a sum is wrong or a rank fails.
+    would take longer than the limit; DeepbenchError where a result is wrong or a rank fails.
     """
-    problem = problems.find(AllReduce.family, problem_id)
-    assert isinstance(problem, AllReduce)
+    problem = problems.find(family, problem_id)
+    assert isinstance(problem, Collective)
     name, device = kernel_run.framework(), kernel_run.device()
-    all_reduce_kernel.demand_precision(precision)
     if (name, device) not in TRANSPORTS:
         raise Unsupported(NO_TRANSPORT.format(name, device))
+    transport = TRANSPORTS[name, device]
+    collective_kernel.demand(problem, precision, ranks, transport)
     if kernel_run.policy().cold:
-        raise Unsupported("an all-reduce has no cold start: its ranks have just met")
+        raise Unsupported(f"{problem.heading} has no cold start: its ranks have just met")
     for condition in (LAYOUT, EXECUTION):
         if condition.asked() != condition.usual:
             raise Unsupported(
-                f"an all-reduce has no {condition.name} but {condition.usual}"
+                f"{problem.heading} has no {condition.name} but {condition.usual}"
                 f" ({condition.variable})"
             )
-    all_reduce_kernel.demand_memory(problem.elements, ranks, TRANSPORTS[name, device])
-    group = RankGroup(TRANSPORTS[name, device], ranks)
+    collective_kernel.demand_memory(problem, precision, ranks, ranks, transport)
+    group = RankGroup(transport, ranks)
     try:
-        demand_time(problem, group)
-        kernel = all_reduce_kernel.build(problem, group)
+        demand_time(problem, precision, group)
+        kernel = collective_kernel.build(problem, group, precision)
     except BaseException:
         group.close(killing=True)
         raise
     return PreparedRanks(Ranks(name, device, group), kernel, rank_command.THREADS)
 
 
-def demand_time(problem: AllReduce, group: RankGroup) -> None:
-    """Sum fewer entries, and raise Unsupported when a call on all would outlast the limit.
+def demand_time(problem: Collective, precision: str, group: RankGroup) -> None:
+    """Call on fewer entries, and raise Unsupported when a call on all would outlast the limit.
 
-    DeepbenchError where that sum is wrong, on whichever rank.
+    DeepbenchError where that result is wrong, on whichever rank.
     """
     limit = kernel_run.call_limit()
     for most in PROBE_ELEMENTS:
-        elements = min(problem.elements, most)
-        kernel = all_reduce_kernel.prepare(AllReduce(elements=elements), group)
+        fewer = most - most % group.size if problem.in_parts else most
+        elements = min(problem.elements, fewer)
+        kernel = collective_kernel.prepare(replace(problem, elements=elements), group, precision)
         assert kernel.clock is not None
         expected = kernel.clock(1) * problem.elements / elements
         if expected <= limit:

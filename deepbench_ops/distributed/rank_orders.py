@@ -1,8 +1,8 @@
 """Orders that every rank carries out, the same on one machine and on many.
 
-Inside the timed region are the all-reduces and nothing else: `calls` of them back to back, in
-place, on vectors that all ranks hold already, from a rank's own leaving of the barrier to its
-own end of the last one. Outside are filling the vectors, the barrier, and the comparison.
+Inside the timed region are the collective operations and nothing else: `calls` of them back to
+back, on vectors that all ranks hold already, from a rank's own leaving of the barrier to its own
+end of the last one. Outside are filling the vectors, the barrier, and the comparison.
 """
 
 import time
@@ -11,28 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.distributed.initial_vectors import Pattern
-from deepbench_ops.distributed.transport import Summing, Transport
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.distributed.contents import Contents, widened
+from deepbench_ops.distributed.transport import Bound, Transport
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.gc_pause import no_collector
+from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.random_operands import aligned_empty
 
 # States of a rank, for messages on ranks that do not answer.
 IDLE = "waiting for orders"
 PREPARING = "preparing its vector"
 MEETING = "waiting at the barrier"
-SUMMING = "in the all-reduce"
+EXCHANGING = "in the collective operation"
 COMPARING = "comparing its result"
 
-WAITING_STATES = (MEETING, SUMMING, IDLE)
+WAITING_STATES = (MEETING, EXCHANGING, IDLE)
 """States in which a rank waits for other ranks."""
 
 STAGES = {
     "join": "joining the others",
     "prepare": "preparing its vector",
     "reset": "preparing its vector",
-    "run": "summing",
-    "slice": "summing",
+    "run": "exchanging",
+    "slice": "exchanging",
     "verify": "comparing its result",
     "peek": "showing its result",
 }
@@ -42,14 +43,15 @@ ORDERS = ("prepare", "reset", "run", "slice", "verify", "peek")
 
 
 class Member:
-    """One rank with its vector; orders are methods, by name."""
+    """One rank with its vectors; orders are methods, by name."""
 
     def __init__(self, transport: Transport) -> None:
         self.doing = IDLE
         self._transport = transport
-        self._pattern: Pattern
-        self._values: np.ndarray
-        self._summing: Summing
+        self._contents: Contents
+        self._operand: np.ndarray
+        self._values: np.ndarray  # the result
+        self._bound: Bound
         self._calls = 0
 
     def obey(self, do: str, **details: Any) -> dict[str, object]:
@@ -60,37 +62,61 @@ class Member:
         finally:
             self.doing = IDLE
 
-    def prepare(self, elements: int, seed: int = 0) -> Mapping[str, object]:
-        """Make the vector of this rank, in place of any earlier one."""
+    def prepare(
+        self,
+        elements: int,
+        seed: int = 0,
+        family: str = AllReduce.family,
+        precision: str = AllReduce.precisions[0],
+    ) -> Mapping[str, object]:
+        """Make the vectors of this rank, in place of any earlier ones.
+
+        elements: those of the whole vector, which is a multiple of the ranks where it is cut.
+        """
         self.doing = PREPARING
-        self._values = np.empty(0, np.float32)  # frees the last one first
-        self._pattern = Pattern(elements, self._transport.size, seed)
-        self._values = aligned_empty((elements,), np.float32)
-        self._summing = self._transport.bind(self._values)
+        self._release()  # frees the last ones first
+        rank, size = self._transport.rank, self._transport.size
+        self._contents = Contents(family, elements, size, precision, seed)
+        collective, kind = self._contents.collective, self._contents.stored_type
+        self._values = aligned_empty((self._contents.result_size(rank),), kind)
+        self._operand = self._values
+        if not collective.IN_PLACE:
+            self._operand = aligned_empty((self._contents.operand_size(rank),), kind)
+        self._bound = self._transport.bind(collective, self._operand, self._values)
         return self.reset()
 
     def reset(self) -> Mapping[str, object]:
-        """Put the initial values back."""
+        """Put the initial values back, and make the result of earlier calls unusable."""
         self.doing = PREPARING
-        self._pattern.fill(self._values, self._transport.rank)
-        self._summing.load()
-        self._summing.synchronise()
+        self._contents.fill(self._operand, self._transport.rank)
+        if self._operand is not self._values:
+            self._contents.spoil(self._values)
+        self._bound.load()
+        self._bound.synchronise()
         self._calls = 0
         return {}
 
     def run(self) -> Mapping[str, object]:
-        """Sum once, whatever the vector holds by now."""
-        self.doing = SUMMING
-        self._summing.run()
-        self._summing.synchronise()
+        """Carry the operation out once, whatever the vectors hold by now.
+
+        Raises Unsupported where the library refuses it.
+        """
+        self.doing = EXCHANGING
+        try:
+            self._bound.run()
+            self._bound.synchronise()
+        except RuntimeError as fault:
+            if refusal := self._transport.lacks(fault):
+                raise Unsupported(refusal) from None
+            raise
         self._calls += 1
         return {}
 
     def slice(self, calls: int) -> Mapping[str, object]:
-        """Return the seconds that this rank spent on so many sums.
+        """Return the seconds that this rank spent on so many calls.
 
-        It begins with the initial values. As each sum multiplies the vector by the number of
-        ranks, it is reset and the ranks meet again, outside the time, before it would overflow.
+        It begins with the initial values. As each sum in place multiplies the vector by the number
+        of ranks, it is reset and the ranks meet again, outside the time, before it would overflow.
         """
         seconds = 0.0
         for batch in self._batches(calls):
@@ -98,45 +124,54 @@ class Member:
                 self.reset()
             self.doing = MEETING
             self._transport.barrier()
-            self.doing = SUMMING
+            self.doing = EXCHANGING
             self._calls = batch
             seconds += self._timed(batch)
         return {"seconds": seconds}
 
     def verify(self) -> Mapping[str, object]:
-        """Compare every entry with what it must be after the sums since the last reset.
+        """Compare every entry with what it must be after the calls since the last reset.
 
         Raises DeepbenchError naming rank, entry and value.
         """
         self.doing = COMPARING
-        self._summing.store()
-        self._summing.synchronise()
-        wrong = self._pattern.mismatch(self._values, self._calls)
+        self._bound.store()
+        self._bound.synchronise()
+        rank = self._transport.rank
+        wrong = self._contents.mismatch(self._values, self._calls, rank)
         if wrong is not None:
             raise DeepbenchError(
-                f"rank {self._transport.rank} of {self._transport.size} holds a wrong sum, and"
-                f" its time is void: entry {wrong.entry} of {self._pattern.elements} is"
-                f" {wrong.actual:.9g} instead of {wrong.expected:.9g}"
+                f"rank {rank} of {self._transport.size} holds a wrong"
+                f" {self._contents.collective.RESULT}, and its time is void: entry {wrong.entry} of"
+                f" {len(self._values)} is {wrong.actual:.9g} instead of {wrong.expected:.9g}"
             )
         return {}
 
     def peek(self, entries: list[int]) -> Mapping[str, object]:
         """Return the values at a few entries."""
-        self._summing.store()
-        self._summing.synchronise()
-        return {"values": self._values[entries].astype(np.float64).tolist()}
+        self._bound.store()
+        self._bound.synchronise()
+        return {"values": widened(self._values[entries]).astype(np.float64).tolist()}
+
+    def _release(self) -> None:
+        self._operand = self._values = np.empty(0, np.float32)
+        self._bound = Bound(*[_nothing] * 4)
 
     def _timed(self, calls: int) -> float:
-        run = self._summing.run
+        run = self._bound.run
         with no_collector():
             start = time.perf_counter()
             for _ in range(calls):
                 run()
-            self._summing.synchronise()
+            self._bound.synchronise()
             return time.perf_counter() - start
 
     def _batches(self, calls: int) -> Iterator[int]:
-        most = self._pattern.most_calls
+        most = self._contents.most_calls or calls
         while calls > 0:
             yield min(calls, most)
             calls -= most
+
+
+def _nothing() -> None:
+    """Stand in for a call while there are no vectors."""

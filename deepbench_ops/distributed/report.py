@@ -1,14 +1,15 @@
-"""All-reduces timed one after the other, and the table in which a user reads them."""
+"""Collective operations timed one after the other, and the table in which a user reads them."""
 
 import math
 import statistics
 from collections.abc import Iterator
 
-from deepbench_ops.distributed import all_reduce_kernel
-from deepbench_ops.distributed.all_reduce_kernel import POLICY, PRECISION, Ranks
+from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.distributed import collective_kernel, collectives
+from deepbench_ops.distributed.collective_kernel import POLICY, Ranks
 from deepbench_ops.distributed.request import Request
 from deepbench_ops.measure.sampling import Measurement, measure, time_calls
-from deepbench_ops.problems.all_reduce import AllReduce, bus_factor
+from deepbench_ops.problems.collective import Collective
 
 TITLED = ("framework", "transport")
 """Columns whose content is in the title."""
@@ -29,24 +30,31 @@ COLUMNS = {
     "bus GB/s": 9,
     "checked": 8,
 }
-"""Titles and widths, 79 in all; lines are printed as they come: no width depends on later ones."""
+"""Titles and widths, 79 in all; lines are printed as they come: no width depends on their figures.
+The first column is wider where an id is longer."""
 
 
 def lines(ranks: Ranks, request: Request) -> Iterator[str]:
     """Time every problem of the request and give the table line by line."""
     named = {key: value for key, value in ranks.versions.items() if key not in TITLED}
     versions = "; ".join(f"{key} {value}" for key, value in named.items())
-    yield f"# all-reduce, sum of {PRECISION}, {ranks.size} ranks over {ranks.name} ({versions})"
-    yield written(list(COLUMNS))
+    precision = request.precision
+    first = request.problems[0]
+    sum_of = "sum of " if collectives.load(first.family).SUMS else ""
+    yield (
+        f"# {first.heading}, {sum_of}{precision}, {ranks.size} ranks over {ranks.name} ({versions})"
+    )
+    wide = max(len(problem.id) for problem in request.problems)
+    yield written(list(COLUMNS), wide)
     for problem in request.problems:
-        kernel = all_reduce_kernel.prepare(problem, ranks)
+        kernel = collective_kernel.prepare(problem, ranks, precision)
         found = timed(kernel, request.repeats)
-        ranks.ask("verify")  # of the very sums that were timed last
-        yield written(cells(problem, ranks.size, found))
+        ranks.ask("verify")  # of the very results that were timed last
+        yield written(cells(problem, precision, ranks.size, found), wide)
 
 
-def timed(kernel: all_reduce_kernel.Kernel, repeats: int | None) -> Measurement:
-    """Time so many all-reduces; without a number until the noise is low or the time is up."""
+def timed(kernel: Kernel, repeats: int | None) -> Measurement:
+    """Time so many calls; without a number until the noise is low or the time is up."""
     if repeats is None:
         found = measure(kernel, None, POLICY)
         samples = max(LEAST_SAMPLES, len(found.seconds))
@@ -61,10 +69,10 @@ def timed(kernel: all_reduce_kernel.Kernel, repeats: int | None) -> Measurement:
     return found
 
 
-def cells(problem: AllReduce, ranks: int, found: Measurement) -> list[str]:
+def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -> list[str]:
     """Return a line's cells: bandwidths follow from the median, in units of 10^9 bytes/s."""
     seconds = statistics.median(found.seconds)
-    size = problem.bytes(PRECISION)
+    size = problem.bytes(precision)
     bandwidth = size / seconds / 1e9
     return [
         problem.id,
@@ -74,13 +82,13 @@ def cells(problem: AllReduce, ranks: int, found: Measurement) -> list[str]:
         f"{seconds * 1e3:.4g}",
         f"{found.noise:.1%}" if math.isfinite(found.noise) else "unknown",
         f"{bandwidth:.4g}",
-        f"{bandwidth * bus_factor(ranks):.4g}",
+        f"{bandwidth * problem.bus_factor(ranks):.4g}",
         "exact",
     ]
 
 
-def written(cells: list[str]) -> str:
-    """Return one line of the table."""
-    widths = COLUMNS.values()
+def written(cells: list[str], wide: int) -> str:
+    """Return one line of the table; wide: characters of the longest id."""
+    widths = [max(wide, COLUMNS["problem"]), *list(COLUMNS.values())[1:]]
     first, *rest = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
     return "".join([first.strip().ljust(len(first)), *rest])

@@ -1,6 +1,6 @@
-"""A user's options for all-reduces, checked before anything is started.
+"""A user's options for collective operations, checked before anything is started.
 
-The same for `deepbench allreduce` and for the program under a launcher. Values come as text, so
+The same for `deepbench collective` and for the program under a launcher. Values come as text, so
 that each mistake has one line that names the option and what it takes.
 """
 
@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from deepbench_ops import problems
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.all_reduce import AllReduce
+from deepbench_ops.problems.collective import Collective
+from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.suggestions import unknown
 
 FEWEST_RANKS = 2
 MOST_RANKS = 32
@@ -19,26 +22,45 @@ MOST_RANKS = 32
 class Request:
     """Which problems to time, and for how long.
 
-    repeats: all-reduces to time for each problem; None to go on until the noise is low.
+    repeats: calls to time for each problem; None to go on until the noise is low.
     timeout: seconds that a single step may take before the ranks are given up.
     """
 
-    problems: tuple[AllReduce, ...]
+    problems: tuple[Collective, ...]
     repeats: int | None
     timeout: float
+    precision: str = AllReduce.precisions[0]
 
 
 def request(
-    ids: Sequence[str], elements: Sequence[str], repeats: str | None, timeout: str
+    ids: Sequence[str],
+    elements: Sequence[str],
+    repeats: str | None,
+    timeout: str,
+    kind: type[Collective] = AllReduce,
+    precision: str = AllReduce.precisions[0],
 ) -> Request:
-    """Read the options that all ways of running share; all seven problems when none is named."""
-    found = [problems.find(AllReduce.family, id) for id in ids]
-    found += [AllReduce(elements=whole("--elements", text)) for text in elements]
+    """Read the options that all ways of running share; the smaller of the family's sets, or its
+    only one, when no problem is named."""
+    if precision not in kind.precisions:
+        raise unknown(f"precision of {kind.heading}", precision, kind.precisions)
+    found = [problems.find(kind.family, id) for id in ids]
+    found += [kind(elements=whole("--elements", text)) for text in elements]
     return Request(
-        problems=tuple(found or problems.load(AllReduce.family)),  # type: ignore[arg-type]
+        problems=tuple(found or problems.load(kind.family, kind.listed_in[0])),  # type: ignore[arg-type]
         repeats=None if repeats is None else whole("--repeats", repeats),
         timeout=above_zero("--timeout", timeout),
+        precision=precision,
     )
+
+
+def kind(name: str) -> type[Collective]:
+    """Return the family of collective operations of that name, with dashes or underscores."""
+    known = {family: each for family, each in TYPES.items() if issubclass(each, Collective)}
+    found = known.get(name.replace("-", "_"))
+    if found is None:
+        raise unknown("collective operation", name, tuple(known))
+    return found
 
 
 def ranks(text: str) -> int:
@@ -48,7 +70,7 @@ def ranks(text: str) -> int:
     count = whole("--ranks", text, least=None)
     if not FEWEST_RANKS <= count <= MOST_RANKS:
         raise DeepbenchError(
-            f"--ranks is {count}: from {FEWEST_RANKS} (one alone has nothing to sum) to"
+            f"--ranks is {count}: from {FEWEST_RANKS} (one alone has no other to exchange with) to"
             f" {MOST_RANKS} on one machine"
         )
     return count

@@ -1,6 +1,6 @@
 """torch.distributed: gloo between vectors in main memory, nccl between GPUs of NVIDIA or AMD.
 
-The timed call is `torch.distributed.all_reduce`, in place, as a training loop calls it. All other
+The timed calls are functions of `torch.distributed`, as a training loop calls them. All other
 messages between ranks go over gloo, also with nccl, so that they need no GPU.
 """
 
@@ -17,13 +17,17 @@ import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
 from deepbench_ops.distributed import rank_command
-from deepbench_ops.distributed.transport import Summing, Transport
+from deepbench_ops.distributed.collectives import Call, Collective
+from deepbench_ops.distributed.transport import Bound, Transport
 from deepbench_ops.errors import Unsupported
 
 ROLL = "deepbench-alive"
 """Under this key, with its rank, everyone that is alive answers a roll call in the store."""
 
 LOOK_SECONDS = 0.1
+
+REFUSALS = ("not support", "no support", "scalar type", "not implemented")
+"""In the words with which torch refuses a call that a backend does not have, or not of a type."""
 
 
 class TorchTransport(Transport):
@@ -60,10 +64,21 @@ class TorchTransport(Transport):
         store, rank, size = next(iter(rendezvous("env://", timeout=limit)))
         return cls(rank, size, store, timeout)
 
-    def bind(self, values: np.ndarray) -> Summing:
-        """Sum the vector where it is."""
-        vector = torch.from_numpy(values)
-        return Summing(partial(dist.all_reduce, vector), _nothing, _nothing, _nothing)
+    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+        """Work on the arrays where they are."""
+        run = self._call(collective, _tensor(operand), _tensor(result))
+        return Bound(run, _nothing, _nothing, _nothing)
+
+    def lacks(self, fault: Exception) -> str:
+        """Return the first line of torch's refusal."""
+        words = str(fault).strip().partition("\n")[0]
+        return words if any(refusal in words.lower() for refusal in REFUSALS) else ""
+
+    def _call(self, collective: Collective, operand: torch.Tensor, result: torch.Tensor) -> Call:
+        try:
+            return collective.over_torch(dist, operand, result)
+        except AttributeError as missing:
+            raise Unsupported(f"torch {torch.__version__}: {missing}") from None
 
     def barrier(self) -> None:
         """Meet over gloo."""
@@ -125,15 +140,20 @@ class NcclTransport(TorchTransport):
 
     name = backend = "nccl"
 
-    def bind(self, values: np.ndarray) -> Summing:
-        """Sum a copy of the vector on this rank's GPU."""
-        host = torch.from_numpy(values)
-        vector = torch.empty_like(host, device="cuda")
-        return Summing(
-            partial(dist.all_reduce, vector),
+    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+        """Work on copies of the arrays on this rank's GPU."""
+        hosts = [_tensor(result)] if operand is result else [_tensor(operand), _tensor(result)]
+        on_gpu = [torch.empty_like(host, device="cuda") for host in hosts]
+
+        def load() -> None:
+            for there, host in zip(on_gpu, hosts, strict=True):
+                there.copy_(host)
+
+        return Bound(
+            self._call(collective, on_gpu[0], on_gpu[-1]),
             torch.cuda.synchronize,
-            partial(vector.copy_, host),
-            partial(host.copy_, vector),
+            load,
+            partial(hosts[-1].copy_, on_gpu[-1]),
         )
 
     def versions(self) -> dict[str, str]:
@@ -154,6 +174,13 @@ class NcclTransport(TorchTransport):
         if here > count:
             raise Unsupported(f"nccl wants a GPU for each of the {here} ranks, and finds {count}")
         torch.cuda.set_device(local)
+
+
+def _tensor(values: np.ndarray) -> torch.Tensor:
+    """Return an array as a tensor in the same memory; uint16 holds bfloat16."""
+    if values.dtype == np.uint16:
+        return torch.from_numpy(values.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(values)
 
 
 def _nothing() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from deepbench_ops.distributed.collectives import Collective
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.suggestions import unknown
 
@@ -24,20 +25,21 @@ _CLASSES = {
 NAMES = tuple(_CLASSES)
 
 _STARTED_BY_MPIRUN = ("mpi",)
+_WITHOUT_BFLOAT16 = ("mpi",)
 
 
 @dataclass(frozen=True)
-class Summing:
-    """A float32 vector in host memory, bound to a transport that sums it over all ranks."""
+class Bound:
+    """A collective operation on arrays in host memory, bound to a transport."""
 
     run: Callable[[], object]
-    """Replace every rank's vector by the sum of all; on a GPU this may only enqueue it."""
+    """Carry it out once; on a GPU this may only enqueue it."""
     synchronise: Callable[[], object]
     """Return once everything enqueued has been done."""
     load: Callable[[], object]
-    """Bring the host's values to where they are summed; nothing to do on a CPU."""
+    """Bring the host's values to where the transport has them; nothing to do on a CPU."""
     store: Callable[[], object]
-    """Bring them back."""
+    """Bring the result back."""
 
 
 class Transport(ABC):
@@ -61,8 +63,17 @@ class Transport(ABC):
         """Meet the other ranks that the same launcher (torchrun, mpirun) has started."""
 
     @abstractmethod
-    def bind(self, values: np.ndarray) -> Summing:
-        """Prepare the summing of `values`, which stays the host's copy."""
+    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+        """Prepare a collective operation on arrays that stay the host's copies.
+
+        Of one in place both are the same array. bfloat16 is stored as uint16. Raises Unsupported
+        where the library has no such operation.
+        """
+
+    def lacks(self, fault: Exception) -> str:
+        """Return the words in which the library refused a call that it does not have; "" where the
+        call failed otherwise."""
+        return ""
 
     @abstractmethod
     def barrier(self) -> None:
@@ -110,6 +121,19 @@ def load(name: str) -> type[Transport]:
 def wants_mpirun(name: str) -> bool:
     """Return whether ranks of that transport are started by mpirun, through which they meet."""
     return check(name) in _STARTED_BY_MPIRUN
+
+
+def has_bfloat16(name: str) -> bool:
+    """Return whether the transport knows bfloat16, and can sum it; others can move its bits."""
+    return check(name) not in _WITHOUT_BFLOAT16
+
+
+def library_copies(name: str, in_place: bool) -> int:
+    """Return how many more copies of a vector the library may need in main memory.
+
+    MPI libraries sum into a second vector; gloo copies where there are two buffers.
+    """
+    return {"gloo": int(not in_place), "nccl": 0, "mpi": 1}[check(name)]
 
 
 def check(name: str) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deepbench_ops.problems.problem import Problem, Sheets, Table
+from deepbench_ops.problems.collective import Collective
+from deepbench_ops.problems.problem import DEEPBENCH_SETS, Sheets, Table
 
 
 @dataclass(frozen=True)
-class AllReduce(Problem):
+class AllReduce(Collective):
     """A vector of `elements` numbers on each participant, summed over all of them.
 
     repeats is how often the published programs ran it for one figure. How many participate
@@ -18,10 +19,12 @@ class AllReduce(Problem):
     family: ClassVar[str] = "all_reduce"
     heading: ClassVar[str] = "all-reduce"
     position: ClassVar[int] = 50
+    listed_in: ClassVar[tuple[str, ...]] = DEEPBENCH_SETS
     id_pattern: ClassVar[str] = r"n(?P<elements>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("sum",)
     precisions: ClassVar[tuple[str, ...]] = ("float32",)
     totalled: ClassVar[tuple[str, ...]] = operations
+    in_parts: ClassVar[bool] = False
     ranks: ClassVar[tuple[int, ...]] = (2, 4, 8, 16, 32)
     headline_ranks: ClassVar[tuple[int, ...]] = (8, 16, 32)
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -36,7 +39,6 @@ class AllReduce(Problem):
         times={"mean all reduce time": "sum"},
     )
 
-    elements: int
     repeats: int = 1
 
     @property
@@ -54,24 +56,6 @@ class AllReduce(Problem):
         """Like "100,000 elements of each rank"."""
         return f"{self.elements:,} elements of each rank"
 
-    @property
-    def flops(self) -> int:
-        """0: DeepBench judges an all-reduce by its bandwidth and counts no operations."""
-        return 0
-
-    @property
-    def items(self) -> int:
-        """The elements of the vector."""
-        return self.elements
-
-    def traffic(self) -> tuple[int, int]:
-        """The vector once: DeepBench's bandwidth is its bytes over the seconds.
-
-        It is summed in place and in its own type, so nothing is of the output type.
-        """
-        return self.elements, 0
-
-
-def bus_factor(participants: int) -> float:
-    """Bus bandwidth over algorithm bandwidth: 2(p - 1)/p for p participants."""
-    return 2 * (participants - 1) / participants
+    def bus_factor(self, ranks: int) -> float:
+        """2(p - 1)/p for p ranks: each entry leaves p - 1 ranks, and its sum arrives at p - 1."""
+        return 2 * (ranks - 1) / ranks

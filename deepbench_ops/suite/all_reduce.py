@@ -21,7 +21,7 @@ class Training:
     prepared = None
 
     def setup(self, problem, precision, ranks):
-        self.prepared = prepared_ranks.prepare(problem, precision, ranks)
+        self.prepared = prepared_ranks.prepare(AllReduce.family, problem, precision, ranks)
 
     def teardown(self, problem, precision, ranks):
         if self.prepared is not None:

@@ -13,7 +13,7 @@ import pytest
 from processes import MARK, eventually_gone
 
 from deepbench_ops import problems
-from deepbench_ops.distributed import all_reduce_kernel, prepared_ranks
+from deepbench_ops.distributed import collective_kernel, prepared_ranks
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import record
 from deepbench_ops.problems.selections import bench_regex, select
@@ -93,7 +93,12 @@ def test_a_release_of_numpy_sums_over_mpi_or_says_why_not(tmp_path, monkeypatch)
         ("torch", {"DEEPBENCH_CACHE": "cold"}, "float32", "no cold start"),
         ("torch", {"DEEPBENCH_LAYOUT": "channels_last"}, "float32", "no layout but published"),
         ("torch", {"DEEPBENCH_EXECUTION": "compiled"}, "float32", "no execution but eager"),
-        ("numpy", {"DEEPBENCH_DEVICE": "cuda"}, "float32", "nothing to sum over processes"),
+        (
+            "numpy",
+            {"DEEPBENCH_DEVICE": "cuda"},
+            "float32",
+            "nothing to carry messages between processes",
+        ),
     ],
 )
 def test_what_cannot_be_is_a_reason(monkeypatch, framework, environ, precision, reason):
@@ -103,16 +108,16 @@ def test_what_cannot_be_is_a_reason(monkeypatch, framework, environ, precision, 
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(prepared_ranks, "RankGroup", None)
     with pytest.raises(Unsupported, match=reason):
-        prepared_ranks.prepare("n100000", precision, 2)
+        prepared_ranks.prepare("all_reduce", "n100000", precision, 2)
 
 
 def test_too_little_memory_is_a_reason(monkeypatch):
     """Vectors beyond this machine's memory are skipped before any process is started."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
-    monkeypatch.setattr(all_reduce_kernel.memory, "available", lambda: 2**30)
+    monkeypatch.setattr(collective_kernel.free_memory, "available", lambda: 2**30)
     monkeypatch.setattr(prepared_ranks, "RankGroup", None)
     with pytest.raises(Unsupported, match="memory"):
-        prepared_ranks.prepare("n64500000", "float32", 32)
+        prepared_ranks.prepare("all_reduce", "n64500000", "float32", 32)
 
 
 def test_the_suite_has_every_size_and_number_of_ranks():

@@ -38,7 +38,7 @@ def test_a_table_comes_out():
     [
         ([], "--ranks is missing"),
         (["--ranks", "0"], "--ranks is 0: from 2 "),
-        (["--ranks", "1"], "--ranks is 1: from 2 (one alone has nothing to sum) to 32"),
+        (["--ranks", "1"], "--ranks is 1: from 2 (one alone has no other to exchange with) to 32"),
         (["--ranks", "-3"], "--ranks is -3"),
         (["--ranks", "33"], "--ranks is 33: from 2 "),
         (["--ranks", "many"], "--ranks is 'many': give a whole number"),

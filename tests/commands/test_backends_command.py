@@ -36,7 +36,7 @@ def test_a_framework_that_cannot_send_messages_says_so():
     found = json.loads(
         printed("--framework", "onnxruntime", "--family", "all_reduce", "--format", "json")
     )
-    assert ["onnxruntime has nothing to sum over processes with on cpu"] == [
+    assert ["onnxruntime has nothing to carry messages between processes on cpu"] == [
         row["reason"] for row in found
     ]
 

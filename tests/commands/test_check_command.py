@@ -211,7 +211,7 @@ def test_sums_between_processes_are_compared_as_well():
 def test_a_wrong_sum_between_processes_fails_the_command(monkeypatch):
     """A rank that holds another sum is named, and the exit status is 1."""
 
-    def prepare(problem, group):
+    def prepare(problem, group, precision):
         raise DeepbenchError("rank 1 holds a wrong sum at entry 3")
 
     @contextmanager
@@ -219,7 +219,7 @@ def test_a_wrong_sum_between_processes_fails_the_command(monkeypatch):
         yield None
 
     monkeypatch.setattr(between_ranks, "RankGroup", group)
-    monkeypatch.setattr(between_ranks.all_reduce_kernel, "prepare", prepare)
+    monkeypatch.setattr(between_ranks.collective_kernel, "prepare", prepare)
     arguments = ["--framework", "torch", "--device", "cpu", "--family", "all-reduce"]
     status, out, _ = run(*arguments, "--precision", "float32", "--format", "json")
     (row,) = json.loads(out)

@@ -106,7 +106,7 @@ def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
         ([*["sparse_gemm", "--m", "1", "--n", "1", "--k", "1"], "--sparsity", "1"], "(0, 1)"),
         ([*["rnn", "--cell", "x", "--hidden", "1"], "--batch", "1", "--timesteps", "1"], "lstm"),
         (["conv", *SIZES["conv"][:-1], "30"], "the filter is larger than the padded image"),
-        (["all_reduce"], "deepbench allreduce --elements N"),
+        (["all_reduce"], "deepbench collective all_reduce --elements N"),
         (["m1760_n128_k1760_XX"], "unknown family or problem 'm1760_n128_k1760_XX'; nearest"),
         (["m96_n32_k64_NN", "--operation", "back"], "unknown gemm operation 'back'"),
         (["m96_n32_k64_NN", "--framework", "x"], "unknown framework 'x'"),

@@ -20,7 +20,7 @@ from processes import MARK, eventually_gone, living, state
 from deepbench_ops import problems
 from deepbench_ops.backends import check
 from deepbench_ops.distributed import (
-    all_reduce_kernel,
+    collective_kernel,
     forked_process,
     prepared_ranks,
     rank_command,
@@ -75,7 +75,7 @@ def group(name, size, **more):
 def test_every_rank_ends_with_the_sum(name, size):
     """Each of any number of ranks holds the exact sum, and says how long it took."""
     with group(name, size) as ranks:
-        kernel = all_reduce_kernel.prepare(SMALL, ranks)
+        kernel = collective_kernel.prepare(SMALL, ranks)
         assert size == len(set(ranks.pids.values()))
         assert kernel.clock(3) > 0
         ranks.ask("verify")
@@ -96,7 +96,7 @@ def test_any_length_is_summed():
         @example(65521)
         @example(65522)
         def summed(elements):
-            kernel = all_reduce_kernel.prepare(AllReduce(elements=elements), ranks)
+            kernel = collective_kernel.prepare(AllReduce(elements=elements), ranks)
             assert check.spot_check(kernel).ok
 
         summed()
@@ -123,7 +123,7 @@ def test_one_group_takes_sizes_in_turn():
 def test_the_largest_groups_work(size):
     """Up to thirty-two ranks meet, sum and leave, also where there are fewer cores."""
     with group("gloo", size, timeout=120.0) as ranks:
-        kernel = all_reduce_kernel.prepare(problems.find("all_reduce", "n100000"), ranks)
+        kernel = collective_kernel.prepare(problems.find("all_reduce", "n100000"), ranks)
         assert kernel.clock(2) > 0
         ranks.ask("verify")
 
@@ -133,7 +133,7 @@ def test_every_published_size_is_summed():
     """Each of the seven sizes, up to 64.5 million entries, is right on two ranks."""
     with group("gloo", 2) as ranks:
         for problem in problems.load("all_reduce"):
-            kernel = all_reduce_kernel.prepare(problem, ranks)
+            kernel = collective_kernel.prepare(problem, ranks)
             assert kernel.clock(1) > 0
             ranks.ask("verify")
             assert check.spot_check(kernel).ok, problem.id
@@ -142,7 +142,7 @@ def test_every_published_size_is_summed():
 def test_more_sums_than_stay_finite_are_timed_in_parts():
     """A slice of thousands of sums in place neither overflows nor ends up wrong."""
     with group("gloo", 2) as ranks:
-        kernel = all_reduce_kernel.prepare(AllReduce(elements=10), ranks)
+        kernel = collective_kernel.prepare(AllReduce(elements=10), ranks)
         assert kernel.clock(1000) > 0
         assert np.isfinite(kernel.result()).all()
 
@@ -155,13 +155,13 @@ def test_the_slowest_rank_counts(fault):
         "Member.slice = slice\n"
     )
     with group("gloo", 3) as ranks:
-        assert 0.5 == all_reduce_kernel.prepare(SMALL, ranks).clock(4)
+        assert 0.5 == collective_kernel.prepare(SMALL, ranks).clock(4)
 
 
 def test_ranks_sleep_between_orders():
     """Ranks that wait for an order use no processor time, so that they disturb nothing."""
     with group("gloo", 3) as ranks:
-        all_reduce_kernel.prepare(SMALL, ranks)
+        collective_kernel.prepare(SMALL, ranks)
         before = [ticks(pid) for pid in ranks.pids.values()]
         time.sleep(1.0)
         assert [pytest.approx(each, abs=2) for each in before] == [
@@ -182,18 +182,18 @@ def test_ranks_have_one_thread_for_arithmetic(monkeypatch):
     monkeypatch.setenv("DEEPBENCH_THREADS", "7")
     assert "1" == rank_command.environment("gloo")["OMP_NUM_THREADS"]
     with group("gloo", 2) as ranks:
-        assert "1" == all_reduce_kernel.prepare(SMALL, ranks).notes["threads per rank"]
+        assert "1" == collective_kernel.prepare(SMALL, ranks).notes["threads per rank"]
 
 
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
     """A rank killed in the middle of its sums ends all of them soon, under its number."""
     with group(name, 3) as ranks:
-        all_reduce_kernel.prepare(AllReduce(elements=1_000_000), ranks)
+        collective_kernel.prepare(AllReduce(elements=1_000_000), ranks)
         killing = threading.Timer(0.5, os.kill, (ranks.pids[1], signal.SIGKILL))
         killing.start()
         start = time.monotonic()
-        with pytest.raises(DeepbenchError, match=r"rank 1 of 3 .*while summing") as error:
+        with pytest.raises(DeepbenchError, match=r"rank 1 of 3 .*while exchanging") as error:
             ranks.ask("slice", calls=1_000_000)
         assert time.monotonic() - start < 10
         assert name == "mpi" or "was killed by SIGKILL" in str(error.value)
@@ -204,7 +204,7 @@ def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
 def test_a_rank_that_is_dead_already_is_named(name):
     """A rank that ended between two orders is found out by the next."""
     with group(name, 2) as ranks:
-        all_reduce_kernel.prepare(SMALL, ranks)
+        collective_kernel.prepare(SMALL, ranks)
         os.kill(ranks.pids[0], signal.SIGKILL)
         with pytest.raises(DeepbenchError, match="rank 0 of 2"):
             ranks.ask("slice", calls=1)
@@ -220,7 +220,7 @@ def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
         return sorted(hear(ranks, seconds), key=lambda sign: sign[0] != first)
 
     with group("gloo", 2) as ranks:
-        all_reduce_kernel.prepare(SMALL, ranks)
+        collective_kernel.prepare(SMALL, ranks)
         monkeypatch.setattr(RankGroup, "_hear", late)
         os.kill(ranks.pids[0], signal.SIGKILL)
         with pytest.raises(DeepbenchError, match="rank 0 of 2 was killed by SIGKILL"):
@@ -231,7 +231,7 @@ def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
 def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
     """A rank that does nothing any more, while the others wait inside a sum, is found out."""
     with group(name, 3, timeout=20.0) as ranks:
-        all_reduce_kernel.prepare(AllReduce(elements=1_000_000), ranks)
+        collective_kernel.prepare(AllReduce(elements=1_000_000), ranks)
         ranks.timeout = 3.0
         threading.Timer(0.5, os.kill, (ranks.pids[2], signal.SIGSTOP)).start()
         start = time.monotonic()
@@ -354,7 +354,7 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
     monkeypatch.setattr(prepared_ranks.PreparedRanks, "yardstick_client", None)
     large = f"self._values.size > {max(prepared_ranks.PROBE_ELEMENTS)}"
     fault(WRONG.format(value="0", when_run="pass", when_timed=f"{large} and spoil(self)"))
-    ranks = prepared_ranks.prepare("n6553600", "float32", 2)
+    ranks = prepared_ranks.prepare("all_reduce", "n6553600", "float32", 2)
     try:
         with pytest.raises(DeepbenchError, match=r"rank 1 of 2 holds a wrong sum.* entry 7"):
             kernel_run.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
@@ -369,10 +369,10 @@ def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatc
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "10")
     fault("Member._timed = lambda self, calls: 0.5\n")
-    prepared_ranks.prepare("n16777217", "float32", 2).close()
+    prepared_ranks.prepare("all_reduce", "n16777217", "float32", 2).close()
     with pytest.raises(Unsupported, match=r"one call would take about 32 s over gloo"):
         fault("Member._timed = lambda self, calls: 0.5 * self._values.size / 2**18\n")
-        prepared_ranks.prepare("n16777217", "float32", 2)
+        prepared_ranks.prepare("all_reduce", "n16777217", "float32", 2)
 
 
 def test_no_other_machine_can_reach_the_ranks():
@@ -415,7 +415,7 @@ def test_an_unknown_algorithm_is_refused(name, choice):
 def test_every_mpi_algorithm_sums(algorithm):
     """Each of Open MPI's algorithms gives the exact sum."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
-        kernel = all_reduce_kernel.prepare(AllReduce(elements=70_000), ranks)
+        kernel = collective_kernel.prepare(AllReduce(elements=70_000), ranks)
         assert check.spot_check(kernel).ok
 
 
@@ -445,9 +445,9 @@ def test_ranks_without_gpus_are_a_reason():
 
 def test_more_than_fits_into_memory_is_a_reason(monkeypatch):
     """Vectors that this machine has no memory for are refused, not tried."""
-    monkeypatch.setattr(all_reduce_kernel.memory, "available", lambda: 2**30)
+    monkeypatch.setattr(collective_kernel.free_memory, "available", lambda: 2**30)
     with pytest.raises(Unsupported, match=r"32 ranks .* need about 9\.7 GiB .* 1\.0 GiB"):
-        all_reduce_kernel.demand_memory(64_500_000, 32, "gloo")
+        collective_kernel.demand_memory(AllReduce(64_500_000), "float32", 32, 32, "gloo")
 
 
 GROUP_THAT_IS_KILLED = """
@@ -487,12 +487,12 @@ import os, sys
 from pathlib import Path
 import torch
 from deepbench_ops.problems.all_reduce import AllReduce
-from deepbench_ops.distributed import all_reduce_kernel
+from deepbench_ops.distributed import collective_kernel
 from deepbench_ops.distributed.rank_group import RankGroup
 if child := os.fork():  # as asv does: the child has none of the threads that importing started
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 with RankGroup("gloo", 3) as ranks:
-    all_reduce_kernel.prepare(AllReduce(elements=1000), ranks)
+    collective_kernel.prepare(AllReduce(elements=1000), ranks)
     program = lambda pid: Path(f"/proc/{pid}/cmdline").read_bytes()
     assert {program("self")} == {program(pid) for pid in ranks.pids.values()}
     assert "1" == ranks.versions["torch_threads"]
@@ -515,7 +515,7 @@ def test_where_torch_is_imported_the_ranks_are_forks_that_import_nothing():
 def test_of_forks_the_one_that_dies_is_named():
     """The message says how it ended, as for ranks that are a program's, and the rest end too."""
     found = fork_of("    os.kill(ranks.pids[1], 9)\n    ranks.ask('run')\n")
-    assert "rank 1 of 3 was killed by SIGKILL while summing" in found.stderr
+    assert "rank 1 of 3 was killed by SIGKILL while exchanging" in found.stderr
 
 
 def test_forks_end_with_the_one_who_asked():

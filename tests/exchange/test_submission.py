@@ -664,7 +664,7 @@ def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
 def test_every_operation_that_is_measured_may_be_sent(problem, operation):
     """First calls and what a network's operations take alone as well."""
     [listed, *_] = problem.sets
-    ranks = ["2"] if problem.family == "all_reduce" else []
+    ranks = ["2"] if problem.ranks else []
     params = [repr(problem.id), "'float32'", *ranks]
     benchmark = f"{problem.family}.{CLASSES[listed]}.kernel_{operation}"
     submission_checks._refuse_unknown(benchmark, params)

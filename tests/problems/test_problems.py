@@ -27,7 +27,6 @@ from deepbench_ops.problems import (
     load,
     select,
 )
-from deepbench_ops.problems.all_reduce import bus_factor
 from deepbench_ops.problems.families import problem_of_line
 from deepbench_ops.problems.precision import TABLE, groups, precision
 from deepbench_ops.problems.problem_lists import TYPES, published_only
@@ -471,7 +470,7 @@ def test_all_reduce_is_bandwidth_only():
     """No operations, the vector's bytes, and the bus factor of a ring."""
     problem = AllReduce(1000)
     assert (0, 2000) == (problem.flops, problem.bytes("float16"))
-    assert [1.0, 1.5, 1.75] == [bus_factor(p) for p in (2, 4, 8)]
+    assert [1.0, 1.5, 1.75] == [problem.bus_factor(p) for p in (2, 4, 8)]
 
 
 @given(anything, st.sampled_from(PRECISIONS))

@@ -1,0 +1,135 @@
+"""Contents of every rank before and after a collective operation, and their comparison."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from deepbench_ops.distributed import collectives
+from deepbench_ops.distributed.initial_vectors import MOST, SCALE, SIGNIFICAND, Piece, Vectors
+
+STORED: Mapping[str, np.dtype] = {"float32": np.dtype(np.float32), "bfloat16": np.dtype(np.uint16)}
+"""Types in the host's memory. numpy has no bfloat16: its bits are kept, as an unsigned integer."""
+
+LARGEST_EXPONENT = 127
+"""Of float32 and of bfloat16."""
+
+HALF = np.uint32(16)
+"""bfloat16 is the upper half of a float32."""
+
+
+class Mismatch(NamedTuple):
+    """The first entry that is not what it must be."""
+
+    entry: int
+    expected: float
+    actual: float
+
+
+class Contents:
+    """Operands and results of a collective operation on a vector of `elements` numbers."""
+
+    def __init__(
+        self, family: str, elements: int, ranks: int, precision: str = "float32", seed: int = 0
+    ) -> None:
+        self.collective = collectives.load(family)
+        self.elements = elements
+        self.ranks = ranks
+        self.precision = precision
+        self._vectors = Vectors(ranks, precision, seed)
+
+    @property
+    def stored_type(self) -> np.dtype:
+        """Type of the arrays."""
+        return STORED[self.precision]
+
+    def operand_size(self, rank: int = 0) -> int:
+        """Return the entries that a rank holds before the call."""
+        return _size(self.collective.initial(self._vectors, self.elements, rank))
+
+    def result_size(self, rank: int = 0) -> int:
+        """Return the entries that a rank holds after it."""
+        return _size(self.collective.expected(self._vectors, self.elements, rank))
+
+    @property
+    def most_calls(self) -> int | None:
+        """Number of calls in a row that stay finite, None for any number.
+
+        In place, each sum is the number of ranks times the one before.
+        """
+        if not self.collective.IN_PLACE:
+            return None
+        first = math.log2(SCALE) + SIGNIFICAND[self.precision]
+        return 1 + int((LARGEST_EXPONENT - first) / math.log2(max(self.ranks, 2)))
+
+    def fill(self, operand: np.ndarray, rank: int) -> None:
+        """Write what this rank puts in."""
+        for start, values in _chunks(self.collective.initial(self._vectors, self.elements, rank)):
+            operand[start : start + len(values)] = narrowed(values, self.precision)
+
+    def spoil(self, result: np.ndarray) -> None:
+        """Make a result unusable, so that none passes that was never written."""
+        result[:] = narrowed(np.full(1, np.nan, np.float32), self.precision)
+
+    def at(self, entries: np.ndarray, rank: int = 0) -> np.ndarray:
+        """Return a rank's result at these entries, as float64."""
+        found = np.full(len(entries), np.nan)
+        start = 0
+        for piece in self.collective.expected(self._vectors, self.elements, rank):
+            inside = (start <= entries) & (entries < start + piece.length)
+            found[inside] = piece.vector.at(entries[inside] - start + piece.first)
+            start += piece.length
+        return found
+
+    def mismatch(self, result: np.ndarray, calls: int = 1, rank: int = 0) -> Mismatch | None:
+        """Return the first wrong entry after so many calls in a row, None when all are right.
+
+        Of a first sum nothing is rounded. In later ones in place, of equal numbers, each addition
+        may round.
+        """
+        later = calls - 1 if self.collective.IN_PLACE else 0
+        factor = float(self.ranks) ** later
+        allowed = 2.0 ** -SIGNIFICAND[self.precision] * self.ranks * later
+        for start, values in _chunks(self.collective.expected(self._vectors, self.elements, rank)):
+            actual = widened(result[start : start + len(values)])
+            expected = values.astype(np.float64) * factor if later else values
+            right = actual == expected if not later else _near(actual, expected, allowed)
+            if not right.all():
+                wrong = int(np.argmin(right))
+                return Mismatch(start + wrong, float(expected[wrong]), float(actual[wrong]))
+        return None
+
+
+def narrowed(values: np.ndarray, precision: str) -> np.ndarray:
+    """Return float32 values, which the precision must hold exactly, as they are stored."""
+    if precision == "float32":
+        return values
+    return (values.view(np.uint32) >> HALF).astype(np.uint16)
+
+
+def widened(stored: np.ndarray) -> np.ndarray:
+    """Return stored values as float32."""
+    if stored.dtype == np.float32:
+        return stored
+    return (stored.astype(np.uint32) << HALF).view(np.float32)
+
+
+def _size(pieces: Sequence[Piece]) -> int:
+    return sum(piece.length for piece in pieces)
+
+
+def _chunks(pieces: Sequence[Piece]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the pieces one after the other, in parts of limited size, each with its place."""
+    place = 0
+    for vector, first, length in pieces:
+        for start in range(first, first + length, MOST):
+            values = vector.between(start, min(start + MOST, first + length))
+            yield place, values
+            place += len(values)
+
+
+def _near(actual: np.ndarray, expected: np.ndarray, allowed: float) -> np.ndarray:
+    """Return where the difference is so small a part of what is expected."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(actual - expected) <= allowed * np.abs(expected))

@@ -1,0 +1,35 @@
+"""All-gather: every process ends with the parts of all, in the order of the ranks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.collective import Collective
+
+
+@dataclass(frozen=True)
+class AllGather(Collective):
+    """A vector of `elements` numbers on every rank, gathered from one part of it on each.
+
+    Part i comes from rank i, from one buffer into another. Sharded training gathers weights so.
+    """
+
+    family: ClassVar[str] = "all_gather"
+    heading: ClassVar[str] = "all-gather"
+    position: ClassVar[int] = 51
+    id_pattern: ClassVar[str] = r"all_gather_n(?P<elements>\d+)"
+    operations: ClassVar[tuple[str, ...]] = ("gather",)
+    totalled: ClassVar[tuple[str, ...]] = operations
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # The time of 32,768 elements is that of meeting, the time of 4,194,304 that of copying.
+        "modern": ("all_gather_n32768", "all_gather_n4194304"),
+    }
+
+    @property
+    def title(self) -> str:
+        """Like "4,194,304 elements gathered from a part of each rank"."""
+        return f"{self.elements:,} elements gathered from a part of each rank"
+
+    def bus_factor(self, ranks: int) -> float:
+        """(p - 1)/p for p ranks: each receives all parts but its own."""
+        return (ranks - 1) / ranks

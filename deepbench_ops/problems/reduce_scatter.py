@@ -1,0 +1,35 @@
+"""Reduce-scatter: every process ends with its part of the sum of the vectors of all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepbench_ops.problems.collective import Collective
+
+
+@dataclass(frozen=True)
+class ReduceScatter(Collective):
+    """A vector of `elements` numbers on each rank, summed; rank i ends with part i of the sum.
+
+    From one buffer into another. Sharded training sums its gradients so.
+    """
+
+    family: ClassVar[str] = "reduce_scatter"
+    heading: ClassVar[str] = "reduce-scatter"
+    position: ClassVar[int] = 52
+    id_pattern: ClassVar[str] = r"reduce_scatter_n(?P<elements>\d+)"
+    operations: ClassVar[tuple[str, ...]] = ("reduce",)
+    totalled: ClassVar[tuple[str, ...]] = operations
+    headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        # The time of 32,768 elements is that of meeting, the time of 4,194,304 that of copying.
+        "modern": ("reduce_scatter_n32768", "reduce_scatter_n4194304"),
+    }
+
+    @property
+    def title(self) -> str:
+        """Like "4,194,304 elements of each rank, summed, a part of the sum to each rank"."""
+        return f"{self.elements:,} elements of each rank, summed, a part of the sum to each rank"
+
+    def bus_factor(self, ranks: int) -> float:
+        """(p - 1)/p for p ranks: of each rank's vector, all parts but its own must leave it."""
+        return (ranks - 1) / ranks

@@ -1,0 +1,37 @@
+"""Lines of published sizes that name a collective operation, for the modules of `modern_tables`."""
+
+from modern_tables import OWN, Entry, Fact, LeftOut
+
+from deepbench_ops.problems.collective import Collective
+
+KINDS = ("collective",)
+
+OWN_SIZES = {
+    16 * 2048: "16 tokens of a decoding step",
+    2048 * 2048: "2048 tokens of a prompt",
+}
+"""Elements of the whole vector, for the 2048 numbers of each token of Llama 3.2 1B."""
+
+
+def entries_of(kind: type[Collective], fact: Fact, application: str) -> list[Entry]:
+    """Return the problem of a line: tokens times hidden size are the elements of the whole vector.
+
+    The published program names the whole vector for each operation, as nccl-tests does.
+    """
+    if "topk" in fact.dims:
+        raise LeftOut("it sends each token to its own experts in parts of unequal size")
+    if kind.family not in fact.operations:
+        return []
+    problem = kind(fact.size("tokens") * fact.size("hidden"))
+    ranks = f"published for {fact.size('ranks')} ranks"
+    notes = (ranks, fact.note, *fact.type_notes)
+    return [Entry(problem, fact.core, application, fact.source, notes)]
+
+
+def own(kind: type[Collective], application: str) -> tuple[Entry, ...]:
+    """Return the sizes of this project: the published ones are the smallest and the largest."""
+    source = "meta-llama/Llama-3.2-1B config.json"
+    return tuple(
+        Entry(kind(elements), True, f"{application}: {tokens}", source, (OWN,))
+        for elements, tokens in OWN_SIZES.items()
+    )
