@@ -54,6 +54,7 @@ REASONS = {
     ("pages/model_data.py", "mindspore"): "the published table of that name",
     ("pages/model_data.py", "model"): WORD,
     ("releases/environment_install.py", "torch"): "its CUDA builds ask for what only a GPU needs",
+    ("releases/installed_release.py", "numpy"): "every measured environment needs it",
     ("storage/model_runs.py", "model"): WORD,
 }
 """Why a file may name a family or a framework."""

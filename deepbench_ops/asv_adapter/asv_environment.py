@@ -20,6 +20,7 @@ from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.environment_install import Installation, InstallError, project_root
+from deepbench_ops.releases.installed_release import installation
 from deepbench_ops.releases.release_table import Release
 
 # asv makes the Python version part of every graph's identity, so an upgrade would start every
@@ -108,18 +109,18 @@ class ReleaseEnvironment(Environment):
             raise UserError(
                 f"{release.missing}: {release.name} can be shown and compared, but not measured"
             )
-        installation = self._installation(release)
-        if installation.path in self._failures:
-            raise NotInstalled(self._failures[installation.path])
-        if not installation.is_complete():
-            log.info(f"Installing {installation.release.name}")
+        environment = self._installation(release)
+        if environment.path in self._failures:
+            raise NotInstalled(self._failures[environment.path])
+        if not environment.is_complete():
+            log.info(f"Installing {environment.release.name}")
         try:
-            installation.ensure()
+            environment.ensure()
         except InstallError as error:
-            self._failures[installation.path] = str(error)
+            self._failures[environment.path] = str(error)
             log.error(str(error))
             raise NotInstalled(str(error)) from None
-        self._enter(installation)
+        self._enter(environment)
 
     def run(self, args: list[str], **kwargs: Any) -> Any:
         """Run the release's Python, with variables that asv does not pass on itself."""
@@ -133,7 +134,7 @@ class ReleaseEnvironment(Environment):
 
     def _installation(self, release: Release) -> Installation:
         folder = Path(self._env_dir).resolve()
-        return Installation(release, folder, self._project_root, self._install_timeout)
+        return installation(release, folder, self._project_root, self._install_timeout)
 
     def _enter(self, installation: Installation) -> None:
         self._release = installation.release

@@ -1,6 +1,7 @@
 """`deepbench release`: the table of releases, new rows for it, and the disk that they take."""
 
 import datetime
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from packaging.version import Version
 
 from deepbench_ops import damaged_input, project
 from deepbench_ops.commands import terminal_tables
@@ -91,6 +93,12 @@ def list_(framework: str | None, installed: bool) -> None:
 @click.option(
     "--date", "day", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it came out."
 )
+@click.option(
+    "--python",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="An interpreter that holds it already, to measure as it is.",
+)
 def add(
     requirement: str,
     wheel: Path | None,
@@ -98,6 +106,7 @@ def add(
     index: str,
     pins: str | None,
     day: datetime.datetime | None,
+    python: Path | None,
 ) -> None:
     """Add a release, a nightly or a build of your own to its framework's line.
 
@@ -105,6 +114,7 @@ def add(
         deepbench release add onnxruntime==1.23.2
         deepbench release add torch==2.15.0.dev20261101 --wheel ./torch-2.15.0.dev20261101-...whl
         deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
+        deepbench release add torch==2.11.0 --python /opt/torch/bin/python3
 
     The companions are the packages that were out on the release's day, unless --pins names others.
     A row whose packages pip cannot install together is refused, and nothing is written. The row is
@@ -114,6 +124,11 @@ def add(
 
     path = table_location.of_project()
     framework, version = new_row.requested(requirement)
+    if python is not None:
+        if wheel or source or index or pins is not None:
+            raise click.UsageError("give --python with no other option than --date")
+        _add_installed(framework, version, day.date() if day else None, python, path)
+        return
     new_row.demand_new(framework, version, path)
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
@@ -131,6 +146,40 @@ def add(
         row = new_row.listed(framework, version, given, date, index)
     new_row.add(row, path)
     click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
+
+
+def _add_installed(
+    framework: str, version: "Version", day: datetime.date | None, python: Path, path: Path
+) -> None:
+    """Let a release be measured by an interpreter that holds it, and say what that lacks."""
+    from deepbench_ops.releases import installed_release, new_row, release_table
+    from deepbench_ops.releases.environment_install import project_root
+
+    folder = project.environments()
+    python = Path(os.path.abspath(python))  # noqa: PTH100 (a link names an environment)
+    found = installed_release.probed(python, framework)
+    known = {(each.framework, Version(each.version)): each for each in release_table.load(path)}
+    row = known.get((framework, version)) or new_row.of_interpreter(
+        framework, version, installed_release.pins(framework, found), day
+    )
+    installed_release.demand_version(python, row, found)
+    if (folder / row.name).exists() and row.name not in installed_release.interpreters(folder):
+        raise DeepbenchError(
+            f"{row.name} has an environment of its own in {folder}: remove it first, with deepbench"
+            f" release clean {row.name}"
+        )
+    release_table.append(path, [row])
+    installed_release.remember(folder, row.name, python)
+    environment = installed_release.installation(row, folder.resolve(), project_root())
+    environment.ensure()
+    lacking = installed_release.missing(found)
+    more = (
+        f"; {', '.join(lacking)} missing there: linked into {environment.path}" if lacking else ""
+    )
+    click.echo(
+        f"added {row.name} ({row.date}), to be measured as it is installed for {python}{more};"
+        f" measure it with: asv run {row.name}^!"
+    )
 
 
 @release.command()
@@ -217,9 +266,15 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
     \b
         deepbench release clean numpy-1.26.4
 
-    The next "asv run" of a release makes its environment again.
+    The next "asv run" of a release makes its environment again. An interpreter that "deepbench
+    release add --python" named stays as it is; its release gets an environment of its own then.
     """
-    from deepbench_ops.releases import environment_install, release_table, table_location
+    from deepbench_ops.releases import (
+        environment_install,
+        installed_release,
+        release_table,
+        table_location,
+    )
 
     folder = project.environments()
     if everything == bool(names):
@@ -233,6 +288,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
     freed = 0
     for one in chosen:
         (folder / f"{one.name}.log").unlink(missing_ok=True)
+        installed_release.remember(folder, one.name, None)
         if (folder / one.name).exists():
             with environment_install.environment_lock(folder, one.name):
                 freed += disk_use(folder / one.name)

@@ -23,6 +23,8 @@ SETTINGS = "settings"
 """The fact that holds the settings from outside, as `outside_settings.text` writes them."""
 ENVIRONMENT = "deepbench-release.json"
 """The file in a release's environment that says what it holds, and what was left out."""
+ENVIRONMENT_VARIABLE = "DEEPBENCH_ENVIRONMENT"
+"""Names the folder of that file, where it is not that of the interpreter."""
 
 
 def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
@@ -52,7 +54,7 @@ def of_the_run() -> dict[str, str]:
         "asv_runner": _version("asv_runner"),
         "revision": _revision(),
         SETTINGS: outside_settings.text(outside_settings.of_this_process()),
-        **_left_out(),
+        **_of_environment(),
     }
 
 
@@ -73,14 +75,17 @@ def silicon() -> str:
     return "/".join(_cpuinfo(key) for key in ("cpu family", "model", "stepping")).strip("/")
 
 
-def _left_out() -> dict[str, str]:
-    """Return what the framework asks for and this environment was made without."""
+def _of_environment() -> dict[str, str]:
+    """Return what the framework asks for and this environment was made without, and whether it is
+    an interpreter that was there before."""
+    folder = Path(os.environ.get(ENVIRONMENT_VARIABLE, sys.prefix))
     try:
-        holds = json.loads((Path(sys.prefix) / ENVIRONMENT).read_text(encoding="utf-8"))
+        holds = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    left_out = holds.get("left_out")
-    return {"left_out": " ".join(left_out)} if left_out else {}
+    found = {"left_out": " ".join(holds.get("left_out", ()))}
+    found["environment"] = str(holds.get("environment", ""))
+    return {name: text for name, text in found.items() if text}
 
 
 def _processor() -> dict[str, str]:

@@ -82,6 +82,12 @@ class Installation:
         """The release, its pins, asv_runner and the yardstick's wheel, as pip takes them."""
         return (self.release.requirement, *self.release.pins, RUNNER, YARDSTICK)
 
+    @property
+    def announcement(self) -> str:
+        """A line for the user before the environment is made."""
+        packages = " ".join(self.requirements)
+        return f"installing {self.release.name} in {self.folder}, to measure it there: {packages}"
+
     def contents(self) -> dict[str, object]:
         """Return the packages that the environment must hold, as its marker records them."""
         return {

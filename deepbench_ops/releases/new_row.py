@@ -70,6 +70,37 @@ def listed(
     return Release(framework, str(version), day, made.pins, made.on_request, index_url)
 
 
+def of_interpreter(
+    framework: str,
+    version: Version,
+    pins: tuple[str, ...],
+    day: datetime.date | None,
+) -> Release:
+    """Return the row of a release that an interpreter of this machine holds.
+
+    pins: its companions as they are there. day: None for that of deepbench's own table, or of the
+    package index. Raises DeepbenchError where neither has the release.
+    """
+    same = (
+        each
+        for each in release_table.load()
+        if each.framework == framework and Version(each.version).public == version.public
+    )
+    known = next(same, None)
+    if day is None and known is not None:
+        return known
+    if day is None:
+        try:
+            day = Index().releases(framework).get(version)
+        except DeepbenchError:
+            day = None
+    if day is None:
+        raise DeepbenchError(
+            f"the day on which {framework} {version} came out is not known here: give --date"
+        )
+    return Release(framework, str(version), day, pins, True)
+
+
 def from_wheel(
     framework: str,
     version: Version,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from deepbench_ops import project
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.releases.environment_install import Installation, project_root
+from deepbench_ops.releases.environment_install import project_root
+from deepbench_ops.releases.installed_release import installation
 from deepbench_ops.releases.release_table import Release
 
 
@@ -20,12 +21,11 @@ def launch(
     anything is installed. Raises DeepbenchError where the release cannot be installed.
     """
     folder = project.environments() if folder is None else folder
-    installation = Installation(release, folder.resolve(), project_root())
-    if not installation.is_complete():
-        packages = " ".join(installation.requirements)
-        say(f"installing {release.name} in {folder}, to measure it there: {packages}")
-    installation.ensure()
+    environment = installation(release, folder.resolve(), project_root())
+    if not environment.is_complete():
+        say(environment.announcement)
+    environment.ensure()
     return Launch(
-        str(installation.python),
+        str(environment.python),
         {"DEEPBENCH_FRAMEWORK": release.framework, "DEEPBENCH_RELEASE": release.name},
     )

@@ -1,0 +1,146 @@
+"""Releases that an interpreter holds already: measured as they are, and never changed."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from command import make_project
+
+from deepbench_ops.cli import cli
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import threads, worker_control
+from deepbench_ops.releases import installed_release, release_table, worker_launch
+
+NUMPY = metadata.version("numpy")
+TASK = {"family": "gemm", "problem": "m35_n700_k2048_NN", "precision": "float32"}
+
+
+@pytest.fixture(scope="module")
+def interpreter(tmp_path_factory):
+    """A virtual environment with numpy and nothing else that measuring needs."""
+    folder = tmp_path_factory.mktemp("other") / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    here = Path(str(metadata.distribution("numpy").locate_file("")))
+    for path in (*here.glob("numpy"), *here.glob("numpy.libs"), *here.glob("numpy-*-info")):
+        (site / path.name).symlink_to(path)
+    return folder / "bin" / "python"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project folder, the current one, whose release table lists another numpy."""
+    make_project(tmp_path, dvcs="releases", repo="releases.csv")
+    monkeypatch.chdir(tmp_path)
+    columns = ",".join(release_table.COLUMNS)
+    (tmp_path / "releases.csv").write_text(f"{columns}\nnumpy,1.0.0,2020-01-01,,no,\n")
+    return tmp_path
+
+
+def added(python, version=NUMPY, *more):
+    """Run `deepbench release add` with an interpreter."""
+    arguments = ["release", "add", f"numpy=={version}", "--python", str(python), *more]
+    return CliRunner().invoke(cli, arguments)
+
+
+def files_of(interpreter):
+    """Paths of all files of an environment, with their times of change."""
+    folder = interpreter.parents[1]
+    return {
+        path: path.lstat().st_mtime_ns for path in folder.rglob("*") if "__pyc" not in str(path)
+    }
+
+
+def test_it_is_measured_as_it_is_and_stays_as_it_was(project, interpreter):
+    """Its worker runs in that interpreter and takes what is missing there from a folder apart."""
+    before = files_of(interpreter)
+    done = added(interpreter, NUMPY, "--date", "2026-01-02")
+    assert 0 == done.exit_code, done.output
+    assert "asv_runner, scipy-openblas32, threadpoolctl missing there" in done.output
+    assert f"numpy-{NUMPY} (2026-01-02)" in done.output
+    (row,) = (one for one in release_table.load(project / "releases.csv") if one.version == NUMPY)
+    launch = worker_launch.launch(row)
+    code = "import sys, numpy, asv_runner, threadpoolctl; print(sys.prefix)"
+    said = subprocess.run([launch.python, "-c", code], capture_output=True, text=True, check=True)
+    assert str(interpreter.parents[1]) == said.stdout.strip()
+    worker = worker_control.LiveWorker(launch, threads.allowed_cpus())
+    try:
+        answer = worker.ask(do="prepare", **TASK, operation="forward")
+    finally:
+        worker.close()
+    assert answer
+    assert before == files_of(interpreter)
+    assert 0 == added(interpreter).exit_code  # again, without another row
+    assert 2 == len(release_table.load(project / "releases.csv"))
+
+
+def test_facts_say_that_the_interpreter_was_there_before(project, interpreter):
+    """In the record of each measurement."""
+    added(interpreter, NUMPY, "--date", "2026-01-02")
+    python = project / ".asv" / "env" / f"numpy-{NUMPY}" / "bin" / "python"
+    code = (
+        "from deepbench_ops.measure import fingerprint as f; print(f.of_the_run()['environment'])"
+    )
+    said = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("an interpreter of this machine")
+
+
+def test_cleaning_leaves_the_interpreter_alone(project, interpreter):
+    """Its release gets an environment of its own from then on."""
+    added(interpreter, NUMPY, "--date", "2026-01-02")
+    before = files_of(interpreter)
+    done = CliRunner().invoke(cli, ["release", "clean", f"numpy-{NUMPY}"])
+    assert 0 == done.exit_code, done.output
+    assert before == files_of(interpreter)
+    folder = project / ".asv" / "env"
+    assert not (folder / f"numpy-{NUMPY}").exists()
+    assert {} == installed_release.interpreters(folder)
+
+
+def test_it_is_found_out_when_the_interpreter_has_changed(project, interpreter, tmp_path):
+    """One that is gone, or holds another version, is named."""
+    folder = project / ".asv" / "env"
+    added(interpreter, NUMPY, "--date", "2026-01-02")
+    (row,) = (one for one in release_table.load(project / "releases.csv") if one.version == NUMPY)
+    installed_release.remember(folder, row.name, tmp_path / "gone")
+    with pytest.raises(DeepbenchError, match=r"cannot be measured: .*gone: no such interpreter"):
+        worker_launch.launch(row)
+
+
+@pytest.mark.parametrize(
+    ("python", "version", "message"),
+    [
+        ("nowhere", NUMPY, "nowhere: no such interpreter"),
+        (None, "1.0.0", "not 1.0.0: give the version that it has"),
+        ("/bin/true", NUMPY, "is no Python interpreter"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(project, interpreter, python, version, message):
+    """In one line, and nothing is written."""
+    table = (project / "releases.csv").read_text()
+    done = added(python or interpreter, version)
+    assert 0 != done.exit_code
+    assert message in str(done.exception)
+    assert table == (project / "releases.csv").read_text()
+    assert not (project / ".asv" / "env" / installed_release.FILE).exists()
+
+
+def test_a_damaged_list_of_interpreters_is_named(tmp_path):
+    """With what to do."""
+    (tmp_path / installed_release.FILE).write_text(json.dumps([1]))
+    with pytest.raises(DeepbenchError, match="add its releases again with --python"):
+        installed_release.interpreters(tmp_path)
+
+
+def test_an_interpreter_without_the_framework_is_refused(tmp_path):
+    """With the reason that Python gives."""
+    assert os.access(sys.executable, os.X_OK)
+    python = tmp_path / "env" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    with pytest.raises(DeepbenchError, match="No module named 'numpy'"):
+        installed_release.probed(python, "numpy")
