@@ -1,47 +1,47 @@
 {
  "version": 1,
  "machine": "epyc-9004-2core",
- "date": "2026-11-21",
+ "date": "2026-11-24",
  "facts": {
-  "memory_bytes": "25276514304",
+  "memory_bytes": "25276502016",
   "last_level_cache_bytes": "33554432",
-  "kernel": "6.18.44-fc-v595",
+  "kernel": "6.18.44-fc-v669",
   "processor": "25/17/1"
  },
  "peaks": {
   "cpu": {
    "float32": {
-    "value": 205635656660.64252,
+    "value": 213583870836.8362,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 13, kept from 2026-11-21"
+    "how": "measured: 2048^3 GEMM, jax 0.10.2, best of 7, kept from 2026-11-24"
    },
    "tf32": {
     "value": null,
     "unit": "FLOP/s",
-    "how": "not measured: numpy: numpy has no tf32: it exists only on NVIDIA GPUs; torch: torch is not installed in this environment: install it with 'pip install torch'"
+    "how": "not measured: numpy: numpy has no tf32: it exists only on NVIDIA GPUs; torch: tf32 exists only on NVIDIA GPUs, not on cpu; jax: tf32 exists only on NVIDIA GPUs, not on cpu; onnxruntime: tf32 exists only on NVIDIA GPUs, not on cpu; openvino: tf32 exists only on NVIDIA GPUs, not on cpu; tensorflow: tensorflow is not installed in this environment: install it with 'pip install tensorflow'; mindspore: mindspore is not installed in this environment: install it with 'pip install mindspore'"
    },
    "bfloat16": {
-    "value": 365602807346.564,
+    "value": 408139441805.92096,
     "unit": "FLOP/s",
-    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 4, kept from 2026-11-21"
+    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 3, kept from 2026-11-24"
    },
    "float16": {
-    "value": 145975024013.87625,
+    "value": 207991415286.21143,
     "unit": "FLOP/s",
-    "how": "measured: 2048^3 GEMM, numpy 2.4.6, best of 9"
+    "how": "measured: 2048^3 GEMM, openvino 2026.4.1-22982-e213a147257-releases/2026/4, best of 7, kept from 2026-11-24"
    },
    "int8": {
-    "value": 826170152769.808,
+    "value": 885035421815.0243,
     "unit": "FLOP/s",
-    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 7, kept from 2026-11-21"
+    "how": "measured: 4096^3 GEMM, torch 2.13.0+cpu, best of 5"
    }
   }
  },
  "bandwidth": {
   "cpu": {
-   "value": 29035650074.00117,
+   "value": 29250173851.557636,
    "unit": "bytes/s",
-   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 118"
+   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 64, kept from 2026-11-24"
   }
  },
  "yardstick_version": "1",
@@ -58,5 +58,28 @@
     "how": "measured: memcpy 16777216 bytes per thread, libc, 2 threads, 2026-11-21"
    }
   }
- }
+ },
+ "levels": [
+  {
+   "nanoseconds": 177.4,
+   "yardsticks": {
+    "2": {
+     "compute": {
+      "value": 0.0010823817221939356,
+      "unit": "s",
+      "how": "measured: sgemm 384x384x384 per thread, scipy-openblas32 0.3.34.481.3, 2 threads, 2026-11-24"
+     },
+     "memory": {
+      "value": 0.0013892113567895389,
+      "unit": "s",
+      "how": "measured: memcpy 16777216 bytes per thread, libc, 2 threads, 2026-11-24"
+     }
+    }
+   }
+  },
+  {
+   "nanoseconds": 337.3,
+   "yardsticks": {}
+  }
+ ]
 }
