@@ -27,6 +27,7 @@ from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.pages import index_page_data
 from deepbench_ops.releases import release_table
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 GEMMS = points_of_tests.GEMMS
@@ -295,10 +296,10 @@ def test_wrong_names_get_a_line(arguments, offender):
 
 
 def test_a_torn_file_of_samples_is_named(tmp_path):
-    """The line of the file that is no measurement, and nothing else."""
+    """In one line, where a compressed file ends too early."""
     shutil.copytree(RESULTS / "epyc-9005-2core", tmp_path / "epyc-9005-2core")
-    torn = min((tmp_path / "epyc-9005-2core").glob("*.jsonl"))
-    torn.write_text(torn.read_text()[:-100])
+    torn = measurements.paths(tmp_path / "epyc-9005-2core")[0]
+    torn.write_bytes(torn.read_bytes()[:-100])
     done = CliRunner().invoke(verdict, ["--results", str(tmp_path), "--all-machines"])
     assert isinstance(done.exception, DeepbenchError)
     assert torn.name in str(done.exception)

@@ -30,7 +30,11 @@ from deepbench_ops.backends.torch_backend import (  # noqa: E402
     serving,
 )
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
-from deepbench_ops.backends.torch_backend.model_reference import TOLERANCE, InferenceJudge  # noqa: E402
+from deepbench_ops.backends.torch_backend.model_reference import (  # noqa: E402
+    TOLERANCE,
+    InferenceJudge,
+    of_most,
+)
 from deepbench_ops.backends.torch_backend.network import weighted  # noqa: E402
 from deepbench_ops.backends.torch_backend.serving import Serving  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
@@ -272,6 +276,16 @@ def test_no_item_is_a_multiple_of_a_row_of_the_first_layer():
     (features,) = known.whole.inputs(32, seed=0)
     weights = filled(lambda: known.make(known.whole), seed=0).experts.weight.detach().numpy()
     assert 0.5 > np.abs(np.corrcoef(features, weights)[:32, 32:]).max()
+
+
+@pytest.mark.parametrize(("outputs", "factor"), [(2, 1.0), (2000, 1.0), (256_512, 1.28)])
+def test_the_worst_of_many_errors_may_be_larger(outputs, factor):
+    """As of normal errors: by simulation within 5 %."""
+    random = np.random.default_rng(0)
+    worst = [np.abs(random.standard_normal(n)).max() for n in [max(outputs, 2000)] * 50]
+    usual = [np.abs(random.standard_normal(2000)).max() for _ in range(50)]
+    assert factor == pytest.approx(of_most(outputs), abs=0.005)
+    assert factor == pytest.approx(np.mean(worst) / np.mean(usual), rel=0.05)
 
 
 @pytest.mark.parametrize("seed", range(3))
