@@ -17,8 +17,8 @@ import pytest
 import toy_results
 
 ROOT = Path(__file__).resolve().parents[1]
-SLOWER = 2
-"""Exit status of a verdict by which something became slower."""
+SLOWER = 3
+"""Exit status of a verdict by which something may have become slower, not confirmed."""
 
 
 @pytest.fixture(scope="module")

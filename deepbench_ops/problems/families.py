@@ -8,7 +8,7 @@ holds such files by an entry point of the group `deepbench.families`.
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -172,8 +172,8 @@ def _several(line: Mapping[str, str], column: str) -> tuple[str, ...]:
 
 def size_names(kind: type[Problem]) -> tuple[str, ...]:
     """Return the size fields of a family, in the order of its dataclass."""
-    described = Problem.__dataclass_fields__
-    return tuple(name for name in kind.__dataclass_fields__ if name not in described)
+    described = {field.name for field in fields(Problem)}
+    return tuple(field.name for field in fields(kind) if field.name not in described)
 
 
 BOOLEANS = {"true": True, "false": False}

@@ -115,6 +115,28 @@ def test_the_budget_ends_a_round_in_the_middle(monkeypatch, tmp_path):
     assert [0] == ended
 
 
+def test_a_kernel_of_long_calls_waits_for_the_others(monkeypatch, tmp_path):
+    """Each of three has 30 of 90 seconds. One that takes 70 each time has its second round when the
+    others are settled."""
+    long, *short = (Task("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3))
+    random, now, asked = np.random.default_rng(4), [0.0], []
+
+    def run_round(launches, tasks, number, anchor, together, reference):
+        for task in tasks:
+            now[0] += 70.0 if task == long else 0.5
+            asked.append(task)
+            yield task, rounds(random, 1)[0]
+
+    monkeypatch.setattr(ensemble, "run_round", run_round)
+    store = EnsembleStore(tmp_path / "a", NAMES)
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
+    found.measure([long, *short], Goal(within=0.05, seconds=90.0), clock=lambda: now[0])
+    assert [long, *short] == asked[:3]
+    assert long == asked[-1]
+    assert 2 == asked.count(long)
+    assert all(found.half_width(task) <= 0.05 for task in short)
+
+
 def test_rounds_of_other_conditions_are_not_read(tmp_path, monkeypatch):
     """Other threads: the file stays, and its rounds are not combined with new ones."""
     path = tmp_path / "a.jsonl"

@@ -61,7 +61,7 @@ def test_a_value_that_is_no_time_is_left_out_and_named_once(
     assert 1 == len(named)
     assert f"{BENCHMARK}('m1760_n128_k1760_NN', 'float32'): " in named[0]
     assert "is no time" in named[0]
-    assert (folder / "html" / "data" / "start.js").exists()
+    assert (folder / "html" / "data" / "index.js").exists()
     assert "lab-1" in (folder / "html" / "index.json").read_text()
 
 
@@ -156,7 +156,7 @@ def test_a_result_that_asv_cannot_take_apart_is_named(
     change(path, DAMAGE[damage])
     assert 1 == published_site.status(folder)
     assert 1 == sum(str(path) in line for line in caplog.messages)
-    assert (folder / "html" / "data" / "start.js").exists()
+    assert (folder / "html" / "data" / "index.js").exists()
     given = ["--machine", "lab-1", "--results", str(folder / "results")]
     status, out, err = deepbench("export", "--format", "csv", *given)
     assert (1, 1) == (status, err.count(str(path)))

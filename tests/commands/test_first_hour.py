@@ -11,7 +11,7 @@ pytest.importorskip("asv", reason="releases are installed by asv's means")
 
 from deepbench_ops.backends.check_table import CheckResult
 from deepbench_ops.commands.check import print_csv, print_table
-from deepbench_ops.releases import worker_launch
+from deepbench_ops.releases import environment_install, worker_launch
 from deepbench_ops.releases.release_table import Release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,8 +35,10 @@ def test_the_dashboard_ends_with_the_next_commands():
 def test_an_install_is_said_before_it_starts(monkeypatch, tmp_path, complete):
     """With the release, the folder and the packages; nothing where it is there."""
     said = []
-    monkeypatch.setattr(worker_launch.Installation, "is_complete", lambda self: complete)
-    monkeypatch.setattr(worker_launch.Installation, "ensure", lambda self: said.append("ensured"))
+    monkeypatch.setattr(environment_install.Installation, "is_complete", lambda self: complete)
+    monkeypatch.setattr(
+        environment_install.Installation, "ensure", lambda self: said.append("ensured")
+    )
     release = Release("numpy", "2.4.6", date(2026, 5, 18), pins=("scipy==1.17.1",))
     worker_launch.launch(release, tmp_path, said.append)
     if not complete:

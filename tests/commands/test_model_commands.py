@@ -444,7 +444,7 @@ def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatc
 
     one = rank_memory.of_rank(Request("bert_128", 8), 1)
     monkeypatch.setenv("DEEPBENCH_THREADS", "2")
-    monkeypatch.setattr(rank_memory.memory, "available", lambda: 1.5 * one)
+    monkeypatch.setattr(rank_memory.free_memory, "available", lambda: 1.5 * one)
     monkeypatch.setattr(launch, "steps", lambda request, ranks: pytest.fail("started"))
     said = deepbench("scaling", "bert_128", "--batch", 8, "--ranks", "1,2")
     assert isinstance(said.exception, DeepbenchError)
