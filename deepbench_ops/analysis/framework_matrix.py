@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from deepbench_ops.analysis.framework_ratios import counted_points, seconds
+from deepbench_ops.analysis.counted_points import counted_points, seconds
 from deepbench_ops.analysis.frameworks import NONE, Contest, Noise, doubt, noises, stands_out
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.shared_kernels import Level, levels

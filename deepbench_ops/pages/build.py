@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from deepbench_ops.analysis import shared_rounds
 from deepbench_ops.analysis.causes import causes
+from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.asv_adapter import damaged_files
 from deepbench_ops.errors import DeepbenchError
@@ -60,7 +61,8 @@ def build(
     data_pages.write(folder, project)
     rounds = {machine.name: _rounds(results, machine.name) for machine in machines}
     contests = framework_page.contests_by_machine(measured, rounds)
-    site_data.write(folder, project, machines, lines, changes, contests, problems)
+    matrices = {name: matrix(some, rounds[name]) for name, some in contests.items()}
+    site_data.write(folder, project, machines, lines, changes, matrices, problems)
     verdict_page.write(folder, project, several, changes, problems)
     framework_page.write(folder, project, contests, rounds)
     noise = noise_data.noise_by_line(measured)

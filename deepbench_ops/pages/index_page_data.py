@@ -8,8 +8,7 @@ from typing import Any
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.courses import Courses
-from deepbench_ops.analysis.framework_ratios import FrameworkRatios, framework_ratios
-from deepbench_ops.analysis.frameworks import Contest
+from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.overview import family_summaries
 from deepbench_ops.analysis.ranking import Ranking, rankings
@@ -28,12 +27,12 @@ def content(
     machines: Sequence[MachineRecord],
     lines: Sequence[Line],
     causes: Sequence[Cause],
-    contests: Mapping[str, Sequence[Contest]],
+    matrices: Mapping[str, Sequence[Row]],
     places: Mapping[Release, int],
 ) -> dict[str, Any]:
     """Figures of each machine, framework and family, and the latest changes.
 
-    contests: by machine, the kernels that several frameworks have.
+    matrices: by machine, its frameworks at each family.
     """
     headline = select("headline")
     profiles = {machine.name: machine.profile for machine in machines}
@@ -84,9 +83,7 @@ def content(
         "latest": [change(cause, places, courses) for cause in causes[:LATEST]],
         "fastest": [_ranking(each) for each in rankings(lines, profiles)],
         "ratios": {
-            machine: [_ratios(each) for each in found]
-            for machine, some in contests.items()
-            if (found := framework_ratios(some))
+            machine: [_ratios(row) for row in rows] for machine, rows in matrices.items() if rows
         },
     }
 
@@ -114,14 +111,21 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _ratios(found: FrameworkRatios) -> dict[str, Any]:
-    """A row of the matrix: by framework its ratio to the fastest, and on how many kernels."""
-    ratios = {name: [rounded(ratio, 4), count] for name, (ratio, count) in found.ratios.items()}
+def _ratios(row: Row) -> dict[str, Any]:
+    """A row of the matrix: by framework its ratio to the fastest, on how many kernels, and whether
+    the ratio is more than noise; of the fastest, whether it is ahead of all others."""
     return {
-        "family": found.family,
-        "precision": found.precision,
-        "kernels": found.kernels,
-        "ratios": ratios,
+        "family": row.family,
+        "precision": row.precision,
+        "kernels": len(row.cells[row.fastest].kernels),
+        "ratios": {
+            name: [
+                rounded(cell.ratio, 4),
+                len(cell.kernels),
+                row.clear if name == row.fastest else cell.clear,
+            ]
+            for name, cell in row.cells.items()
+        },
     }
 
 

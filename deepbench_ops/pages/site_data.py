@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.frameworks import Contest
+from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages import (
     catalogue_data,
@@ -46,12 +46,12 @@ def write(
     machines: Sequence[MachineRecord],
     lines: Sequence[Line],
     causes: Sequence[Cause],
-    contests: Mapping[str, Sequence[Contest]],
+    matrices: Mapping[str, Sequence[Row]],
     problems: Sequence[str],
 ) -> None:
     """Write html_dir/data from the lines of all machines and the changes found on them.
 
-    contests: by machine, the kernels that several frameworks have.
+    matrices: by machine, its frameworks at each family.
     problems: sentences about results that cannot be read.
     """
     folder = html_dir / FOLDER
@@ -76,7 +76,7 @@ def write(
     change_data.write(html_dir, machines, lines, places)
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
-    write_data(folder / "index", index_page_data.content(machines, lines, causes, contests, places))
+    write_data(folder / "index", index_page_data.content(machines, lines, causes, matrices, places))
     write_data(folder / "search", search_data.content(machines, lines, ordered))
     write_data(folder / "operations", operation_data.content(lines))
     write_data(folder / "models", model_data.content(machines, lines))

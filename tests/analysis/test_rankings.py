@@ -10,7 +10,7 @@ from points import GEMMS, point
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.courses import Courses
-from deepbench_ops.analysis.framework_ratios import framework_ratios
+from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.frameworks import contests
 from deepbench_ops.analysis.lines import Line, lines
 from deepbench_ops.analysis.ranking import rankings
@@ -144,9 +144,12 @@ def test_frameworks_are_compared_with_the_fastest_of_each_family():
         for id in GEMMS[:6]
         for release, seconds in ((TORCH, 3e-3), (RELEASES[3], 1e-3))
     ]
-    (row,) = framework_ratios(contests(points))
-    assert ("gemm", "float32", 6) == (row.family, row.precision, row.kernels)
-    assert pytest.approx({"numpy": 1.0, "torch": 3.0}) == {n: r for n, (r, _) in row.ratios.items()}
+    (row,) = matrix(contests(points))
+    assert ("gemm", "float32") == (row.family, row.precision)
+    assert [6, 6] == [len(cell.kernels) for cell in row.cells.values()]
+    assert pytest.approx({"numpy": 1.0, "torch": 3.0}) == {
+        name: cell.ratio for name, cell in row.cells.items()
+    }
 
 
 def test_the_course_of_a_change_is_relative_to_the_release_before_it():

@@ -5,7 +5,6 @@
 (function () {
     var d = deepbench, el = d.el;
     var CHANGES = 5, MULTIPLES = 4;
-    var SAME = 1.1;  /* times of frameworks within this ratio of the fastest are shown as fast */
     var STRONGEST = Math.log(5);  /* ratio at which a cell of the matrix has its strongest colour */
 
     function fragment(name, values) { return name + d.address(values); }
@@ -118,8 +117,11 @@
 
     function cell(found) {
         if (!found) { return el('td', {class: 'none'}, '\u2013'); }
-        var ratio = found[0], shown = el('td', {title: d.times_than(ratio, 'the fastest') + ', ' + d.counted(found[1], 'kernel')}, d.digits(ratio, 3) + '\u00d7');
-        if (ratio <= SAME) {
+        var ratio = found[0], clear = found[2], said = d.times_than(ratio, 'the fastest') + ', ' + d.counted(found[1], 'kernel') + (clear ? '' : ', no more than noise');
+        var shown = el('td', {title: said}, d.digits(ratio, 3) + '\u00d7');
+        if (!clear) {
+            shown.className = 'unclear';
+        } else if (ratio === 1) {
             shown.className = 'fast';
         } else {
             shown.className = 'slow';
@@ -146,7 +148,7 @@
         var rows = start.ratios[machine], shown = d.distinct(rows.flatMap(function (row) { return Object.keys(row.ratios); })).sort();
         place.replaceChildren(
             el('h2', {}, 'Which framework?', ' ', el('small', {}, 'time over that of the fastest'), ' ', about('The geometric mean, over the kernels that the frameworks share, of ' +
-                'each framework\u2019s newest time, divided by that of the fastest framework of the row. Green: within 10 % of the fastest. The frameworks page has every kernel, with ' +
+                'each framework\u2019s newest time, divided by that of the fastest framework of the row. Green: ahead of all others; without colour: the noise cannot tell it from the fastest. The frameworks page has every kernel, with ' +
                 'noise and intervals.')),
             el('p', {class: 'inline'}, select, ' ', el('a', {href: 'frameworks.html'}, 'kernel by kernel')),
             el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Which framework, on ' + machine}, el('table', {class: 'heat'},

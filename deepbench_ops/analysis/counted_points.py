@@ -1,27 +1,11 @@
-"""Which framework is the fastest at each family on a machine: times over those of the fastest."""
+"""Times of a machine that count for a family, framework by framework."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from deepbench_ops.analysis.frameworks import Contest
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.shared_kernels import levels
 from deepbench_ops.problems.problem_lists import TYPES
-
-
-@dataclass(frozen=True)
-class FrameworkRatios:
-    """Geometric mean of each framework's seconds over the fastest framework's, for a family.
-
-    kernels: how many all frameworks of the common set share. ratios: by framework, with the number
-    of kernels that it rests on; 1 for the fastest.
-    """
-
-    family: str
-    precision: str
-    kernels: int
-    ratios: dict[str, tuple[float, int]]
 
 
 def counted_points(
@@ -44,18 +28,6 @@ def counted_points(
     families = list(TYPES)
     order = sorted(found, key=lambda key: (families.index(key[0]), key[1]))
     return {key: dict(found[key]) for key in order}
-
-
-def framework_ratios(contests: Iterable[Contest]) -> list[FrameworkRatios]:
-    """Return the ratios of each family and precision, from the contests of one machine."""
-    found = []
-    for (family, precision), by_framework in counted_points(contests).items():
-        kernels, known = levels(seconds(by_framework))
-        if len(known) > 1:
-            least = min(level.value for level in known.values())
-            ratios = {name: (known[name].value / least, known[name].kernels) for name in known}
-            found.append(FrameworkRatios(family, precision, len(kernels), ratios))
-    return found
 
 
 def seconds(by_framework: Mapping[str, Mapping[int, Point]]) -> dict[str, dict[int, float]]:
