@@ -15,7 +15,7 @@ from deepbench_ops.measure import threads
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
-pytest_plugins = ["browsing"]
+pytest_plugins = ["browsing", "marked_processes"]
 
 SLOW_TESTS_UNTIL = "DEEPBENCH_SLOW_TESTS_UNTIL"
 """Seconds since 1970 after which no slow test begins; each of those is skipped by its name."""

@@ -5,12 +5,10 @@ import json
 import re
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 import asv
 import pytest
-from processes import MARK, eventually_gone
 
 from deepbench_ops import problems
 from deepbench_ops.distributed import collective_kernel, prepared_ranks
@@ -24,13 +22,7 @@ NAME = "all_reduce.Training.kernel_sum"
 QUICK = json.dumps({"repeat": 1, "number": 1, "rounds": 1, "warmup_time": 0})
 
 
-@pytest.fixture(autouse=True)
-def mark(monkeypatch):
-    """Marks all processes that a test starts; none of them may outlive it."""
-    unique = uuid.uuid4().hex
-    monkeypatch.setenv(MARK, unique)
-    yield unique
-    assert eventually_gone(unique)
+pytestmark = pytest.mark.usefixtures("none_left")
 
 
 def run(tmp_path, monkeypatch, framework, extra="{}", **environ):

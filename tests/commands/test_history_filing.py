@@ -5,14 +5,13 @@ import json
 import os
 import shutil
 import sys
-import uuid
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
 import pytest
 from command import deepbench
-from processes import MARK, living
+from processes import living
 
 from deepbench_ops import project
 from deepbench_ops.analysis import joined_run, open_history, points
@@ -94,13 +93,6 @@ def target(monkeypatch, tmp_path):
 def _folder(path: Path) -> Path:
     path.mkdir(parents=True)
     return path
-
-
-@pytest.fixture
-def mark(monkeypatch):
-    """A variable by which the processes started by a test are known."""
-    monkeypatch.setenv(MARK, uuid.uuid4().hex)
-    return os.environ[MARK]
 
 
 def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[int, str, str]:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import pytest
 from frameworks import needed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from processes import MARK, eventually_gone, living, state
+from processes import eventually_gone, living, state
 
 from deepbench_ops import problems
 from deepbench_ops.backends import check
@@ -37,13 +36,7 @@ TIMEOUT = 60.0
 SMALL = AllReduce(elements=1000)
 
 
-@pytest.fixture(autouse=True)
-def mark(monkeypatch):
-    """Marks all processes that a test starts; none of them may outlive it."""
-    unique = uuid.uuid4().hex
-    monkeypatch.setenv(MARK, unique)
-    yield unique
-    assert eventually_gone(unique)
+pytestmark = pytest.mark.usefixtures("none_left")
 
 
 @pytest.fixture

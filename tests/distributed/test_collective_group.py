@@ -1,11 +1,9 @@
 """Collective operations between real processes: right results, and wrong ones that are found."""
 
 import os
-import uuid
 
 import pytest
 from frameworks import needed
-from processes import MARK, eventually_gone
 
 from deepbench_ops.backends import check
 from deepbench_ops.distributed import collective_kernel, prepared_ranks, report, request
@@ -20,13 +18,7 @@ TIMEOUT = 120.0
 KINDS = (AllGather, ReduceScatter, AllToAll)
 
 
-@pytest.fixture(autouse=True)
-def mark(monkeypatch):
-    """Marks all processes that a test starts; none of them may outlive it."""
-    unique = uuid.uuid4().hex
-    monkeypatch.setenv(MARK, unique)
-    yield unique
-    assert eventually_gone(unique)
+pytestmark = pytest.mark.usefixtures("none_left")
 
 
 def group(name, size):

@@ -5,12 +5,11 @@ import socket
 import struct
 import threading
 import time
-import uuid
 from pathlib import Path
 
 import pytest
 from frameworks import needed
-from processes import MARK, eventually_gone
+from processes import eventually_gone
 
 from deepbench_ops.distributed.training.request import Request
 from deepbench_ops.errors import DeepbenchError
@@ -88,13 +87,6 @@ def test_ranks_of_one_machine_listen_on_loopback_alone(seen):
     found = launch.steps(TINY, 2)
     assert 3 <= len(found["seconds"])
     assert {"127.0.0.1"} == seen
-
-
-@pytest.fixture
-def mark(monkeypatch):
-    """A variable by which the processes started by a test are known."""
-    monkeypatch.setenv(MARK, uuid.uuid4().hex)
-    return os.environ[MARK]
 
 
 def test_a_rank_that_fails_ends_the_others_with_its_reason(monkeypatch, mark):

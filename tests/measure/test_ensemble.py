@@ -4,7 +4,6 @@ import math
 import os
 import sys
 import time
-import uuid
 from itertools import chain, cycle, repeat
 from random import Random
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import MARK, living
+from processes import living
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.measure import core_latency, ensemble, threads, turns
@@ -198,13 +197,6 @@ def test_long_calls_go_on_in_turns():
     assert 12 == len(seconds)
     assert 0.06 <= min(seconds)
     assert sum(seconds) <= elapsed
-
-
-@pytest.fixture
-def mark(monkeypatch):
-    """A variable by which the processes started by a test are known."""
-    monkeypatch.setenv(MARK, uuid.uuid4().hex)
-    return os.environ[MARK]
 
 
 @pytest.mark.parametrize(
