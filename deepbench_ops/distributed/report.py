@@ -30,8 +30,8 @@ COLUMNS = {
     "bus GB/s": 9,
     "checked": 8,
 }
-"""Titles and widths, 79 in all; lines are printed as they come: no width depends on their figures.
-The first column is wider where an id is longer."""
+"""Titles and widths with the space before each, 79 in all; lines are printed as they come: no width
+depends on their figures. The first column is wider where an id is longer."""
 
 
 def lines(ranks: Ranks, request: Request) -> Iterator[str]:
@@ -89,6 +89,7 @@ def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -
 
 def written(cells: list[str], wide: int) -> str:
     """Return one line of the table; wide: characters of the longest id."""
-    widths = [max(wide, COLUMNS["problem"]), *list(COLUMNS.values())[1:]]
-    first, *rest = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-    return "".join([first.strip().ljust(len(first)), *rest])
+    first, *rest = cells
+    _, *widths = COLUMNS.values()
+    right = (cell.rjust(width - 1) for cell, width in zip(rest, widths, strict=True))
+    return " ".join([first.ljust(max(wide, COLUMNS["problem"])), *right])

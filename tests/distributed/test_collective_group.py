@@ -86,6 +86,12 @@ def test_the_table_has_both_bandwidths():
     assert bus == pytest.approx(algorithm / 2, rel=1e-3)
 
 
+def test_long_figures_stay_apart():
+    """A figure that is wider than its column moves those behind it."""
+    cells = ["all_to_all_n4000", *["123456789012"] * (len(report.COLUMNS) - 1)]
+    assert cells == report.written(cells, 16).split()
+
+
 def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):
     """The suite's own preparation starts ranks, checks a smaller result and returns a kernel."""
     needed("torch")

@@ -15,6 +15,7 @@ from deepbench_ops.analysis import lines, points
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.pages import asv_index, machine_lines, verdict_page
 from deepbench_ops.releases import release_table
+from deepbench_ops.storage import measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -99,8 +100,8 @@ def test_a_broken_file_is_named_and_the_rest_is_shown(tmp_path, page):
     """A broken file of one machine does not hide the other machines."""
     for machine in ("epyc-9005-2core", "epyc-9004-2core"):
         shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
-    torn = min((tmp_path / "results" / "epyc-9004-2core").glob("*.jsonl"))
-    torn.write_text(torn.read_text()[:-50])
+    torn = measurements.paths(tmp_path / "results" / "epyc-9004-2core")[0]
+    torn.write_bytes(torn.read_bytes()[:-50])
     shown = written(tmp_path / "results", tmp_path)
     assert torn.name in re.search(r'<p class="torn">(.*?)</p>', shown)[1]
     assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", shown)
