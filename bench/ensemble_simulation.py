@@ -29,7 +29,7 @@ from detection_simulation import markdown, put
 from verdict_simulation import ERROR, Found, Row, part
 
 from deepbench_ops.analysis import ensembles
-from deepbench_ops.measure import ensemble
+from deepbench_ops.measure import release_blocks
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.statistics import two_way
 from deepbench_ops.statistics.common_level import common_levels
@@ -117,7 +117,7 @@ def simulated(
     shape = (trials, rounds, RELEASES - 1)
     levels, variances = np.empty(shape), np.empty(shape)
     for number in range(rounds):
-        blocks = ensemble.blocks(NAMES, NAMES[ANCHOR], kind.together, Random(number))
+        blocks = release_blocks.blocks(NAMES, NAMES[ANCHOR], kind.together, Random(number))
         for block in blocks:
             columns = [NAMES.index(name) for name in block]  # the anchor first
             table = kind.tables(random, trials, 1, len(block))[:, 0]
@@ -317,7 +317,7 @@ def check(kind: Kind, seed: int, rounds: int = 10) -> None:
     random, taken = np.random.default_rng(seed), []
     for number in range(rounds):
         one = Round()
-        for block in ensemble.blocks(NAMES, NAMES[ANCHOR], kind.together, Random(number)):
+        for block in release_blocks.blocks(NAMES, NAMES[ANCHOR], kind.together, Random(number)):
             table = kind.tables(random, 1, 1, len(block))[0, 0]
             one.sweeps += [dict(zip(block, row, strict=True)) for row in np.exp(table)]
         taken.append(one)

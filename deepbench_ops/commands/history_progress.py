@@ -29,13 +29,8 @@ class Progress:
         say: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.goal, self._kernels, self._file, self._say, self._clock = (
-            goal,
-            kernels,
-            file,
-            say,
-            clock,
-        )
+        self.goal, self._kernels, self._clock = goal, kernels, clock
+        self._file, self._say = file, say
         self._began = self._said = self._filed = clock()
         self._round, self._in_round, self._steps = -1, 0, 0
 

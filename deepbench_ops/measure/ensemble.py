@@ -12,7 +12,7 @@ Releases that are compared two at a time are an ensemble of two.
 import math
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -28,6 +28,7 @@ from deepbench_ops.measure import (
     fingerprint,
     machine_states,
     outside_settings,
+    release_blocks,
     threads,
     turns,
 )
@@ -192,7 +193,7 @@ def run_round(
     random, began = Random(number), time.time()
     anchor = list(launches)[-1] if anchor is None else anchor
     found = {task: _new_round(number, anchor, began) for task in tasks}
-    cut = list(blocks(list(launches), anchor, together, random))
+    cut = list(release_blocks.blocks(list(launches), anchor, together, random))
     for block in cut:
         with ExitStack() as stack, closing(core_latency.Reader(_probed_cores())) as reader:
             members = {name: launches[name] for name in block}
@@ -241,22 +242,6 @@ def conditions() -> dict[str, str]:
         fingerprint.SETTINGS: outside_settings.text(outside_settings.of_this_process()),
         **{each.name: values[each.name] for each in CONDITIONS if values[each.name] != each.usual},
     }
-
-
-def blocks(
-    names: Sequence[str], anchor: str | None, together: int | None, random: Random
-) -> Iterator[list[str]]:
-    """Yield blocks of names in random order, of `together` at most and nearly equal sizes.
-
-    Each holds the anchor, the last name unless given.
-    """
-    anchor = names[-1] if anchor is None else anchor
-    others = [name for name in names if name != anchor]
-    random.shuffle(others)
-    most = max(len(others) if together is None else together - 1, 1)
-    count = max(1, -(-len(others) // most))
-    for index in range(count):
-        yield [anchor, *others[index::count]]
 
 
 def _started(
@@ -348,7 +333,7 @@ class _Block:
         steady = [
             max(two)
             for two in self.taken.sweep_latencies[own:]
-            if machine_states.level_of(two[0], two[1:]) is not None
+            if math.isfinite(two[0]) and machine_states.level_of(two[0], two[1:]) is not None
         ]
         known = any(math.isfinite(one) for one, _ in self.taken.sweep_latencies[own:])
         alike = [

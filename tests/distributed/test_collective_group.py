@@ -42,8 +42,8 @@ def test_every_rank_ends_with_its_result(name, size):
                 assert kernel.clock(3) > 0
                 assert check.spot_check(kernel).ok
                 assert problem.bytes(precision) == kernel.bytes
-                told = "type in messages" in kernel.notes
-                assert (name == "mpi" and precision == "bfloat16") == told
+                converted = "type in messages" in kernel.notes
+                assert (name == "mpi" and precision == "bfloat16") == converted
 
 
 FAULTS = {

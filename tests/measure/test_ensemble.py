@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from processes import living
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import core_latency, ensemble, threads, turns
+from deepbench_ops.measure import core_latency, ensemble, release_blocks, threads, turns
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
@@ -256,7 +256,7 @@ def test_an_anchor_that_fails_in_one_block_leaves_no_false_ratio():
 )
 def test_blocks_hold_all_names_once(names, together, seed):
     """Every block has the anchor, every other name is in one block, none is too large."""
-    blocks = list(ensemble.blocks(names, None, together, Random(seed)))
+    blocks = list(release_blocks.blocks(names, None, together, Random(seed)))
     assert all(block[0] == names[-1] for block in blocks)
     assert sorted(names[:-1]) == sorted(name for block in blocks for name in block[1:])
     sizes = [len(block) for block in blocks]
