@@ -20,7 +20,7 @@ def project_files() -> list[str]:
     Published are those of a machine without raw seconds.
     """
     machines = [path.parent for path in ROOT.glob("results/*/machine.json")]
-    published = [machine for machine in machines if not any(machine.glob("*.jsonl"))]
+    published = [machine for machine in machines if not any(machine.glob("*.jsonl*"))]
     found = [
         ROOT / "asv.conf.json",
         ROOT / "benchmarks" / "__init__.py",

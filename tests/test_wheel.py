@@ -42,7 +42,7 @@ def source(tmp_path_factory):
     measured = folder / "results" / "their-machine"
     measured.mkdir()
     (measured / "machine.json").write_text("{}")
-    (measured / "one.measurements.jsonl").touch()
+    (measured / "one.measurements.jsonl.gz").touch()
     gone = folder / "build" / "lib" / "deepbench_ops" / "gone.py"
     gone.parent.mkdir(parents=True)
     gone.touch()
