@@ -3,7 +3,7 @@
 ``results/<machine>/ensembles/<name>.jsonl.gz`` holds the rounds that were measured on a machine
 with all releases of a framework (`name`), or with several frameworks (`SEVERAL`). It is one JSON
 object a line: conditions as ``{"fingerprint": digest, "facts": {...}}``, and a line for each kernel
-and round. ARCHITECTURE.md describes the fields of that. Equal content makes equal bytes, whatever
+and round. docs/reference/files.md describes the fields. Equal content makes equal bytes, whatever
 the order in which it came: lines are sorted, and the compressed file holds no time.
 """
 
