@@ -71,9 +71,22 @@ def test_pages_use_plain_words(page):
     assert [] == [found for text in paragraphs if (found := plain_words.unclear(text))]
 
 
+def test_the_architecture_is_one_page():
+    """At most 90 lines; formats and dependencies are pages of the reference."""
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 90
+
+
+def test_a_change_is_one_line():
+    """Below Unreleased every entry of the changelog is one line, and none stands there twice."""
+    unreleased = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
+    lines = [line for line in unreleased.splitlines()[1:] if line and not line.startswith("#")]
+    assert [] == [line for line in lines if not line.startswith("- ") or len(line) > 150]
+    assert len(lines) == len({*lines})
+
+
 def test_the_architecture_lists_every_folder():
-    """A row of its first table for each folder of the package, and no other."""
-    table = (ROOT / "ARCHITECTURE.md").read_text().partition("| elsewhere |")[0]
+    """A row of its table for each folder of the package, and no other."""
+    table = (ROOT / "ARCHITECTURE.md").read_text()
     listed = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
     folders = {path.parent.name for path in (ROOT / "deepbench_ops").glob("*/__init__.py")}
     assert sorted(folders) == sorted(listed)
