@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
+from deepbench_ops.analysis.measuring_order import MeasuringOrder
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, round_states
@@ -21,9 +22,6 @@ from deepbench_ops.measure.round_states import Selected
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
-
-PARTS = 2
-"""So many equal parts of the seconds may a kernel take while others need more rounds."""
 
 
 @dataclass(frozen=True)
@@ -110,23 +108,23 @@ class Ensemble:
         note: is called after each kernel of a round with the round's number and the kernels still
         open. Kernels are looked at after every round from `FEWEST_FOR_WIDTH` on: what stops them is
         the width of their intervals, which does not make these too narrow (`statistics.stopping`).
-        A kernel of long calls that has taken more than `PARTS` of the seconds waits for the others.
+        A kernel whose long calls need more than its share waits for the others (`measuring_order`).
         """
         began, still_open = clock(), list(tasks)
-        spent: dict[Task, float] = dict.fromkeys(still_open, 0.0)
+        order = MeasuringOrder(tasks, goal.seconds)
         for number in range(goal.most):
-            limit = PARTS * goal.seconds / max(1, len(tasks))
-            waiting = {task for task in still_open if spent[task] > limit}
-            in_turn = [task for task in still_open if task not in waiting] or still_open
-            with closing(self._round(in_turn, number)) as measured:
-                last = clock()
-                for task, taken in measured:
-                    self.store.add(task, taken)
-                    note(number, task, still_open)
-                    last, before = clock(), last
-                    spent[task] += last - before
-                    if last - began > goal.seconds:
-                        return
+            if not still_open:
+                return
+            for group in order.groups(still_open):
+                with closing(self._round(group, number)) as measured:
+                    last = clock()
+                    for task, taken in measured:
+                        self.store.add(task, taken)
+                        note(number, task, still_open)
+                        last, before = clock(), last
+                        order.took(task, last - before)
+                        if last - began > goal.seconds:
+                            return
             if number + 1 >= FEWEST_FOR_WIDTH:
                 still_open = [task for task in still_open if not self._is_settled(task, goal)]
 

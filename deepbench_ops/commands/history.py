@@ -359,6 +359,10 @@ def _remarks(
     ]
     if wide:
         lines.append("the same command with a larger --budget or --rounds goes on")
+    if waiting := [
+        f"{task.problem} {task.operation}" for task in tasks if not found.store.of(task)
+    ]:
+        lines.append(f"not measured, for want of time: {', '.join(waiting)}")
     lines += _states(found, tasks)
     lines += [f"left out: {name}: {text}" for name, text in reasons.items()]
     texts = {

@@ -38,13 +38,13 @@ def seconds(
     far as they take moments: small ones may show only the time that a framework spends on each
     operation, however little there is to compute. Raises Unsupported as building the kernel does.
     """
-    work, times = _work(problem, precision, operation), 1
+    work, times = problem.amount_of_work(precision, operation), 1
     allowed = work / limit
     while True:
         probe, larger = (families.probe(problem, each) for each in (times, 2 * times))
         onward = math.inf
         if larger != probe:
-            onward = _work(larger, precision, operation) / PATIENCE_SECONDS
+            onward = larger.amount_of_work(precision, operation) / PATIENCE_SECONDS
         rate = _rate(backend, probe, precision, operation, min(allowed, onward))
         if rate >= allowed or rate < onward:
             return work / rate
@@ -64,17 +64,12 @@ def _rate(backend: Backend, probe: Problem, precision: str, operation: str, enou
     if known and known >= enough:
         return float(known)
     kernel = backend.build(probe, precision, operation)
-    work = _work(probe, precision, operation)
+    work = probe.amount_of_work(precision, operation)
     rate = max(known, work / _best_of_some(kernel))
     if not known and rate < enough:
         rate = max(rate, work / _best_on_one_thread(backend, kernel))
     _rates.put(kind, rate)
     return float(rate)
-
-
-def _work(problem: Problem, precision: str, operation: str) -> float:
-    """Return FLOPs, or bytes where nothing is computed."""
-    return problem.flops_of(operation) or problem.bytes_of(precision, operation)
 
 
 def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:

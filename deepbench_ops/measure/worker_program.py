@@ -16,10 +16,22 @@ from contextlib import suppress
 from typing import Any
 
 from deepbench_ops import messages
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run, threads, yardstick
 from deepbench_ops.measure.implementation import implementation_of
 from deepbench_ops.measure.sampling import time_calls, time_span
+
+LONG_SECONDS = 1.0
+"""Calls that take so long are not repeated before they are timed: a slice is one of them anyway."""
+
+
+def fastest_call(kernel: Kernel) -> float:
+    """Return the seconds of the fastest of three calls, or of as many as fill `LONG_SECONDS`."""
+    taken: list[float] = []
+    while len(taken) < 3 and sum(taken) < LONG_SECONDS:
+        taken.append(time_calls(kernel, 1))
+    return min(taken)
 
 
 class Worker:
@@ -40,7 +52,7 @@ class Worker:
         self._kernel = None  # frees the operands of the last one first
         prepared = kernel_run.prepare(family, problem, precision, operation)
         self._kernel = prepared.kernel
-        seconds = min(time_calls(self._kernel, 1) for _ in range(3))
+        seconds = fastest_call(self._kernel)
         pinned = threads.pin(prepared.threads)
         named = implementation_of(self._kernel, seconds)
         device = prepared.backend.device

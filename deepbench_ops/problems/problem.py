@@ -190,6 +190,10 @@ class Problem(ABC):
         """Bytes that one of the `operations` cannot avoid moving at the precision `name`."""
         return self.bytes(name)
 
+    def amount_of_work(self, precision: str, operation: str) -> float:
+        """FLOPs of one of the `operations`, or its bytes where nothing is computed."""
+        return self.flops_of(operation) or self.bytes_of(precision, operation)
+
     @property
     def fast_factor(self) -> float:
         """`flops` over the fewest operations that a known algorithm needs; 1 where it needs all."""
