@@ -53,11 +53,13 @@ SECTIONS = {
         "overhead": "the time of whole models beyond their operations, by release",
         "table": "published tables of whole models next to your figures",
         "unsteady": "points of a release to measure again",
+        "query": "a question to all results in SQL",
     },
     "Releases, and results of others": {
         "release": "list, add, update and clean up releases",
         "import": "read published results, logs and submissions",
         "export": "write results as a workbook or a table",
+        "store": "results as Parquet files, for SQL and other tools",
         "submit": "pack the results of a machine for others to import",
     },
 }

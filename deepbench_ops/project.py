@@ -72,6 +72,11 @@ def results() -> Path:
     return root() / "results"
 
 
+def store(results: Path) -> Path:
+    """Return the folder of the Parquet files that are made from a folder of results."""
+    return results.parent / "store"
+
+
 def environments() -> Path:
     """Return the folder of the releases' environments, as env_dir in asv.conf.json has it.
 

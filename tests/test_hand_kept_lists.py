@@ -50,7 +50,7 @@ REASONS = {
     ("measure/blas_cost.py", "gemm"): OPENBLAS,
     ("measure/blas_cost.py", "numpy"): OPENBLAS,
     ("measure/fingerprint.py", "model"): "a line of /proc/cpuinfo",
-    ("pages/machine_cache.py", "numpy"): "the library whose version decides what is computed",
+    ("storage/input_digest.py", "numpy"): "the library whose version decides what is computed",
     ("pages/model_data.py", "mindspore"): "the published table of that name",
     ("pages/model_data.py", "model"): WORD,
     ("releases/environment_install.py", "torch"): "its CUDA builds ask for what only a GPU needs",

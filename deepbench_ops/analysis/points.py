@@ -220,10 +220,11 @@ class Point(NamedTuple):
     @property
     def rate(self) -> float:
         """FLOP/s, bytes/s of what has no FLOPs, from the problem's own counts."""
-        return (self.flops or self._bytes) / self.seconds
+        return (self.flops or self.bytes) / self.seconds
 
     @property
-    def _bytes(self) -> float:
+    def bytes(self) -> float:
+        """Bytes that the problem cannot avoid moving in this operation and precision."""
         weight = stored(self.precision)
         known = weight if weight in TABLE else "float32"
         return self.problem.bytes_of(known, self.operation)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import machine_points
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.asv_adapter.remeasured import NotTaken
 from deepbench_ops.conditions import CONDITIONS
@@ -24,7 +24,7 @@ def of_release(
 
     Raises DeepbenchError for a machine without measurements, or without any of that release.
     """
-    every = points.load(results, machine, releases, rounds=True)
+    every = machine_points.load(results, machine, releases, rounds=True)
     found = [point for point in every if point.release.measurable]
     if not found:
         raise NoAnswer(f"{results / machine}: no measurements")
@@ -101,7 +101,7 @@ def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
     for folder in dict.fromkeys(path.parent for path in files):
         saved = {path.name.split("-")[0] for path in files if path.parent == folder}
         names = dict.fromkeys(r.name for r in releases.values() if r.hash[:8] in saved)
-        every = points.load(folder.parent, folder.name, releases) if names else []
+        every = machine_points.load(folder.parent, folder.name, releases) if names else []
         for name in names:
             of_release = [point for point in every if point.release.name == name]
             chosen = [point for point in of_release if point.unsteady]

@@ -111,7 +111,7 @@ def _switches(changes: Sequence["KernelComparison"]) -> "list[Switch]":
 
 
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
-    from deepbench_ops.analysis import comparison, points
+    from deepbench_ops.analysis import comparison, machine_points
     from deepbench_ops.machine import profile
     from deepbench_ops.releases import table_location
 
@@ -120,7 +120,7 @@ def _contender(spec: str, results: Path, device: str | None) -> "Contender":
     names = [each.name for each in listed]
     machine = machine_with_results(results, named or None)
     releases = {each.hash: each for each in listed}
-    loaded = points.load(results, machine, releases, rounds=True)  # with notes
+    loaded = machine_points.load(results, machine, releases, rounds=True)  # with notes
     found = [point._replace(rounds=()) for point in loaded]  # times of asv's results are compared
     if release in names and release not in {point.release.name for point in found}:
         raise NoAnswer(

@@ -53,7 +53,7 @@ def export(
     Without FILE, csv and json go to standard output, the others to files that are named after
     machine and release, a workbook for each set.
     """
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import machine_points
     from deepbench_ops.exchange import table_writer
     from deepbench_ops.problems.problem_lists import set_name
     from deepbench_ops.problems.suggestions import unknown
@@ -67,7 +67,7 @@ def export(
             f" xlsx, {', '.join(texts)}, parquet"
         )
     releases = {each.hash: each for each in table_location.load(results)}
-    found = points.load(results, machine, releases, samples=True)
+    found = machine_points.load(results, machine, releases, samples=True)
     wanted = set_name(published_set) if published_set is not None else None
     for what, name, of in (
         (f"release of {machine}", release, lambda point: point.release.name),

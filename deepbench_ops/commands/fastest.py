@@ -74,7 +74,7 @@ def fastest(
     tables took the faster of several precisions: repeat --precision for that.
     """
     from deepbench_ops.analysis import fastest as records
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import machine_points, points
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.problems.selections import select
@@ -85,7 +85,7 @@ def fastest(
     found = [
         point
         for machine in points.machines(results)
-        for point in points.load(results, machine, releases)
+        for point in machine_points.load(results, machine, releases)
     ]
     ids = {(member.set, member.problem.id) for member in members}
     if history:

@@ -48,7 +48,7 @@ def frameworks(
     were measured in the same rounds (deepbench history --frameworks), their ratio is of these.
     """
     from deepbench_ops.analysis import frameworks as analysis
-    from deepbench_ops.analysis import points, shared_rounds
+    from deepbench_ops.analysis import machine_points, shared_rounds
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.problems.selections import select
@@ -57,7 +57,7 @@ def frameworks(
     releases = {release.hash: release for release in table_location.load(results)}
     name = machine_with_results(results, machine)
     members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
-    every = points.load(results, name, releases, rounds=True)
+    every = machine_points.load(results, name, releases, rounds=True)
     asked = [
         point
         for point in every

@@ -122,6 +122,15 @@ results_folder_if_any = _results(_if_in_project, ", if any")
 """For commands that need no project folder; None outside of one."""
 
 
+store_folder = click.option(
+    "--store",
+    "folder",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the store.  [default: store/ next to the results]",
+)
+
+
 def _keep_wide(context: click.Context, option: click.Parameter, given: bool) -> None:
     context.meta[WIDE] = given
 

@@ -46,7 +46,7 @@ def overhead(
     Only releases that measured both are listed; without MODEL, all models. "deepbench ops" measures
     one step now.
     """
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import machine_points
     from deepbench_ops.analysis.overhead import overheads
     from deepbench_ops.releases import table_location
 
@@ -57,7 +57,7 @@ def overhead(
     asked = {"name": name, "batch": batch}
     lines = [
         as_dict(found)
-        for found in overheads(points.load(results, whose, releases))
+        for found in overheads(machine_points.load(results, whose, releases))
         if all(v is None or v == getattr(found.whole.problem, k) for k, v in asked.items())
         and operation in (None, found.whole.operation)
         and precision in (None, found.whole.precision)

@@ -35,7 +35,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     the day of publication, its source, and the figures that the timeline lacks. Unsteady times are
     left out, with a line that counts them.
     """
-    from deepbench_ops.analysis import missing_reasons, model_tables, points
+    from deepbench_ops.analysis import machine_points, missing_reasons, model_tables, points
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
@@ -55,7 +55,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     asked = {
         machine: [
             point
-            for point in points.load(results, machine, releases)
+            for point in machine_points.load(results, machine, releases)
             if isinstance(point.problem, Model) and point.problem.name in networks
         ]
         for machine in machines

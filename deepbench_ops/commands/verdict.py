@@ -210,12 +210,12 @@ def _demand_releases(
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
-    from deepbench_ops.analysis import judged_lines, lines, points, shared_rounds
+    from deepbench_ops.analysis import judged_lines, lines, machine_points, shared_rounds
 
     releases = {release.hash: release for release in order}
     found: list[Line] = []
     for name in chosen:
-        mine = lines.lines(points.load(results, name, releases, rounds=True), order)
+        mine = lines.lines(machine_points.load(results, name, releases, rounds=True), order)
         found += judged_lines.joined(mine, shared_rounds.load(results, name))
     return found
 

@@ -2,20 +2,14 @@
 
 import hashlib
 import re
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from deepbench_ops.storage import cache as cache_file
-
-PACKAGE = Path(__file__).parent.parent
-LIBRARIES = ("asv", "numpy", "scipy")
-"""Libraries that the values depend on, besides this package."""
+from deepbench_ops.storage import input_digest
 
 NAME = re.compile(r"[0-9a-f]{16}(\.\w+)?|\.[0-9a-f]{16}\.\w+\.unfinished")
 """Name of a file of the cache, also of an unfinished one."""
@@ -45,7 +39,7 @@ class MachineCache(Generic[Value]):
         """The value of a machine's folder of results: from its file where that is valid, else from
         `compute`."""
         name = hashlib.blake2b(machine.name.encode(), digest_size=8).hexdigest()
-        digest = _digest(machine, self.key)
+        digest = input_digest.of_machine(machine, self.key)
         self.used.add(name)
         found = cache_file.read(self.folder / name, digest)
         if found is not None:
@@ -66,22 +60,3 @@ class MachineCache(Generic[Value]):
         for path in self.folder.iterdir():
             if NAME.fullmatch(path.name) and path.name not in self.used:
                 path.unlink(missing_ok=True)
-
-
-def _digest(machine: Path, key: str) -> str:
-    digest = hashlib.blake2b(f"{_package_digest()} {key}".encode(), digest_size=16)
-    for path in sorted(filter(Path.is_file, machine.iterdir())):
-        digest.update(f"\n{path.name} {path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-@cache
-def _package_digest() -> str:
-    """Digest of the code, tables and libraries that the values depend on."""
-    libraries = [f"{name} {version(name)}" for name in LIBRARIES]
-    digest = hashlib.blake2b(" ".join([sys.version, *libraries]).encode(), digest_size=16)
-    for path in sorted(PACKAGE.rglob("*")):
-        if path.suffix in (".py", ".csv"):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()

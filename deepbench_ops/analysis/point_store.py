@@ -1,0 +1,160 @@
+"""All points as Parquet files, made from results/ and made again from it at any time.
+
+A folder for each table of `point_table`, with a file for each machine in it: `times/`, `samples/`
+and `counts/`. The results stay the truth: a file holds the digest of what it was made from, and is
+read only where that is still the same.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from deepbench_ops import damaged_input, project
+from deepbench_ops.analysis import point_table, points
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import table_location
+from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import atomic, input_digest, locks
+
+TABLES = {
+    "times": point_table.times,
+    "samples": point_table.samples,
+    "counts": point_table.counts,
+}
+ROWS = 65_536
+"""Rows that a reader skips or reads together."""
+
+DIGEST, DAMAGE = b"deepbench digest", b"deepbench damage"
+"""Names of a file's metadata: the digest of its inputs, and what was reported about them."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A machine in the store: its name, how many times it has, and whether it was made now."""
+
+    machine: str
+    times: int
+    made: bool
+
+
+@dataclass(frozen=True)
+class Store:
+    """The Parquet files in `folder` that are made from `results`."""
+
+    folder: Path
+    results: Path
+
+    @classmethod
+    def next_to(cls, results: Path) -> "Store":
+        """Return the store of a folder of results, which lies next to it."""
+        return cls(project.store(results), results)
+
+    @property
+    def machines(self) -> list[str]:
+        """The machines in the store, whatever they were made from."""
+        return sorted(path.stem for path in (self.folder / "times").glob("*.parquet"))
+
+    def files(self, table: str) -> list[Path]:
+        """Return the files of a table, by machine."""
+        return [self._path(table, machine) for machine in self.machines]
+
+    def build(self, again: bool = False) -> Iterator[Part]:
+        """Make the files of each machine whose results have changed, of all where `again`.
+
+        Yields a machine when it is done. Files of machines without results are removed. Raises
+        DeepbenchError where another process builds the same store, OSError for a disk that is full.
+        """
+        with locks.results(self.folder, "deepbench store build"):
+            releases = self._releases()
+            for machine in points.machines(self.results):
+                yield self._make(machine, releases, again)
+            for gone in set(self.machines) - set(points.machines(self.results)):
+                for table in TABLES:
+                    self._path(table, gone).unlink(missing_ok=True)
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of times of each machine in the store; 0 for a damaged file."""
+        return {machine: _rows(self._path("times", machine)) for machine in self.machines}
+
+    def outdated(self) -> list[str]:
+        """Return the machines whose files are missing, damaged or of other results than now."""
+        releases = self._releases()
+        here = points.machines(self.results)
+        old = [machine for machine in here if not self._is_fresh(machine, releases)]
+        return sorted({*old, *self.machines} - ({*here} - {*old}))
+
+    def load(
+        self,
+        machine: str,
+        releases: Mapping[str, Release],
+        rounds: bool = False,
+        samples: bool = False,
+    ) -> list[Point] | None:
+        """Return what `points.load` returns, None where the files are not of today's results."""
+        if not self._is_fresh(machine, releases):
+            return None
+        left_out = () if rounds else point_table.DETAILS
+        columns = [name for name in point_table.TIMES.names if name not in left_out]
+        rows = parquet.read_table(self._path("times", machine), columns=columns)
+        seconds = parquet.read_table(self._path("samples", machine)) if samples else None
+        for line, damaged in json.loads(rows.schema.metadata[DAMAGE]):
+            damaged_input.report(line, damaged)
+        return point_table.points(rows, releases, seconds)
+
+    def _releases(self) -> dict[str, Release]:
+        return {each.hash: each for each in table_location.load(self.results)}
+
+    def _path(self, table: str, machine: str) -> Path:
+        return self.folder / table / f"{machine}.parquet"
+
+    def _make(self, machine: str, releases: dict[str, Release], again: bool) -> Part:
+        digest = self._digest(machine, releases)
+        if not again and self._is_fresh(machine, releases):
+            return Part(machine, _rows(self._path("times", machine)), made=False)
+        with damaged_input.recorded() as damage:
+            found = points.load(self.results, machine, releases, rounds=True, samples=True)
+        about = {DIGEST: digest.encode(), DAMAGE: json.dumps(damage).encode()}
+        with atomic.together() as ready:
+            for name, table in TABLES.items():
+                rows = table(found).replace_schema_metadata(about)
+                parquet.write_table(
+                    rows, ready(self._path(name, machine)), compression="zstd", row_group_size=ROWS
+                )
+        return Part(machine, len(found), made=True)
+
+    def _is_fresh(self, machine: str, releases: Mapping[str, Release]) -> bool:
+        digest = self._digest(machine, releases).encode()
+        return all(digest == _metadata(self._path(name, machine)).get(DIGEST) for name in TABLES)
+
+    def _digest(self, machine: str, releases: Mapping[str, Release]) -> str:
+        table = repr(sorted((each.hash, each.date) for each in releases.values()))
+        key = hashlib.sha256(table.encode()).hexdigest()
+        return input_digest.of_machine(self.results / machine, key)
+
+
+def _metadata(path: Path) -> Mapping[bytes, bytes]:
+    """Return what a file says about itself, nothing where it is missing or damaged."""
+    try:
+        return parquet.read_metadata(path).metadata or {}
+    except (OSError, pa.ArrowException):
+        return {}
+
+
+def _rows(path: Path) -> int:
+    try:
+        return int(parquet.read_metadata(path).num_rows)
+    except (OSError, pa.ArrowException):
+        return 0
+
+
+def demand(store: Store) -> Sequence[str]:
+    """Return the machines of a store. Raises DeepbenchError where there is none."""
+    if not store.machines:
+        raise DeepbenchError(f"{store.folder} holds no store: deepbench store build makes one")
+    return store.machines

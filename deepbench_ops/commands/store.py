@@ -1,0 +1,92 @@
+"""`deepbench store`: results as Parquet files, for SQL and other tools."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from deepbench_ops.commands import terminal_tables
+from deepbench_ops.commands.options import results_folder, store_folder
+from deepbench_ops.errors import NoAnswer
+
+if TYPE_CHECKING:
+    from deepbench_ops.analysis.point_store import Store
+
+COLUMNS = (
+    terminal_tables.Column("machine"),
+    terminal_tables.Column("times", right=True),
+    terminal_tables.Column("state"),
+)
+
+
+@click.group()
+def store() -> None:
+    """Write results as Parquet files, which any tool for tables reads.
+
+    \b
+        deepbench store build
+
+    The files are made from results/ and can be made again from it at any time. "deepbench query"
+    asks them in SQL.
+    """
+
+
+@store.command()
+@click.option("--again", is_flag=True, help="Make all files, also of unchanged results.")
+@store_folder
+@results_folder
+def build(again: bool, folder: Path | None, results: Path) -> None:
+    """Make the files of each machine whose results have changed.
+
+    \b
+        deepbench store build
+        deepbench store build --again --store /data/deepbench
+
+    \b
+    In the folder store/ next to results/, with a file for each machine:
+        times/    a row for each time: seconds, interval, conditions, release
+        samples/  the samples behind them
+        counts/   FLOPs, bytes and items of each kernel
+    """
+    found = opened(folder, results)
+    parts = list(found.build(again))
+    if not parts:
+        raise NoAnswer(f"no results in {results}")
+    made = sum(part.made for part in parts)
+    click.echo(
+        f"{sum(part.times for part in parts)} times of {len(parts)} machines in {found.folder},"
+        f" {made} of them made now"
+    )
+
+
+@store.command()
+@store_folder
+@results_folder
+def status(folder: Path | None, results: Path) -> None:
+    """Say which machines' files are of today's results.
+
+    \b
+        deepbench store status
+
+    Ends with status 3 where any are not.
+    """
+    found = opened(folder, results)
+    old, sizes = found.outdated(), found.sizes()
+    rows = [
+        [machine, str(sizes[machine]) if machine in sizes else "-", _state(machine, old)]
+        for machine in sorted({*sizes, *old})
+    ]
+    click.echo(terminal_tables.table(COLUMNS, rows))
+    if old:
+        raise NoAnswer(f"{len(old)} machines are out of date: deepbench store build")
+
+
+def opened(folder: Path | None, results: Path) -> "Store":
+    """Return the store in a folder, by default the one next to the results."""
+    from deepbench_ops.analysis.point_store import Store
+
+    return Store(folder, results) if folder else Store.next_to(results)
+
+
+def _state(machine: str, old: list[str]) -> str:
+    return "out of date" if machine in old else "up to date"

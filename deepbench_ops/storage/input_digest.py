@@ -1,0 +1,36 @@
+"""Digest of what values computed from a machine's results depend on: its files, and the code."""
+
+import hashlib
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent
+LIBRARIES = ("asv", "numpy", "scipy")
+"""Libraries that the values depend on, besides this package."""
+
+
+def of_machine(folder: Path, key: str = "") -> str:
+    """Return the digest of a machine's folder, in hexadecimal.
+
+    key: everything that the values depend on besides the folder's files and the code. Raises
+    OSError for a file that cannot be read.
+    """
+    digest = hashlib.blake2b(f"{_of_package()} {key}".encode(), digest_size=16)
+    for path in sorted(filter(Path.is_file, folder.rglob("*"))):
+        name = path.relative_to(folder).as_posix()
+        digest.update(f"\n{name} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _of_package() -> str:
+    """Return the digest of the code, tables and libraries that the values depend on."""
+    libraries = [f"{name} {version(name)}" for name in LIBRARIES]
+    digest = hashlib.blake2b(" ".join([sys.version, *libraries]).encode(), digest_size=16)
+    for path in sorted(PACKAGE.rglob("*")):
+        if path.suffix in (".py", ".csv"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

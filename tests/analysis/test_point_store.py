@@ -1,0 +1,121 @@
+"""The store gives the points that results/ holds, and is made again where these have changed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from deepbench_ops import damaged_input
+from deepbench_ops.analysis import machine_points, points
+from deepbench_ops.analysis.point_store import TABLES, Store
+from deepbench_ops.releases import table_location
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+MACHINES = ("xeon-amx480-2core", "nvidia-m40", "apple-iphone-7")
+"""One that was measured, with samples, and two published ones."""
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store of some machines, built."""
+    results = tmp_path / "results"
+    for machine in MACHINES:
+        shutil.copytree(RESULTS / machine, results / machine)
+    made = Store.next_to(results)
+    assert list(MACHINES) == sorted((part.machine for part in made.build()), key=MACHINES.index)
+    return made
+
+
+def releases(store):
+    """The release table by hash."""
+    return {each.hash: each for each in table_location.load(store.results)}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("rounds", "samples"), [(False, False), (True, True)])
+def test_the_store_equals_the_results(store, machine, rounds, samples):
+    """Points from Parquet are those from JSON, with and without their rounds and samples."""
+    known = releases(store)
+    expected = points.load(store.results, machine, known, rounds, samples=samples)
+    assert expected == store.load(machine, known, rounds, samples)
+    assert expected == machine_points.load(store.results, machine, known, rounds, samples)
+
+
+def test_only_changed_machines_are_made_again(store):
+    """A second build makes nothing, and one after a change the machine that changed."""
+    assert [] == [part.machine for part in store.build() if part.made]
+    slower(store.results / "nvidia-m40")
+    assert ["nvidia-m40"] == store.outdated()
+    assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
+    assert [] == store.outdated()
+
+
+def test_outdated_files_are_not_read(store):
+    """Where the results have changed since, these are read."""
+    known = releases(store)
+    before = machine_points.load(store.results, "nvidia-m40", known)
+    slower(store.results / "nvidia-m40")
+    assert store.load("nvidia-m40", known) is None
+    after = machine_points.load(store.results, "nvidia-m40", known)
+    assert before != after
+    assert points.load(store.results, "nvidia-m40", known) == after
+
+
+def test_another_release_table_makes_a_store_outdated(store):
+    """The day of a release decides the order of points."""
+    table = "framework,version,date,pins,on_request,index\nnumpy,1.26.4,2024-02-07,,no,\n"
+    (store.results / "releases.csv").write_text(table)
+    assert sorted(MACHINES) == store.outdated()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_damaged_file_is_made_again(store, table):
+    """Until then the results are read."""
+    path = store.folder / table / "nvidia-m40.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    known = releases(store)
+    assert ["nvidia-m40"] == store.outdated()
+    assert machine_points.load(store.results, "nvidia-m40", known)
+    assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
+
+
+def test_a_machine_without_results_leaves_the_store(store):
+    """All of its files go."""
+    shutil.rmtree(store.results / "nvidia-m40")
+    list(store.build())
+    assert [] == list(store.folder.rglob("nvidia-m40*"))
+
+
+def test_what_is_left_out_of_the_results_is_said_from_the_store_too(store, capsys):
+    """An answer from Parquet names damaged files as one from JSON does."""
+    machine = "apple-iphone-7"
+    (store.results / machine / "torn-release-py3.json").write_text('{"results": ')
+    damaged_input.forget()
+    list(store.build())
+    expected = [line for line in damaged_input.lines if "torn-release" in line]
+    damaged_input.forget()
+    capsys.readouterr()
+    assert store.load(machine, releases(store)) is not None
+    assert expected == [line for line in damaged_input.lines if "torn-release" in line]
+    assert 1 == len(expected)
+    damaged_input.forget()
+
+
+def test_rows_of_a_kernel_lie_together(store):
+    """Files are sorted, so that a reader of one kernel skips the other groups of rows."""
+    rows = parquet.read_table(store.folder / "times" / "nvidia-m40.parquet")
+    keys = list(zip(*(rows[name].to_pylist() for name in ("family", "problem")), strict=True))
+    assert sorted(keys) == keys
+
+
+def slower(folder: Path) -> None:
+    """Double the first time of a machine's first result."""
+    path = next(path for path in sorted(folder.glob("*.json")) if path.name != "machine.json")
+    result = json.loads(path.read_text())
+    name = next(iter(result["results"]))
+    times = result["results"][name][0]
+    place = next(i for i, value in enumerate(times) if value)
+    times[place] *= 2
+    path.write_text(json.dumps(result))
