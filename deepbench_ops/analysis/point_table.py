@@ -62,7 +62,7 @@ COUNTS = pa.schema(
         *((name, pa.float64()) for name in ("flops", "bytes", "items")),
     ]
 )
-"""What a call of a kernel computes, moves and handles."""
+"""FLOPs, bytes and items of one call of each kernel."""
 
 ORDER = ("family", "problem", "operation", "precision", "framework", "date", "number")
 """The order of rows in a file, so that a reader of one kernel or framework skips the rest."""

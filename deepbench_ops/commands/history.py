@@ -1,7 +1,7 @@
 """`deepbench history`: all releases of a framework, measured in the same seconds."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -352,25 +352,30 @@ def _document(
 def _remarks(
     found: "Ensemble", tasks: "Sequence[Task]", reasons: dict[str, str], within: float
 ) -> list[str]:
-    widths = [found.half_width(task) for task in tasks]
-    wide = sum(width > within for width in widths)
-    lines = [
-        f"{len(tasks) - wide} of {len(tasks)} kernels are known to {100 * within:g} % or better"
-    ]
+    able = [task for task in tasks if found.measured(task) or not found.store.of(task)]
+    wide = sum(found.half_width(task) > within for task in able)
+    lines = [f"{len(able) - wide} of {len(able)} kernels are known to {100 * within:g} % or better"]
     if wide:
         lines.append("the same command with a larger --budget or --rounds goes on")
-    if waiting := [
-        f"{task.problem} {task.operation}" for task in tasks if not found.store.of(task)
-    ]:
+    if waiting := [f"{task.problem} {task.operation}" for task in able if not found.store.of(task)]:
         lines.append(f"not measured, for want of time: {', '.join(waiting)}")
-    lines += _states(found, tasks)
+    lines += _states(found, able)
     lines += [f"left out: {name}: {text}" for name, text in reasons.items()]
-    texts = {
-        f"left out: {name}, {task.family} {task.operation}: {text}"
-        for task in tasks
-        for name, text in found.reasons(task).items()
-    }
-    return [*lines, *sorted(texts)]
+    return lines + _left_out(found, tasks)
+
+
+def _left_out(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
+    """Return a line for each reason why releases have no times of an operation."""
+    who: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for task in tasks:
+        for name, text in found.reasons(task).items():
+            who[task.family, task.operation, text].add(name)
+    lines = []
+    for (family, operation, text), names in sorted(who.items()):
+        listed = [name for name in found.names if name in names] or sorted(names)
+        every = f"all {len(listed)} releases" if len(listed) == len(found.names) else ""
+        lines.append(f"left out: {every or ', '.join(listed)}, {family} {operation}: {text}")
+    return lines
 
 
 def _states(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
