@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission, table_reader, workbook_values
 from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
+
+if TYPE_CHECKING:
+    from deepbench_ops.exchange.signature import Signer
 
 COLUMNS = (
     terminal_tables.Column("file", wrap=12),
@@ -46,6 +50,14 @@ COLUMNS = (
     type=click.Choice([*dict.fromkeys([*DEVICES, "rocm"])]),
     help="Where the kernels of --machine ran (default: as the workbook's specs say, else cpu).",
 )
+@click.option(
+    "--allowed-signers",
+    "allowed",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Names and SSH keys of those who sign submissions (default: allowed_signers in results/).",
+)
+@click.option("--signed", is_flag=True, help="Refuse submissions that none of them signed.")
 @results_folder
 @click.option("--cells", is_flag=True, help="List every cell that could not be read, and why.")
 @printed_as("table", "json")
@@ -54,6 +66,8 @@ def import_(
     machine: str | None,
     day: datetime | None,
     device: str | None,
+    allowed: Path | None,
+    signed: bool,
     results: Path,
     cells: bool,
     form: str,
@@ -64,6 +78,7 @@ def import_(
         deepbench import ours.xlsx --machine our-card --date 2026-11-21
         deepbench import gemm.log --machine our-card --date 2026-11-21 --device cuda
         deepbench import submission.json
+        deepbench import submission.json --signed --allowed-signers vendors
 
     FILE is one of these; the content decides, not the name:
 
@@ -77,12 +92,16 @@ def import_(
     workbooks. Cells and lines that could not be
     read are counted, and listed with --cells. A file that was imported
     before changes nothing. The next "asv publish" shows the machines.
+
+    A signature next to a submission (FILE.sig, as "deepbench submit --sign" makes it) must be of
+    that file. Who signed is kept with the results.
     """
-    from deepbench_ops.exchange import filing
+    from deepbench_ops.exchange import filing, provenance
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
     sent = {path: read for path in files if (read := submission.read(path)) is not None}
+    signers = {path: _signer(path, allowed, results, signed) for path in sent}
     tables_of = {
         path: rows
         for path in files
@@ -105,7 +124,11 @@ def import_(
         for path, one in fit.items():
             times = sum(len(result["points"]) for result in one.content["results"])
             written = submission.accept(results, one, add)
-            click.echo(f"{path}: {times} times of {one.profile.machine}, {written} files written")
+            name, by = one.profile.machine, signers[path]
+            releases = [release.name for release in one.releases]
+            provenance.note(results / name, one.content["digest"], by, releases)
+            who = by or "not signed"
+            click.echo(f"{path}: {times} times of {name}, {written} files written; {who}")
         for path, several in own.items():
             for one in several:
                 times = sum(len(result["points"]) for result in one.content["results"])
@@ -126,6 +149,21 @@ def import_(
         )
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one, results)))
+
+
+def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> "Signer | None":
+    """Return who signed a submission. Raises DeepbenchError for a wrong signature, and where one by
+    an allowed signer is demanded and missing."""
+    from deepbench_ops.exchange import signature
+
+    usual = results / "allowed_signers"
+    signer = signature.verify(path, allowed or (usual if usual.exists() else None))
+    if demanded and (signer is None or signer.name is None):
+        raise DeepbenchError(
+            f"{path}: {signer or 'it is not signed'}: ask for a signature of an allowed signer, or"
+            " leave out --signed"
+        )
+    return signer
 
 
 def _fits(

@@ -15,12 +15,20 @@ from deepbench_ops.storage import atomic
     "output", metavar="[FILE]", required=False, type=click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--machine", metavar="NAME", required=True, help="Whose results.")
+@click.option(
+    "--sign",
+    "key",
+    metavar="KEY",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Sign it by this SSH key, such as ~/.ssh/id_ed25519; the signature is FILE.sig.",
+)
 @results_folder
-def submit(output: Path | None, machine: str, results: Path) -> None:
+def submit(output: Path | None, machine: str, key: Path | None, results: Path) -> None:
     """Pack the results of a machine into one file for others to import.
 
     \b
         deepbench submit --machine our-card
+        deepbench submit ours.json --machine our-card --sign ~/.ssh/id_ed25519
 
     FILE (default: the machine's name with .json) holds results, profile, raw seconds and
     conditions, with a digest over all of it; its form is
@@ -29,7 +37,7 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
     kernels that are in it twice. Unsteady times are left out: "deepbench unsteady RELEASE" lists
     them.
     """
-    from deepbench_ops.exchange import submission
+    from deepbench_ops.exchange import signature, submission
     from deepbench_ops.releases import table_location
 
     unsteady: Counter[str] = Counter()
@@ -48,6 +56,8 @@ def submit(output: Path | None, machine: str, results: Path) -> None:
         f"{times} times of {machine} in {output}, with the raw seconds of {raw} measurements"
         f" ({len(text) / 1e6:.1f} MB)"
     )
+    if key is not None:
+        click.echo(f"signature: {signature.sign(output, key.expanduser())}")
     if unsteady:
         kinds = ", ".join(f"{count} {name}" for name, count in unsteady.most_common())
         click.echo(

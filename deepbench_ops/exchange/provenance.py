@@ -1,0 +1,65 @@
+"""Where a machine's results came from: the submissions that were taken in, and who signed them.
+
+``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission,
+`signer` (null where it was not signed, or by none of the allowed signers), `key` (the fingerprint,
+"" without a signature) and `releases`. Results that were measured here have none.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from deepbench_ops.exchange.signature import Signer
+from deepbench_ops.storage import atomic, json_lines
+
+FILE = "submissions.jsonl"
+
+
+class Origin(NamedTuple):
+    """A submission: its digest, its signer's name and key, and the names of its releases."""
+
+    digest: str
+    signer: str | None
+    key: str
+    releases: tuple[str, ...]
+
+
+def read(machine: Path) -> list[Origin]:
+    """Return the submissions that went into a machine's folder, by digest."""
+    found = []
+    for line in json_lines.read(machine / FILE):
+        digest, signer, key = line.get("digest"), line.get("signer"), line.get("key")
+        releases = line.get("releases")
+        if isinstance(digest, str) and isinstance(key, str) and isinstance(releases, list):
+            name = signer if isinstance(signer, str) else None
+            found.append(Origin(digest, name, key, tuple(map(str, releases))))
+    return found
+
+
+def note(machine: Path, digest: str, signer: Signer | None, releases: Sequence[str]) -> None:
+    """Note a submission. One that was noted before changes only if it is signed now and was not.
+
+    For the process that holds the lock of the results. Raises OSError.
+    """
+    known = {each.digest: each for each in read(machine)}
+    name, key = signer or (None, "")
+    coming = Origin(digest, name, key, tuple(sorted(set(releases))))
+    if _weight(coming) <= _weight(known.get(digest)):
+        return
+    known[digest] = coming
+    lines = [json.dumps(each._asdict(), sort_keys=True) + "\n" for _, each in sorted(known.items())]
+    atomic.write_text(machine / FILE, "".join(lines))
+
+
+def in_words(found: Sequence[Origin]) -> str:
+    """Return who signed, such as "signed by a@b.org"; "" without any submission."""
+    if not found:
+        return ""
+    texts = [str(Signer(each.signer, each.key)) if each.key else "not signed" for each in found]
+    return ", ".join(dict.fromkeys(texts))
+
+
+def _weight(one: Origin | None) -> int:
+    """Return 0 for no submission, and more for one that is signed, and by a known key."""
+    return 0 if one is None else 1 + bool(one.key) + (one.signer is not None)
