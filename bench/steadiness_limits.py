@@ -28,7 +28,7 @@ from tabulate import tabulate
 
 from deepbench_ops.analysis import points
 from deepbench_ops.machine.impossible_times import Roofs
-from deepbench_ops.machine.steadiness import SCALING, Judge, agreement, kind, reason
+from deepbench_ops.machine.steadiness import SCALING, SteadinessJudge, agreement, kind, reason
 from deepbench_ops.releases import table_location
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage.measurements import Record, level
@@ -70,7 +70,7 @@ def load(results: Path) -> list[Judged]:
     order = {release.name: place for place, release in enumerate(table_location.load(results))}
     lines: dict[tuple[object, ...], list[tuple[int, Judged]]] = defaultdict(list)
     for machine in points.machines(results):
-        for name, file in Judge.of(results / machine).files.items():
+        for name, file in SteadinessJudge.of(results / machine).files.items():
             for key, records in file.records.items():
                 if all(map(calibrated, records)):
                     release = records[0]["release"]
@@ -157,7 +157,7 @@ def by_machine(results: Path) -> list[list[object]]:
         if measured:
             kinds = Counter(kind(point.unsteady) for point in measured if point.unsteady)
             reasons = ", ".join(f"{count} {name}" for name, count in kinds.most_common())
-            limit = Judge.of(results / machine).apart
+            limit = SteadinessJudge.of(results / machine).apart
             rows.append([machine, limit, len(measured), kinds.total(), reasons])
     return rows
 

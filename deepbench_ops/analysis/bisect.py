@@ -22,7 +22,7 @@ measured."""
 
 
 @dataclass(frozen=True)
-class Step:
+class BisectionStep:
     """One measured release: its ratio to the first one, and the conclusion."""
 
     release: Release
@@ -39,7 +39,7 @@ class Bisection:
     every step was certain. left_out: releases that could not be measured, with the reasons.
     """
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[BisectionStep] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     last_good: Release | None = None
     first_slow: Release | None = None
@@ -54,7 +54,7 @@ def bisect(
     releases: Sequence[Release],
     measure: Measure,
     most: int,
-    say: Callable[[Step], object] = lambda step: None,
+    say: Callable[[BisectionStep], object] = lambda step: None,
 ) -> Bisection:
     """Return the first release that is slow, among releases in order, oldest first.
 
@@ -67,7 +67,7 @@ def bisect(
     first, *others = releases
     whole = _compare(first, others[-1], measure, most, 1.0)
     slow = {"slower": True, "faster": False, "same": False}.get(whole.kind)
-    _note(found, Step(others[-1], whole, slow), say)
+    _note(found, BisectionStep(others[-1], whole, slow), say)
     if not slow:
         return found
     found.last_good, found.first_slow = first, others.pop()
@@ -81,7 +81,7 @@ def bisect(
             found.left_out[middle.name] = str(reason)
             continue
         side = _side(verdict, halfway)
-        _note(found, Step(middle, verdict, side), say)
+        _note(found, BisectionStep(middle, verdict, side), say)
         if side is None:
             break
         if side:
@@ -113,6 +113,6 @@ def _side(verdict: Verdict, boundary: float) -> bool | None:
     return False if verdict.high < boundary else None
 
 
-def _note(found: Bisection, step: Step, say: Callable[[Step], object]) -> None:
+def _note(found: Bisection, step: BisectionStep, say: Callable[[BisectionStep], object]) -> None:
     found.steps.append(step)
     say(step)

@@ -112,12 +112,12 @@ def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
     return sorted(_with_elsewhere(found), key=_order)
 
 
-Watched = dict[tuple[object, ...], int]
+KernelCounts = dict[tuple[object, ...], int]
 
 
-def _watched(lines: Iterable[Line]) -> Watched:
+def _watched(lines: Iterable[Line]) -> KernelCounts:
     """Count the kernels that have a time on each release, by framework and by family."""
-    counted: Watched = defaultdict(int)
+    counted: KernelCounts = defaultdict(int)
     for line in lines:
         for point in line.steady[1:]:
             for scope in (_framework(point), _family(point)):
@@ -133,7 +133,7 @@ def _family(point: Point) -> tuple[object, ...]:
     return point.machine, point.release.hash, point.family, point.precision
 
 
-def _split(shifts: list[Shift], watched: Watched, each: bool) -> list[Cause]:
+def _split(shifts: list[Shift], watched: KernelCounts, each: bool) -> list[Cause]:
     """Return the causes of shifts between two releases in one direction."""
     if each:
         return [_cause("kernel", [shift], 1) for shift in shifts]

@@ -34,7 +34,7 @@ EACH = 3
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""
 
-Kernel = tuple[str, str, Task]
+KernelStep = tuple[str, str, Task]
 """The names of the releases before and after, and the task that is measured."""
 
 
@@ -42,7 +42,7 @@ Kernel = tuple[str, str, Task]
 class Confirmed:
     """Verdicts in shared rounds on kernels of causes, and why others have none."""
 
-    verdicts: dict[Kernel, Verdict] = field(default_factory=dict)
+    verdicts: dict[KernelStep, Verdict] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def of(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
@@ -93,8 +93,8 @@ def confirm(
         path = folder.parent / "confirm" / f"{names[0]}..{names[1]}.jsonl"
         kept = EnsembleStore(path, names, since=time.time() - FRESH)
         launches = cache(partial(_launches, members[0], folder, say))
-        groups.append(_Group(names, tasks, kept, launches))
-    alone: dict[Kernel, Verdict] = {}
+        groups.append(PairGroup(names, tasks, kept, launches))
+    alone: dict[KernelStep, Verdict] = {}
     for look in looks(rounds):
         for group in groups:
             try:
@@ -114,7 +114,7 @@ def confirm(
 
 
 @dataclass
-class _Group:
+class PairGroup:
     """Measurement of two releases: the kernels without a verdict yet, and the stored rounds."""
 
     names: tuple[str, str]
@@ -122,7 +122,7 @@ class _Group:
     kept: EnsembleStore
     launches: Callable[[], dict[str, Launch]]
 
-    def verdicts(self, look: Look) -> dict[Kernel, Verdict]:
+    def verdicts(self, look: Look) -> dict[KernelStep, Verdict]:
         """Measure up to a look, and return the verdicts on the kernels that are open.
 
         Raises DeepbenchError where none of them could be measured on both releases.
@@ -139,7 +139,7 @@ class _Group:
             for task in self.open
         }
 
-    def leave(self, verdicts: dict[Kernel, Verdict]) -> None:
+    def leave(self, verdicts: dict[KernelStep, Verdict]) -> None:
         """Measure no more of the kernels that have answered."""
         self.open = [task for task in self.open if not settled(verdicts[*self.names, task])]
 
@@ -160,7 +160,7 @@ def _launches(cause: Cause, folder: Path, say: Callable[[str], object]) -> dict[
     }
 
 
-def _key(shift: Shift) -> Kernel:
+def _key(shift: Shift) -> KernelStep:
     return shift.before.release.name, shift.after.release.name, _task(shift.after)
 
 

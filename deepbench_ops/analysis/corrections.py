@@ -19,12 +19,12 @@ from deepbench_ops.asv_adapter import published_results, result_files
 from deepbench_ops.asv_adapter.published_results import (
     ALTERNATIVES,
     WORKBOOK,
+    PublishedValues,
     Stack,
-    Values,
     day_of,
     values_and_stack,
 )
-from deepbench_ops.asv_adapter.result_cache import State, state
+from deepbench_ops.asv_adapter.result_cache import FileState, state
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.impossible_times import BEYOND, asked, fast_factor
@@ -50,7 +50,7 @@ class Dated:
     """The contents of a machine's publications of a day."""
 
     day: date
-    values: Values
+    values: PublishedValues
     stack: Stack
 
 
@@ -74,7 +74,7 @@ def corrected(publications: Sequence[Dated]) -> list[set[ResultKey]]:
     return found
 
 
-def impossible(values: Values, peaks: Mapping[str, float]) -> set[ResultKey]:
+def impossible(values: PublishedValues, peaks: Mapping[str, float]) -> set[ResultKey]:
     """Return the times of rows that have one beyond the peak; `peaks` are by precision. A
     benchmark that is no kernel has none."""
     rows = {_row(key) for key, seconds in values.items() if min(seconds) < _least(key, peaks)}
@@ -106,7 +106,7 @@ def of_machine(folder: Path) -> dict[str, set[ResultKey]]:
 
 
 @cache
-def _of_files(folder: Path, files: tuple[tuple[Path, State], ...]) -> dict[str, set[ResultKey]]:
+def _of_files(folder: Path, files: tuple[tuple[Path, FileState], ...]) -> dict[str, set[ResultKey]]:
     """The same of files, each as it was written last."""
     filed = {}
     for path, _ in files:

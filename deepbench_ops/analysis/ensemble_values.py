@@ -26,7 +26,7 @@ Levels = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Value:
+class ReleaseTime:
     """The time of a kernel on one release.
 
     seconds: of one call. low, high: interval of 99 % of the ratio to the anchor, in seconds; of the
@@ -44,7 +44,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Values:
+class ReleaseTimes:
     """Times of a kernel on all releases that have them, and the anchor's level.
 
     seconds, low, high: those of the anchor over rounds, with the noise of the calibration.
@@ -57,7 +57,7 @@ class Values:
     low: float
     high: float
     calibrated: bool
-    of: Mapping[str, Value]
+    of: Mapping[str, ReleaseTime]
     state: str
     rounds: Sequence[Round]
 
@@ -69,7 +69,7 @@ def anchor_of(rounds: Sequence[Round]) -> str:
     return max(sorted(counts), key=counts.__getitem__, default="")
 
 
-def values(taken: Sequence[Round]) -> Values | None:
+def release_times(taken: Sequence[Round]) -> ReleaseTimes | None:
     """Return the times that a kernel's rounds give; None where there are too few of the anchor.
 
     Rounds of other states of the machine than the one with most rounds are left out, as are
@@ -92,8 +92,8 @@ def values(taken: Sequence[Round]) -> Values | None:
     of = {name: _value(seconds, *each) for name, each in logs.items()}
     if of:
         own = _value(seconds, *_own_noise(rounds, anchor, logs, levels))
-        of[anchor] = Value(seconds, own.low, own.high, own.samples, 1.0, 1.0, 1.0)
-    return Values(anchor, seconds, low, high, has_yardstick, of, state, rounds)
+        of[anchor] = ReleaseTime(seconds, own.low, own.high, own.samples, 1.0, 1.0, 1.0)
+    return ReleaseTimes(anchor, seconds, low, high, has_yardstick, of, state, rounds)
 
 
 def _relative(
@@ -142,7 +142,7 @@ def _own_noise(
     return _location(centred), [level for level, _ in centred]
 
 
-def _value(seconds: float, location: Location, logs: Sequence[float]) -> Value:
+def _value(seconds: float, location: Location, logs: Sequence[float]) -> ReleaseTime:
     """Return the time at a distribution of logarithms over the anchor's seconds."""
     # Between its samples, as every stored time has to be, also where few and ruined rounds
     # leave the level outside.
@@ -150,7 +150,7 @@ def _value(seconds: float, location: Location, logs: Sequence[float]) -> Value:
     low, high = (float(bound) for bound in location.interval(1 - CONFIDENCE))
     ratio, low, high = (math.exp(log) for log in (middle, min(low, middle), max(high, middle)))
     samples = tuple(seconds * math.exp(log) for log in logs)
-    return Value(seconds * ratio, seconds * low, seconds * high, samples, ratio, low, high)
+    return ReleaseTime(seconds * ratio, seconds * low, seconds * high, samples, ratio, low, high)
 
 
 def _between(rounds: Sequence[Round], before: str, after: str) -> Levels:

@@ -18,7 +18,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, round_states
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.round_states import Selected
+from deepbench_ops.measure.round_states import SelectedRounds
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
@@ -49,7 +49,7 @@ class Ensemble:
     anchor: str
     store: EnsembleStore
     together: int | None = None
-    reference: ensemble.Reference | None = None
+    reference: ensemble.SweptYardstick | None = None
 
     @property
     def names(self) -> list[str]:
@@ -61,7 +61,7 @@ class Ensemble:
         found = {name for each in self.store.of(task) for name in each.names}
         return [name for name in self.names if name in found]
 
-    def selected(self, task: Task) -> Selected:
+    def selected(self, task: Task) -> SelectedRounds:
         """Return the rounds of a kernel that count, which are of one state of the machine."""
         return round_states.select(self.store.of(task))
 

@@ -7,11 +7,11 @@ from datetime import date
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.selections import Selected
 
-Kernel = tuple[str, str, str, int | None]
+TotalKey = tuple[str, str, str, int | None]
 
 
 @dataclass(frozen=True)
-class Record:
+class SpeedRecord:
     """A kernel's best total on a day, and who holds it.
 
     seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce bytes/s of
@@ -36,7 +36,7 @@ def records(
     selected: Sequence[Selected],
     precisions: Collection[str],
     as_of: date | None = None,
-) -> list[Record]:
+) -> list[SpeedRecord]:
     """Return the fastest of each selected kernel at any of `precisions`, in the selection's order.
 
     Of each machine its newest steady times up to `as_of` count; a total is of passes at one
@@ -60,14 +60,14 @@ def records(
 
 def history(
     points: Sequence[Point], selected: Sequence[Selected], precisions: Collection[str]
-) -> list[list[Record]]:
+) -> list[list[SpeedRecord]]:
     """Return, for each kernel, its records in the order in which they were set.
 
     A record is a time below all earlier ones, on any machine; or the first total of more passes,
     with which the earlier ones do not compare.
     """
     days = sorted({point.release.date for point in points})
-    lines: dict[tuple[str, str, int | None], list[Record]] = {}
+    lines: dict[tuple[str, str, int | None], list[SpeedRecord]] = {}
     for day in days:
         for record in records(points, selected, precisions, day):
             line = lines.setdefault((record.set, record.problem_id, record.ranks), [])
@@ -89,14 +89,14 @@ def _counts(point: Point) -> bool:
     return point.operation in point.problem.totalled
 
 
-def _best(holders: Sequence[dict[str, Point]]) -> Record:
+def _best(holders: Sequence[dict[str, Point]]) -> SpeedRecord:
     """Return the holder of the least total, among those that have most of the passes."""
     most = max(len(passes) for passes in holders if "forward" in passes or "sum" in passes)
     full = [passes for passes in holders if len(passes) == most]
     passes = min(full, key=lambda passes: sum(p.seconds for p in passes.values()))
     first = passes.get("forward") or passes["sum"]
     ranks = first.ranks or 1
-    return Record(
+    return SpeedRecord(
         set=first.set,
         problem_id=first.problem_id,
         family=first.family,

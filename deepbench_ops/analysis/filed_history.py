@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from deepbench_ops.analysis import ensemble_values
-from deepbench_ops.analysis.ensemble_values import Value, Values
+from deepbench_ops.analysis.ensemble_values import ReleaseTime, ReleaseTimes
 from deepbench_ops.asv_adapter import ensemble_filing
 from deepbench_ops.asv_adapter.ensemble_filing import Filed
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
@@ -69,7 +69,7 @@ class Filing:
     def _points(self, task: Task) -> Iterator[Filed]:
         """Yield the points of a kernel that its rounds are enough for, and its skips."""
         rounds = self.store.of(task)
-        found = ensemble_values.values(rounds)
+        found = ensemble_values.release_times(rounds)
         if found is not None:
             for name, value in found.of.items():
                 if name in self.releases:
@@ -81,7 +81,9 @@ class Filing:
                 started = rounds[0].started_at
                 yield Filed(task, self.releases[name], started, skipped=text)
 
-    def _point(self, task: Task, release: Release, found: Values, value: Value) -> Filed:
+    def _point(
+        self, task: Task, release: Release, found: ReleaseTimes, value: ReleaseTime
+    ) -> Filed:
         own = [each for each in found.rounds if release.name in each.names]
         last = own[-1]
         names = [each.implementations.get(release.name, "") for each in own]
@@ -102,7 +104,7 @@ class Filing:
             self._origin(found, value),
         )
 
-    def _origin(self, found: Values, value: Value) -> dict[str, object]:
+    def _origin(self, found: ReleaseTimes, value: ReleaseTime) -> dict[str, object]:
         """Return where a point comes from, for its record."""
         assert self.store.filed is not None
         return {
@@ -120,7 +122,7 @@ class Filing:
         }
 
 
-def _calibration(found: Values) -> dict[str, str]:
+def _calibration(found: ReleaseTimes) -> dict[str, str]:
     """Return the newest remark on the calibration of the rounds, as a note."""
     remarks = [each.calibration for each in found.rounds if each.calibration]
     raw = [text for text in remarks if text.startswith("raw")]

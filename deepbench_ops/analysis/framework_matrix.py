@@ -12,7 +12,7 @@ from statistics import fmean
 from deepbench_ops.analysis.counted_points import counted_points, seconds
 from deepbench_ops.analysis.frameworks import NONE, Contest, Noise, doubt, noises, stands_out
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.shared_kernels import Level, levels
+from deepbench_ops.analysis.shared_kernels import SharedMean, levels
 from deepbench_ops.analysis.shared_rounds import Shared
 
 Points = Mapping[str, Mapping[int, Point]]
@@ -79,7 +79,7 @@ def matrix(contests: Sequence[Contest], shared: Shared = NONE) -> list[Row]:
 def _cells(
     points: Points,
     common: frozenset[int],
-    found: Mapping[str, Level],
+    found: Mapping[str, SharedMean],
     known: Noise,
     shared: Shared,
 ) -> dict[str, Cell]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deepbench_ops.analysis.nearest_run import MIXED, NearestRun, Wanted
+from deepbench_ops.analysis.nearest_run import MIXED, NearestRun, PublishedConditions
 from deepbench_ops.backends.families.model import memory_needed
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.machine.profile import Profile
@@ -57,7 +57,9 @@ def several_devices(network: str, batch: int | None, devices: int, here: Resourc
     return f"{several}; as ranks: deepbench scaling {network}{each} --ranks 1,{devices}"
 
 
-def missing_reasons(wanted: Wanted, run: NearestRun | None, here: Resources) -> list[str]:
+def missing_reasons(
+    wanted: PublishedConditions, run: NearestRun | None, here: Resources
+) -> list[str]:
     """Return the reasons why there is no own figure that was run like a published one.
 
     run: the nearest run there is. Where it only has not been measured yet, the reason is the
@@ -87,20 +89,20 @@ def missing_reasons(wanted: Wanted, run: NearestRun | None, here: Resources) -> 
     return found
 
 
-def _allowed(wanted: Wanted) -> tuple[str, ...]:
+def _allowed(wanted: PublishedConditions) -> tuple[str, ...]:
     return MIXED if wanted.precision == "mixed" else (wanted.precision or "float32",)
 
 
-def _precision(wanted: Wanted) -> str:
+def _precision(wanted: PublishedConditions) -> str:
     """The one that is measured here: mixed is bfloat16, the only one of both that CPUs train in."""
     return _allowed(wanted)[0]
 
 
-def _framework(wanted: Wanted, written: bool) -> str:
+def _framework(wanted: PublishedConditions, written: bool) -> str:
     return "mindspore" if wanted.framework == "mindspore" and written else "torch"
 
 
-def _unlike(wanted: Wanted, run: NearestRun) -> tuple[str, ...]:
+def _unlike(wanted: PublishedConditions, run: NearestRun) -> tuple[str, ...]:
     """Return how a run differs, except in a precision that is not published, and in the
     execution."""
     aside = {EXECUTION.usual, run.point.execution}
@@ -124,7 +126,7 @@ def _beyond(model: Model, operation: str, precision: str, here: Resources) -> It
         )
 
 
-def _command(wanted: Wanted, model: Model, precision: str, framework: str) -> str:
+def _command(wanted: PublishedConditions, model: Model, precision: str, framework: str) -> str:
     """Return that it was not measured yet, and how it would be."""
     listed = "training" if wanted.operation == "training_step" else "inference_server"
     place = rf"^model\.{CLASSES[listed]}\.kernel_{wanted.operation}"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from deepbench_ops.analysis.missing_reasons import Resources, missing_reasons, several_devices
-from deepbench_ops.analysis.nearest_run import NearestRun, Wanted, nearest
+from deepbench_ops.analysis.nearest_run import NearestRun, PublishedConditions, nearest
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.published_figures import LAYOUTS, Figure
+from deepbench_ops.analysis.published_figures import LAYOUTS, PublishedFigure
 from deepbench_ops.conditions import LAYOUT
 
 PER_SECOND = "/sec"
@@ -20,7 +20,7 @@ Row = dict[str, object]
 
 
 def rows(
-    figures: Sequence[Figure],
+    figures: Sequence[PublishedFigure],
     measured: Mapping[str, Sequence[Point]],
     machines: Mapping[str, Resources],
 ) -> list[Row]:
@@ -64,12 +64,12 @@ def rows(
     ]
 
 
-def _cell(figure: Figure, points: Sequence[Point], here: Resources) -> Row:
+def _cell(figure: PublishedFigure, points: Sequence[Point], here: Resources) -> Row:
     """Return what a machine has for a published figure, and what it lacks."""
     if figure.devices > 1:
         reason = several_devices(figure.network, figure.batch, figure.devices, here)
         return {"why_not": [reason]}
-    wanted = Wanted(
+    wanted = PublishedConditions(
         figure.network,
         figure.operation,
         figure.precision,

@@ -12,7 +12,7 @@ MIXED = ("bfloat16", "float16")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PublishedConditions:
     """Conditions of the published figure; None or "" where its table does not give one."""
 
     network: str
@@ -45,7 +45,7 @@ class NearestRun:
         return self.point.problem.items / high, self.point.problem.items / low
 
 
-def nearest(points: Iterable[Point], wanted: Wanted) -> NearestRun | None:
+def nearest(points: Iterable[Point], wanted: PublishedConditions) -> NearestRun | None:
     """Return the nearest of the points, None where the network was not measured.
 
     Of the same framework where it was measured in that, and of the newest release alone. Precision
@@ -77,11 +77,11 @@ def _model(point: Point) -> Model:
     return point.problem
 
 
-def _precisions(wanted: Wanted) -> Sequence[str]:
+def _precisions(wanted: PublishedConditions) -> Sequence[str]:
     return MIXED if wanted.precision == "mixed" else (wanted.precision or "float32",)
 
 
-def _distance(point: Point, wanted: Wanted) -> tuple[bool, bool, bool, int]:
+def _distance(point: Point, wanted: PublishedConditions) -> tuple[bool, bool, bool, int]:
     model = _model(point)
     batch = wanted.batch or model.batch
     return (
@@ -92,7 +92,7 @@ def _distance(point: Point, wanted: Wanted) -> tuple[bool, bool, bool, int]:
     )
 
 
-def _differences(point: Point, wanted: Wanted) -> Iterable[str]:
+def _differences(point: Point, wanted: PublishedConditions) -> Iterable[str]:
     model = _model(point)
     if wanted.framework and point.release.framework != wanted.framework:
         yield point.release.framework

@@ -16,7 +16,7 @@ from deepbench_ops.errors import DeepbenchError, Interrupted
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.filed_history import Filing
-    from deepbench_ops.measure.ensemble import Reference
+    from deepbench_ops.measure.ensemble import SweptYardstick
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.task import Task
     from deepbench_ops.measure.worker_control import Launch
@@ -31,7 +31,7 @@ class OpenHistory:
     """
 
     store: EnsembleStore
-    reference: Reference
+    reference: SweptYardstick
     filing: Filing | None
 
     def file(self) -> None:
@@ -97,7 +97,7 @@ def open_history(
     from deepbench_ops.analysis.filed_history import Filing
     from deepbench_ops.asv_adapter import filing_target, machine_entry
     from deepbench_ops.machine import profile
-    from deepbench_ops.measure.ensemble import Reference
+    from deepbench_ops.measure.ensemble import SweptYardstick
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import ensemble_rounds
@@ -108,12 +108,12 @@ def open_history(
     if not save:
         known = profile.read(project.results(), machine_entry.default_name())
         store = EnsembleStore(journal, names, levels=known.latencies if known else ())
-        return OpenHistory(store, Reference(launch), None)
+        return OpenHistory(store, SweptYardstick(launch), None)
     target = filing_target.find(releases[-1], say)
     path = ensemble_rounds.path_of(target.folder, name)
     store = EnsembleStore(journal, names, path, target.levels)
     table = {release.name: release for release in table_location.load(target.results)}
-    return OpenHistory(store, Reference(launch, target.nominal), Filing(store, target, table))
+    return OpenHistory(store, SweptYardstick(launch, target.nominal), Filing(store, target, table))
 
 
 def demand_warm() -> None:

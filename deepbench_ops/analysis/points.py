@@ -18,7 +18,7 @@ from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.gc_pause import no_collector
-from deepbench_ops.machine.steadiness import Judge
+from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.outside_settings import Settings
@@ -266,7 +266,7 @@ def load(
         raise unknown("machine", machine, machines(results))
     with no_collector():  # a third of the time of loading, and none of the objects is garbage
         slips = corrections.of_machine(results / machine)
-        judge = Judge.of(results / machine)
+        judge = SteadinessJudge.of(results / machine)
         found = [
             point
             for result in result_files.of_machine(results / machine, report)
@@ -296,7 +296,7 @@ def _points(
     result: Results,
     machine: str,
     releases: dict[str, Release],
-    judge: Judge,
+    judge: SteadinessJudge,
     rounds: bool,
     samples: bool,
     slips: Collection[ResultKey],

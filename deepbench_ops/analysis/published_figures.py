@@ -37,7 +37,7 @@ SPLIT = "tables split over host and devices"
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedFigure:
     """One printed figure: the network and how it was run, the value and its unit.
 
     printed: the network as the table spells it. day: of publication, and its basis in words.
@@ -111,7 +111,7 @@ class Figure:
         return ""
 
 
-def load(table: str) -> tuple[Figure, ...]:
+def load(table: str) -> tuple[PublishedFigure, ...]:
     """The figures of one of TABLES in the order printed; DeepbenchError for an unknown one."""
     if table not in TABLES:
         raise unknown("table", table, TABLES)
@@ -119,7 +119,7 @@ def load(table: str) -> tuple[Figure, ...]:
 
 
 @cache
-def read(path: Path) -> tuple[Figure, ...]:
+def read(path: Path) -> tuple[PublishedFigure, ...]:
     """Return the figures of a file in the form of published_figures.csv.
 
     Raises DeepbenchError, naming the line, for a figure without its day or that day's basis.
@@ -129,7 +129,7 @@ def read(path: Path) -> tuple[Figure, ...]:
         return tuple(_figure(f"{path}, line {rows.line_num}", row) for row in rows)
 
 
-def _figure(where: str, line: dict[str, str]) -> Figure:
+def _figure(where: str, line: dict[str, str]) -> PublishedFigure:
     try:
         day = date.fromisoformat(line["day"])
     except ValueError:
@@ -148,4 +148,4 @@ def _figure(where: str, line: dict[str, str]) -> Figure:
     }
     for name in ("seconds", "efficiency", "latency_ms", "loss", "accuracy"):
         known[name] = float(line[name]) if line[name] else None
-    return Figure(**{**line, **known})  # type: ignore[arg-type]
+    return PublishedFigure(**{**line, **known})  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ class Rank:
     rate: FLOP/s, of an all-reduce bytes/s, as the geometric mean over the shared kernels.
     roof: the same of what arithmetic and memory allow, None where no kernel has one.
     frameworks: those that were fastest on a kernel, the most frequent first.
-    day: of the newest release among them. kernels and through: see `shared_kernels.Level`.
+    day: of the newest release among them. kernels and through: see `shared_kernels.SharedMean`.
     """
 
     machine: str

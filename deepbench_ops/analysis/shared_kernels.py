@@ -18,12 +18,12 @@ ENOUGH = 5
 """Kernels that all sides should share; sides are left out of the common set until they do."""
 
 K = TypeVar("K", bound=Hashable)
-Values = Mapping[str, Mapping[K, float]]
+SideValues = Mapping[str, Mapping[K, float]]
 """Positive values of each side by kernel, such as seconds or FLOP/s."""
 
 
 @dataclass(frozen=True)
-class Level:
+class SharedMean:
     """The geometric mean of a side's values over the shared kernels.
 
     kernels: how many it rests on. through: the side that it is compared with where it has not all
@@ -35,7 +35,7 @@ class Level:
     through: str = ""
 
 
-def common(values: Values[K]) -> tuple[list[str], frozenset[K]]:
+def common(values: SideValues[K]) -> tuple[list[str], frozenset[K]]:
     """Return the sides of the common set and the kernels that all of them have.
 
     One by one the side goes whose kernels leave the most to the others, until there are `ENOUGH`
@@ -48,7 +48,7 @@ def common(values: Values[K]) -> tuple[list[str], frozenset[K]]:
     return names, _shared(values, names)
 
 
-def levels(values: Values[K]) -> tuple[frozenset[K], dict[str, Level]]:
+def levels(values: SideValues[K]) -> tuple[frozenset[K], dict[str, SharedMean]]:
     """Return the shared kernels, and the level of each side that can be compared with the others.
 
     A side outside of the common set has the level of the side of the set that it shares most
@@ -58,23 +58,23 @@ def levels(values: Values[K]) -> tuple[frozenset[K], dict[str, Level]]:
     if len(kernels) < FEWEST_KERNELS:
         return frozenset(), {}
     ordered = sorted(kernels, key=repr)
-    found = {name: Level(_mean(values[name], ordered), len(kernels)) for name in names}
+    found = {name: SharedMean(_mean(values[name], ordered), len(kernels)) for name in names}
     for name, own in values.items():
         if name not in found and (chained := _chained(own, {n: values[n] for n in names})):
             other, both = chained
             ratio = _mean(own, both) / _mean(values[other], both)
-            found[name] = Level(found[other].value * ratio, len(both), other)
+            found[name] = SharedMean(found[other].value * ratio, len(both), other)
     return kernels, found
 
 
-def _chained(own: Mapping[K, float], others: Values[K]) -> tuple[str, list[K]] | None:
+def _chained(own: Mapping[K, float], others: SideValues[K]) -> tuple[str, list[K]] | None:
     """Return the side that shares most kernels with `own`, and these; None if they are too few."""
     shared = {name: own.keys() & their.keys() for name, their in others.items()}
     best = max(shared, key=lambda name: len(shared[name]))
     return (best, sorted(shared[best], key=repr)) if len(shared[best]) >= FEWEST_KERNELS else None
 
 
-def _shared(values: Values[K], names: Sequence[str]) -> frozenset[K]:
+def _shared(values: SideValues[K], names: Sequence[str]) -> frozenset[K]:
     return (
         frozenset.intersection(*(frozenset(values[name]) for name in names))
         if names

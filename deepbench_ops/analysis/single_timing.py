@@ -1,6 +1,6 @@
 """Timing of one problem outside of any run, from the records of its processes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import median
@@ -16,12 +16,11 @@ from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.intervals import log_interval
 from deepbench_ops.storage import measurements
-
-Record = Mapping[str, Any]
+from deepbench_ops.storage.measurements import Record
 
 
 @dataclass(frozen=True)
-class Timing:
+class SingleTiming:
     """The seconds of a problem on this machine, from the records of several processes.
 
     records: as `measure.kernel_process` returns them, one a process. profile: this

@@ -21,7 +21,7 @@ FRAMEWORK = "framework"
 
 
 @dataclass(frozen=True)
-class Stack:
+class ReleaseSoftware:
     """The software under which all times of a release on a machine were taken.
 
     Of a measured release it is the fingerprint, of a published one the facts of the publication.
@@ -34,7 +34,7 @@ class Stack:
     new: Mapping[str, tuple[str, str]]
 
 
-def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Stack]:
+def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[ReleaseSoftware]:
     """Return those of a machine's releases, in the order of `timeline`; of a release without any
     word on what it was measured under there is none.
 
@@ -43,13 +43,13 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Sta
     files: dict[str, list[Path]] = defaultdict(list)
     for path in sorted((results / machine).iterdir()):
         files[path.name[:8]].append(path)
-    newest: dict[str, Stack] = {}
+    newest: dict[str, ReleaseSoftware] = {}
     found = []
     for release in timeline:
         facts = _facts(release, files.get(release.hash[:8], ()))
         if facts:
             before = newest.get(release.framework)
-            one = Stack(release, facts, changed(before.facts, facts) if before else {})
+            one = ReleaseSoftware(release, facts, changed(before.facts, facts) if before else {})
             newest[release.framework] = one
             found.append(one)
     return found

@@ -60,9 +60,9 @@ def install() -> None:
 
 def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.OwnPages:
     """Return our own pages of one publishing; their libraries are imported for that alone."""
-    from deepbench_ops.pages.site_publication import Publication
+    from deepbench_ops.pages.site_publication import SitePublication
 
-    return Publication(conf, releases)
+    return SitePublication(conf, releases)
 
 
 def join_history(joining: history_join.Joining) -> Mapping[str, set[Task]]:

@@ -23,7 +23,7 @@ WORKBOOK = "workbook"
 ALTERNATIVES = " / "
 """Between different texts of two workbooks of a day about the same thing."""
 
-Values = dict[ResultKey, list[float]]
+PublishedValues = dict[ResultKey, list[float]]
 """Seconds by benchmark and parameters, several where a sheet repeats a row."""
 
 Stack = dict[str, str]
@@ -35,7 +35,7 @@ def paths(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*-{ENVIRONMENT}*.json"))
 
 
-def load(path: Path) -> tuple[Values, Stack]:
+def load(path: Path) -> tuple[PublishedValues, Stack]:
     """Return the values of a published result, and the stack that they were measured with.
 
     Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
@@ -43,7 +43,7 @@ def load(path: Path) -> tuple[Values, Stack]:
     return values_and_stack(result_files.whole(path))
 
 
-def values_and_stack(published: Results) -> tuple[Values, Stack]:
+def values_and_stack(published: Results) -> tuple[PublishedValues, Stack]:
     """Return the values of a published result, and the stack that they were measured with."""
     found = {
         (one.name, one.key): one.samples or [one.value] for one in results_fields.each(published)

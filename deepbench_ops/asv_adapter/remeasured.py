@@ -19,7 +19,7 @@ from deepbench_ops.asv_adapter.results_fields import Fields
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.point_records import File
-from deepbench_ops.machine.steadiness import Judge
+from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
@@ -107,7 +107,7 @@ class _Judge:
 
     def __init__(self, path: Path, stored: Results) -> None:
         self.path, self.stored = path, stored
-        self._judge: Judge | None = None
+        self._judge: SteadinessJudge | None = None
 
     def protects(self, key: ResultKey, records: Sequence[Record]) -> bool:
         """Whether the stored point is steady, and of an earlier run than `records`."""
@@ -128,13 +128,15 @@ class _Judge:
         device = DEVICE.of(self.stored.env_vars)
         return self._of_machine().reason(records, key, seconds, device)
 
-    def _of_machine(self) -> Judge:
+    def _of_machine(self) -> SteadinessJudge:
         if self._judge is None:
             try:
-                self._judge = Judge.of(self.path.parent)
+                self._judge = SteadinessJudge.of(self.path.parent)
             except DeepbenchError:  # of another release, whose damage keeps no result from the disk
                 own = measurements.file_of(self.path)
-                self._judge = Judge({self.path.name: File.read(own)} if own.exists() else {})
+                self._judge = SteadinessJudge(
+                    {self.path.name: File.read(own)} if own.exists() else {}
+                )
         return self._judge
 
 

@@ -15,9 +15,9 @@ from deepbench_ops.asv_adapter import result_checks, result_files
 from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
 
-State = tuple[int, int, int]
+FileState = tuple[int, int, int]
 
-_known: dict[Path, tuple[State, Results]] = {}
+_known: dict[Path, tuple[FileState, Results]] = {}
 """Results by file, with the state of the file when it was read."""
 
 _sound: list[tuple[str, str, str]] = []
@@ -72,7 +72,7 @@ def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
     return wrapped
 
 
-def state(path: Path) -> State:
+def state(path: Path) -> FileState:
     """Return inode, bytes and nanoseconds of the last change of a file: they differ when it is
     written again. Raises OSError where there is none."""
     found = path.stat()

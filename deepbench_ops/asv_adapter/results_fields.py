@@ -49,7 +49,7 @@ class Fields(NamedTuple):
         return list(product(*(self.axes.get(name) or ())))
 
 
-class Value(NamedTuple):
+class StoredValue(NamedTuple):
     """A value of a result, with its parameters as asv writes them, its statistics and samples."""
 
     name: str
@@ -114,7 +114,7 @@ def set_libraries(results: Results, new: Mapping[str, str]) -> None:
     results._requirements = dict(sorted(new.items()))
 
 
-def each(results: Results) -> Iterator[Value]:
+def each(results: Results) -> Iterator[StoredValue]:
     """Yield the values that a result holds; asv itself looks each up by its parameters."""
     fields = of(results)
     for name, values in fields.values.items():
@@ -124,7 +124,7 @@ def each(results: Results) -> Iterator[Value]:
             if key is None:
                 break
             if value is not None and value == value:
-                yield Value(name, key, value, stat, several)
+                yield StoredValue(name, key, value, stat, several)
 
 
 def put(

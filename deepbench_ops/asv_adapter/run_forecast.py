@@ -35,7 +35,7 @@ POINT_SECONDS = 3.0
 PROCESS_SECONDS = 0.5
 """Seconds of a point outside of its record: start, imports and end of a process."""
 
-Kind = tuple[str, ...]
+PointKind = tuple[str, ...]
 """A framework, a family and a precision, or the last two."""
 
 
@@ -120,18 +120,18 @@ def demand_consent(points: int, releases: int, seconds: float) -> None:
         raise UserError("nothing was measured")
 
 
-def forecast(points: Counter[ResultKey], framework: str, costs: Mapping[Kind, float]) -> float:
+def forecast(points: Counter[ResultKey], framework: str, costs: Mapping[PointKind, float]) -> float:
     """Return the expected seconds of a release's points, given how often each is measured."""
     return sum(times * _cost(point, framework, costs) for point, times in points.items())
 
 
-def costs(records: Iterable[Mapping[str, Any]], quick: bool = False) -> dict[Kind, float]:
+def costs(records: Iterable[Mapping[str, Any]], quick: bool = False) -> dict[PointKind, float]:
     """Return the mean seconds of a point of each kind, skipped points included.
 
     quick: without the seconds of measuring, since a quick run times a single call.
     """
     parts = ("preparing", "checking") if quick else ("preparing", "measuring", "checking")
-    found: dict[Kind, list[float]] = defaultdict(list)
+    found: dict[PointKind, list[float]] = defaultdict(list)
     for record in records:
         spent = record.get("spent", {})
         seconds = PROCESS_SECONDS + sum(spent.get(part, 0.0) for part in parts)
@@ -141,12 +141,12 @@ def costs(records: Iterable[Mapping[str, Any]], quick: bool = False) -> dict[Kin
     return {kind: fmean(each) for kind, each in found.items()}
 
 
-def _cost(point: ResultKey, framework: str, costs: Mapping[Kind, float]) -> float:
+def _cost(point: ResultKey, framework: str, costs: Mapping[PointKind, float]) -> float:
     kind = _kind(*point)
     return costs.get((framework, *kind), costs.get(kind, POINT_SECONDS))
 
 
-def _kind(name: str, params: Sequence[Any]) -> Kind:
+def _kind(name: str, params: Sequence[Any]) -> PointKind:
     return name.partition(".")[0], str(params[1]) if len(params) > 1 else ""
 
 

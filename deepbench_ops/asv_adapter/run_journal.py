@@ -26,6 +26,7 @@ from typing import Any
 from asv.console import log
 
 from deepbench_ops.storage import atomic, json_lines
+from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey
 
 SAVED = "saved"
@@ -34,7 +35,6 @@ SAVED = "saved"
 LONGEST_SECONDS = 24 * 3600
 """A machine is not the same a day later."""
 
-Record = dict[str, Any]
 JournalLine = dict[str, Any]
 """A point in the file: `at` (seconds since 1970), `point` (benchmark and plain parameters),
 `answer`, `records` and `conditions`."""

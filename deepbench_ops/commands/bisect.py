@@ -19,7 +19,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.bisect import Step
+    from deepbench_ops.analysis.bisect import BisectionStep
     from deepbench_ops.releases.release_table import Release
 
 NOT_SLOWER, FOUND, UNSURE = 0, 1, 3
@@ -84,9 +84,9 @@ def bisect(
     releases = _candidates(span, wheels)
     measure_alone()
     say_settings()
-    steps: list[Step] = []
+    steps: list[BisectionStep] = []
 
-    def note(step: "Step") -> None:
+    def note(step: "BisectionStep") -> None:
         steps.append(step)
         _say(step)
 
@@ -108,7 +108,7 @@ def bisect(
     sys.exit(FOUND if found.sure else UNSURE)
 
 
-def _narrowed(problem: str, releases: "list[Release]", steps: "list[Step]") -> str:
+def _narrowed(problem: str, releases: "list[Release]", steps: "list[BisectionStep]") -> str:
     """Return the span that an interrupted search has settled, and the command that continues it."""
     slow = [releases.index(step.release) for step in steps if step.slow]
     good = [releases.index(step.release) for step in steps if step.slow is False]
@@ -143,7 +143,7 @@ def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     return [first, *of_framework[low + 1 : high], last]
 
 
-def _say(step: "Step") -> None:
+def _say(step: "BisectionStep") -> None:
     verdict = step.verdict
     answer = {True: "slow", False: "not slow", None: "uncertain"}[step.slow]
     _note(

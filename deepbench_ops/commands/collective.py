@@ -107,7 +107,7 @@ def collective(
 
 
 def print_table(
-    asked: request.Request,
+    asked: request.CollectiveRequest,
     ranks: str,
     name: str,
     algorithm: str = rank_command.DEFAULT_ALGORITHM,

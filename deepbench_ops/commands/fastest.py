@@ -15,7 +15,7 @@ from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.fastest import Record
+    from deepbench_ops.analysis.fastest import SpeedRecord
 
 COLUMNS = (
     terminal_tables.Column("set", drop=2),
@@ -120,7 +120,7 @@ def _nothing(
     return f"no machine in {results} has a result{by} for these kernels: {kernels}"
 
 
-def _row(record: "Record") -> list[str]:
+def _row(record: "SpeedRecord") -> list[str]:
     # A rate is bytes per second where a family counts no FLOPs.
     scale = 1e12 if problem_of(record.family, record.problem_id).flops else 1e9
     ranks = f", {record.ranks} ranks" if record.ranks else ""

@@ -8,14 +8,14 @@ import click
 
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
 
-Lines = Sequence[Mapping[str, object]]
+Rows = Sequence[Mapping[str, object]]
 
 
 def show(
     form: str,
     text: Callable[[], str],
     data: Callable[[], object],
-    lines: Callable[[], Lines] = list,
+    lines: Callable[[], Rows] = list,
 ) -> None:
     """Print an answer: `data` as JSON, `lines` as CSV, else `text`, which is for a reader."""
     if form == "json":
@@ -31,7 +31,7 @@ def as_json(value: object) -> str:
     return json.dumps(_finite(value), indent=1, allow_nan=False)
 
 
-def as_csv(lines: Lines) -> str:
+def as_csv(lines: Rows) -> str:
     """Return a header of all names, in the order in which they come up, and the lines."""
     columns = list(dict.fromkeys(name for line in lines for name in line))
     return guarded_csv([columns, *([line.get(name) for name in columns] for line in lines)])

@@ -60,7 +60,7 @@ def scaling(
     """
     counts = _counts(ranks)
     from deepbench_ops.distributed.training import launch, rank_memory
-    from deepbench_ops.distributed.training.request import Request
+    from deepbench_ops.distributed.training.request import TrainingRequest
     from deepbench_ops.measure import threads
 
     each = threads.wanted() // max(counts)
@@ -68,7 +68,7 @@ def scaling(
         raise DeepbenchError(
             f"{max(counts)} ranks on {threads.wanted()} threads would wait for each other"
         )
-    request = Request(name, batch, precision, device, max(each, 1), split, seconds)
+    request = TrainingRequest(name, batch, precision, device, max(each, 1), split, seconds)
     for count in counts:
         rank_memory.demand(request, count)
     versions = {"framework": f"torch {torch_version()}"}

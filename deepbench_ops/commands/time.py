@@ -29,7 +29,7 @@ from deepbench_ops.problems.suggestions import unknown
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deepbench_ops.analysis.single_timing import Timing
+    from deepbench_ops.analysis.single_timing import SingleTiming
     from deepbench_ops.machine.profile import Profile
 
 RENAMED = {"threads": "at-once"}
@@ -200,7 +200,7 @@ def _time(
     results: "Path | None",
     form: str,
 ) -> None:
-    from deepbench_ops.analysis.single_timing import Timing
+    from deepbench_ops.analysis.single_timing import SingleTiming
     from deepbench_ops.measure import kernel_process, kernel_run, yardstick
     from deepbench_ops.measure import threads as cores
 
@@ -225,7 +225,7 @@ def _time(
     records = [
         kernel_process.measured({**task, "operation": operation}, environ) for _ in range(processes)
     ]
-    timing = Timing(problem, operation, precision, device, records, known)
+    timing = SingleTiming(problem, operation, precision, device, records, known)
     show(form, lambda: _text(timing), timing.as_json)
 
 
@@ -246,7 +246,7 @@ def _profile(results: "Path | None") -> "Profile | None":
     return known
 
 
-def _text(timing: "Timing") -> str:
+def _text(timing: "SingleTiming") -> str:
     """The figures for a reader, a line each."""
     found = timing.as_json()
     lines = {
@@ -285,7 +285,7 @@ def _milliseconds(found: dict[str, Any]) -> str:
     return f"{found['seconds'] * 1e3:.4g} ms (99 %: {low} to {high} ms)"
 
 
-def _of_peak(timing: "Timing", found: dict[str, Any]) -> str:
+def _of_peak(timing: "SingleTiming", found: dict[str, Any]) -> str:
     peak = timing.peak
     if found["of_peak"] is None or peak is None or peak.value is None:
         if not found["flops_per_second"]:

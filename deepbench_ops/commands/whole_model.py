@@ -1,6 +1,6 @@
 """Shared parts of the commands that run a whole model: torch, the model's problem, results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,8 +13,6 @@ from deepbench_ops.backends.base import Backend
 from deepbench_ops.commands.options import measure_alone, say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.model import Model, network_size
-
-Run = dict[str, Any]
 
 
 def torch_version() -> str:
@@ -67,7 +65,7 @@ def ready(
 
 def keeper(
     results: Path | None, versions: dict[str, str], threads: int
-) -> Callable[[Sequence[Run]], None]:
+) -> Callable[[Sequence[Mapping[str, Any]]], None]:
     """Return what keeps runs of this machine in `results`, with what they were measured under.
 
     versions: of torch and what else computes, by name. Asked for before anything is measured:
@@ -89,7 +87,7 @@ def keeper(
         "conditions": fingerprint.stable(versions, threads),
     }
 
-    def keep(runs: Sequence[Run]) -> None:
+    def keep(runs: Sequence[Mapping[str, Any]]) -> None:
         path = model_runs.add(results / machine, [{**run, **known} for run in runs])
         click.echo(f"kept in {path}", err=True)
 

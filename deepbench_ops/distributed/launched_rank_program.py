@@ -63,7 +63,7 @@ def run(given: argparse.Namespace) -> int:
     return lead(LaunchedRanks(joined, asked.timeout), asked)
 
 
-def lead(ranks: LaunchedRanks, asked: request.Request) -> int:
+def lead(ranks: LaunchedRanks, asked: request.CollectiveRequest) -> int:
     """Time everything asked for and print the table; return the exit status."""
     status = 0
     try:

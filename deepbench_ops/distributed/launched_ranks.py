@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from deepbench_ops.distributed import launcher_variables
-from deepbench_ops.distributed.rank_orders import STAGES, Member
+from deepbench_ops.distributed.rank_orders import STAGES, RankMember
 from deepbench_ops.distributed.transport import Transport
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message
@@ -91,7 +91,7 @@ class LaunchedRanks:
         self.here = launcher_variables.here()
         self.versions = transport.versions()
         self._transport = transport
-        self._member = Member(transport)
+        self._member = RankMember(transport)
         self._watchdog = TransportWatchdog(transport, timeout)
 
     def ask(self, do: str, **details: object) -> list[Message]:
@@ -120,7 +120,7 @@ class LaunchedRanks:
 
 def follow(transport: Transport, timeout: float) -> int:
     """Obey rank 0 until it says that it is over; return the exit status that it gives."""
-    member = Member(transport)
+    member = RankMember(transport)
     watchdog = TransportWatchdog(transport, timeout)
     while True:
         with watchdog.supervise("waiting for rank 0"):
@@ -133,7 +133,7 @@ def follow(transport: Transport, timeout: float) -> int:
             transport.gather(_answer(member, order))
 
 
-def _answer(member: Member, order: Message) -> str:
+def _answer(member: RankMember, order: Message) -> str:
     try:
         return json.dumps({"answer": member.obey(**order)})
     except Unsupported as reason:

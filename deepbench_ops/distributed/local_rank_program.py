@@ -16,7 +16,7 @@ from typing import Any
 
 from deepbench_ops import lifetime
 from deepbench_ops.distributed import launcher_variables, transport
-from deepbench_ops.distributed.rank_orders import Member
+from deepbench_ops.distributed.rank_orders import RankMember
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
@@ -51,7 +51,7 @@ class LocalRank:
         self._size = size
         self._name = name
         self._transport: transport.Transport | None = None
-        self._member: Member | None = None
+        self._member: RankMember | None = None
         self._orders: SimpleQueue[Message] = SimpleQueue()
 
     def serve(self) -> None:
@@ -97,7 +97,7 @@ class LocalRank:
         kind = transport.load(self._name)
         meeting = self._folder / MEETING_POINT
         self._transport = kind.join(self._rank, self._size, meeting, timeout)
-        self._member = Member(self._transport)
+        self._member = RankMember(self._transport)
         return dict(self._transport.versions()) if self._rank == 0 else {}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from deepbench_ops.distributed.collectives import Collective
+from deepbench_ops.distributed.collectives import CollectiveModule
 from deepbench_ops.distributed.transport import Bound, Transport
 
 TYPES = {"float32": MPI.FLOAT, "uint16": MPI.UINT16_T}
@@ -43,7 +43,7 @@ class MpiTransport(Transport):
         """Use the world that mpirun has made."""
         return cls()
 
-    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+    def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
         """Work on the arrays where they are."""
         pairs = ([values, TYPES[values.dtype.name]] for values in (operand, result))
         return Bound(collective.over_mpi(MPI, self._world, *pairs), _nothing, _nothing, _nothing)

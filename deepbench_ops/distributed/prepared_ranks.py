@@ -26,7 +26,7 @@ tell of what many ranks on few cores spend on meeting, however little there is t
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RanksBackend:
     """The ranks in the place of a backend: where they run, and what they are built of."""
 
     name: str
@@ -42,7 +42,7 @@ class Ranks:
 class PreparedRanks(kernel_run.CheckedKernel):
     """A kernel whose work is done by other processes."""
 
-    backend: Ranks
+    backend: RanksBackend
 
     @property
     def policy(self) -> Policy:
@@ -88,7 +88,7 @@ def prepare(family: str, problem_id: str, precision: str, ranks: int) -> Prepare
     except BaseException:
         group.close(killing=True)
         raise
-    return PreparedRanks(Ranks(name, device, group), kernel, rank_command.THREADS)
+    return PreparedRanks(RanksBackend(name, device, group), kernel, rank_command.THREADS)
 
 
 def demand_time(problem: Collective, precision: str, group: RankGroup) -> None:

@@ -42,7 +42,7 @@ STAGES = {
 ORDERS = ("prepare", "reset", "run", "slice", "verify", "peek")
 
 
-class Member:
+class RankMember:
     """One rank with its vectors; orders are methods, by name."""
 
     def __init__(self, transport: Transport) -> None:

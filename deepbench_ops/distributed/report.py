@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.distributed import collective_kernel, collectives
 from deepbench_ops.distributed.collective_kernel import POLICY, Ranks
-from deepbench_ops.distributed.request import Request
+from deepbench_ops.distributed.request import CollectiveRequest
 from deepbench_ops.measure.sampling import Measurement, measure, time_calls
 from deepbench_ops.problems.collective import Collective
 
@@ -34,7 +34,7 @@ COLUMNS = {
 depends on their figures. The first column is wider where an id is longer."""
 
 
-def lines(ranks: Ranks, request: Request) -> Iterator[str]:
+def lines(ranks: Ranks, request: CollectiveRequest) -> Iterator[str]:
     """Time every problem of the request and give the table line by line."""
     named = {key: value for key, value in ranks.versions.items() if key not in TITLED}
     versions = "; ".join(f"{key} {value}" for key, value in named.items())

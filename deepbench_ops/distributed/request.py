@@ -19,7 +19,7 @@ MOST_RANKS = 32
 
 
 @dataclass(frozen=True)
-class Request:
+class CollectiveRequest:
     """Which problems to time, and for how long.
 
     repeats: calls to time for each problem; None to go on until the noise is low.
@@ -39,14 +39,14 @@ def request(
     timeout: str,
     kind: type[Collective] = AllReduce,
     precision: str = AllReduce.precisions[0],
-) -> Request:
+) -> CollectiveRequest:
     """Read the options that all ways of running share; the smaller of the family's sets, or its
     only one, when no problem is named."""
     if precision not in kind.precisions:
         raise unknown(f"precision of {kind.heading}", precision, kind.precisions)
     found = [problems.find(kind.family, id) for id in ids]
     found += [kind(elements=whole("--elements", text)) for text in elements]
-    return Request(
+    return CollectiveRequest(
         problems=tuple(found or problems.load(kind.family, kind.listed_in[0])),  # type: ignore[arg-type]
         repeats=None if repeats is None else whole("--repeats", repeats),
         timeout=above_zero("--timeout", timeout),

@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
 from deepbench_ops.distributed import rank_command
-from deepbench_ops.distributed.collectives import Call, Collective
+from deepbench_ops.distributed.collectives import Call, CollectiveModule
 from deepbench_ops.distributed.transport import Bound, Transport
 from deepbench_ops.errors import Unsupported
 
@@ -64,7 +64,7 @@ class TorchTransport(Transport):
         store, rank, size = next(iter(rendezvous("env://", timeout=limit)))
         return cls(rank, size, store, timeout)
 
-    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+    def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
         """Work on the arrays where they are."""
         run = self._call(collective, _tensor(operand), _tensor(result))
         return Bound(run, _nothing, _nothing, _nothing)
@@ -74,7 +74,9 @@ class TorchTransport(Transport):
         words = str(fault).strip().partition("\n")[0]
         return words if any(refusal in words.lower() for refusal in REFUSALS) else ""
 
-    def _call(self, collective: Collective, operand: torch.Tensor, result: torch.Tensor) -> Call:
+    def _call(
+        self, collective: CollectiveModule, operand: torch.Tensor, result: torch.Tensor
+    ) -> Call:
         try:
             return collective.over_torch(dist, operand, result)
         except AttributeError as missing:
@@ -140,7 +142,7 @@ class NcclTransport(TorchTransport):
 
     name = backend = "nccl"
 
-    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+    def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
         """Work on copies of the arrays on this rank's GPU."""
         hosts = [_tensor(result)] if operand is result else [_tensor(operand), _tensor(result)]
         on_gpu = [torch.empty_like(host, device="cuda") for host in hosts]

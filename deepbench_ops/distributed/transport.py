@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deepbench_ops.distributed.collectives import Collective
+from deepbench_ops.distributed.collectives import CollectiveModule
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.suggestions import unknown
 
@@ -63,7 +63,7 @@ class Transport(ABC):
         """Meet the other ranks that the same launcher (torchrun, mpirun) has started."""
 
     @abstractmethod
-    def bind(self, collective: Collective, operand: np.ndarray, result: np.ndarray) -> Bound:
+    def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
         """Prepare a collective operation on arrays that stay the host's copies.
 
         Of one in place both are the same array. bfloat16 is stored as uint16. Raises Unsupported

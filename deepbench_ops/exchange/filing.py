@@ -16,8 +16,8 @@ from deepbench_ops.asv_adapter import result_files, results_fields
 from deepbench_ops.asv_adapter.published_results import (
     ENVIRONMENT,
     WORKBOOK,
+    PublishedValues,
     Stack,
-    Values,
     load,
     merged_stack,
 )
@@ -80,7 +80,7 @@ def refuse_misplaced(publications: Iterable[Publication]) -> None:
                 )
 
 
-def _merge(values: Values, publication: Publication) -> None:
+def _merge(values: PublishedValues, publication: Publication) -> None:
     for key, seconds in publication.values.items():
         if values.setdefault(key, seconds) != seconds:
             name, params = key
@@ -101,7 +101,9 @@ def _environment(one: Publication) -> str:
     return f"{ENVIRONMENT}-{one.layout}" if one.layout else ENVIRONMENT
 
 
-def _write(path: Path, values: Values, stack: Stack, one: Publication, ready: Ready) -> None:
+def _write(
+    path: Path, values: PublishedValues, stack: Stack, one: Publication, ready: Ready
+) -> None:
     machine, release = one.machine, publication_of(one.day)
     entry = entry_of(path.with_name("machine.json")) or machine.entry()
     variables = {"DEEPBENCH_DEVICE": machine.device, "DEEPBENCH_CACHE": "warm"}

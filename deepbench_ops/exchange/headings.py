@@ -61,7 +61,7 @@ class Section:
 
 
 @dataclass
-class Columns:
+class HeadingColumns:
     """Columns of a section, by their content.
 
     sizes: by the field of the problem. times: by operation. units: seconds that a time's number
@@ -88,9 +88,9 @@ def section(title: object) -> Section | None:
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-def columns(of: Section, cells: Sequence[object]) -> Columns:
+def columns(of: Section, cells: Sequence[object]) -> HeadingColumns:
     """Return where everything is that these cells name, for what is lacking see `lacking`."""
-    found = Columns()
+    found = HeadingColumns()
     for place, cell in enumerate(cells):
         words, unit = words_and_unit(cell)
         if words in SIZES[of.family]:
@@ -114,7 +114,7 @@ def required(of: Section) -> set[str]:
     return set(size_names(of.family)) - set(of.fixed) - {"repeats"}
 
 
-def lacking(of: Section, found: Columns) -> list[str]:
+def lacking(of: Section, found: HeadingColumns) -> list[str]:
     """Return the headers that a table of that section must have and does not."""
     words = {name: text for text, name in reversed(SIZES[of.family].items())}
     missing = sorted(words[name] for name in required(of) - set(found.sizes))
@@ -123,7 +123,7 @@ def lacking(of: Section, found: Columns) -> list[str]:
     return missing if found.times else [*missing, next(iter(TIMES[of.family]))]
 
 
-def is_unread(found: Columns, place: int, cell: object) -> bool:
+def is_unread(found: HeadingColumns, place: int, cell: object) -> bool:
     """Whether a header names a time that nothing is made of: of no known pass, or a second one."""
     words, unit = words_and_unit(cell)
     if place in (*found.times.values(), *found.sizes.values()) or words in DERIVED:

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Figure, Level, Profile
+from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure.machine_states import APART
 
 
@@ -46,9 +46,9 @@ def merged(known: Profile | None, sent: Profile) -> Profile:
     )
 
 
-def _levels(known: Profile, sent: Profile) -> list[Level]:
+def _levels(known: Profile, sent: Profile) -> list[LatencyLevel]:
     """Return the levels of both; of two that are no two levels the lower one."""
-    found: list[Level] = []
+    found: list[LatencyLevel] = []
     for level in sorted({*known.latencies, *sent.latencies}):
         if found and level < APART * found[-1].nanoseconds:
             continue
@@ -59,7 +59,7 @@ def _levels(known: Profile, sent: Profile) -> list[Level]:
         for each in sorted(of_both, key=lambda each: json.dumps(asdict(each), sort_keys=True)):
             for count, figures in each.yardsticks.items():
                 both[count] = {**both.get(count, {}), **figures}
-        found.append(Level(level, both))
+        found.append(LatencyLevel(level, both))
     return found
 
 

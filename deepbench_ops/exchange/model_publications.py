@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from deepbench_ops.analysis.published_figures import LAYOUTS, PRECISIONS, SOURCES, Figure
+from deepbench_ops.analysis.published_figures import LAYOUTS, PRECISIONS, SOURCES, PublishedFigure
 from deepbench_ops.asv_adapter.published_results import ALTERNATIVES
 from deepbench_ops.exchange import published_machines
 from deepbench_ops.exchange.workbook_values import Publication
@@ -12,9 +12,9 @@ from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
 
 
-def publications(figures: Iterable[Figure]) -> list[Publication]:
+def publications(figures: Iterable[PublishedFigure]) -> list[Publication]:
     """Return those figures that can be points of the timeline, by source, machine and day."""
-    found: dict[tuple[str, str, date, str], list[Figure]] = defaultdict(list)
+    found: dict[tuple[str, str, date, str], list[PublishedFigure]] = defaultdict(list)
     for figure in figures:
         if not figure.no_point:
             key = (figure.table, figure.machine, figure.day, LAYOUTS.get(figure.layout, ""))
@@ -22,7 +22,7 @@ def publications(figures: Iterable[Figure]) -> list[Publication]:
     return [_publication(several, layout) for (*_, layout), several in found.items()]
 
 
-def _publication(figures: Sequence[Figure], layout: str) -> Publication:
+def _publication(figures: Sequence[PublishedFigure], layout: str) -> Publication:
     """Return figures of one source, machine and day."""
     first = figures[0]
     by_name = {machine.name: machine for machine in published_machines.table()}

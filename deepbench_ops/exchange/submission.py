@@ -72,7 +72,7 @@ def pack(
     if known is None or described is None:
         names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
         raise unknown("machine with a profile", machine, names)
-    judge = steadiness.Judge.of(results / machine)
+    judge = steadiness.SteadinessJudge.of(results / machine)
     unsteady = Counter() if unsteady is None else unsteady
     content = {
         "format": FORMAT,
@@ -305,7 +305,7 @@ def _as_stored(point: Point) -> Point:
 def _packed(
     path: Path,
     releases: Mapping[str, Release],
-    judge: steadiness.Judge,
+    judge: steadiness.SteadinessJudge,
     unsteady: Counter[str],
 ) -> dict[str, Any]:
     filed = result_files.whole(path)

@@ -16,7 +16,7 @@ from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
-Facts = Mapping[str, dict[str, str]]
+FactsByDigest = Mapping[str, dict[str, str]]
 
 
 def by_point(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
@@ -53,7 +53,9 @@ def check(result: Mapping[str, Any]) -> None:
             raise DeepbenchError(f"{named}: a reading of the yardstick for each time is missing")
 
 
-def write(path: Path, facts: Facts, new: Mapping[ResultKey, list[Record]], ready: Ready) -> bool:
+def write(
+    path: Path, facts: FactsByDigest, new: Mapping[ResultKey, list[Record]], ready: Ready
+) -> bool:
     """Replace the records of some points, by time; return whether that changes the file.
 
     It is replaced with the other files of `ready`, as `atomic.together` gives it.

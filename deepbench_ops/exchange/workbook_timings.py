@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import headings
-from deepbench_ops.exchange.headings import Columns, Section
+from deepbench_ops.exchange.headings import HeadingColumns, Section
 from deepbench_ops.exchange.xlsx_reader import CellAddress, Sheet
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
@@ -164,7 +164,7 @@ def _numbers(cells: Sequence[object]) -> list[int]:
     return [column for column, cell in enumerate(cells) if _number(cell) is not None]
 
 
-def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int, Columns]:
+def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int, HeadingColumns]:
     """Return the headers of the table whose title is in a row, and where they are.
 
     They are that row or the next that is not empty. Raises DeepbenchError where one is lacking.
@@ -179,7 +179,7 @@ def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int,
     return row, columns
 
 
-def _out_of_step(sheet: Sheet, rows: range, columns: Columns) -> dict[str, int]:
+def _out_of_step(sheet: Sheet, rows: range, columns: HeadingColumns) -> dict[str, int]:
     """Return the row from which a table's times stand in other kernels' rows, by operation.
 
     A column that is pasted without the blank rows between its kernels leaves times in rows without
@@ -197,7 +197,7 @@ def _out_of_step(sheet: Sheet, rows: range, columns: Columns) -> dict[str, int]:
     return found
 
 
-def _sizes(sheet: Sheet, row: int, columns: Columns) -> dict[str, object]:
+def _sizes(sheet: Sheet, row: int, columns: HeadingColumns) -> dict[str, object]:
     return {name: _at(sheet.rows[row], column) for name, column in columns.sizes.items()}
 
 
@@ -205,7 +205,7 @@ def _read_row(
     sheet: Sheet,
     row: int,
     section: Section,
-    columns: Columns,
+    columns: HeadingColumns,
     precision: str,
     unit: float | None,
     pasted: Mapping[str, int],
@@ -282,7 +282,7 @@ def _unit_of(sheet: Sheet) -> float | None:
 
 
 def _problem(
-    sheet: Sheet, row: int, section: Section, columns: Columns, given: Mapping[str, Any]
+    sheet: Sheet, row: int, section: Section, columns: HeadingColumns, given: Mapping[str, Any]
 ) -> Problem:
     values: dict[str, Any] = dict(section.fixed)
     kind = TYPES[section.family]
@@ -315,7 +315,7 @@ def _seconds(place: CellAddress, cell: object, unit: float | None) -> float:
     return seconds
 
 
-def _rate(cells: Sequence[object], columns: Columns, operation: str) -> float | None:
+def _rate(cells: Sequence[object], columns: HeadingColumns, operation: str) -> float | None:
     if operation not in columns.rates:
         return None
     column, scale = columns.rates[operation]

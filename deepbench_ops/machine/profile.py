@@ -34,7 +34,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Level:
+class LatencyLevel:
     """A level of the latency between two cores: a state of the machine (`measure.machine_states`).
 
     yardsticks: nominal readings in this state, as in `Profile.yardsticks`.
@@ -64,7 +64,7 @@ class Profile:
     bandwidth: dict[str, Figure] = field(default_factory=dict)
     yardstick_version: str = ""
     yardsticks: dict[str, dict[str, Figure]] = field(default_factory=dict)
-    levels: list[Level] = field(default_factory=list)
+    levels: list[LatencyLevel] = field(default_factory=list)
     yardstick_levels: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -162,7 +162,7 @@ def parse(stored: dict[str, Any]) -> Profile:
         yardstick_version=str(stored["yardstick_version"]),
         yardsticks=_grouped(stored["yardsticks"]),
         levels=[
-            Level(_number(level["nanoseconds"]), _grouped(level["yardsticks"]))
+            LatencyLevel(_number(level["nanoseconds"]), _grouped(level["yardsticks"]))
             for level in stored.get("levels", ())
         ],
         yardstick_levels={

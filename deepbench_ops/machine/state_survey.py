@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from deepbench_ops.machine import survey
-from deepbench_ops.machine.profile import Figure, Level, Profile
+from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import core_latency, machine_states, threads, yardstick
 
 READINGS = 3
@@ -86,13 +86,13 @@ def _origin(read: dict[str, Figure], first: dict[str, Figure], nanoseconds: floa
     return nanoseconds if ratios and max(ratios) <= SAME_STATE else None
 
 
-def _levels(known: Profile, readings: Iterable[float]) -> list[Level]:
+def _levels(known: Profile, readings: Iterable[float]) -> list[LatencyLevel]:
     found = machine_states.learned(readings, known.latencies)
     former = {level.nanoseconds: level for level in known.levels}
-    return [former.get(each) or Level(round(each, 1)) for each in found]
+    return [former.get(each) or LatencyLevel(round(each, 1)) for each in found]
 
 
-def _only(readings: Sequence[float], levels: Sequence[Level]) -> Level | None:
+def _only(readings: Sequence[float], levels: Sequence[LatencyLevel]) -> LatencyLevel | None:
     """Return the level to which most readings belong and the others to none, None without one."""
     values = [level.nanoseconds for level in levels]
     found = [machine_states.level_of(each, values) for each in readings]

@@ -55,7 +55,7 @@ FEWEST_POINTS = 20
 
 
 @dataclass(frozen=True)
-class Judge:
+class SteadinessJudge:
     """A machine's measurements, by the name of their result file, and the profile to judge points
     by."""
 
@@ -63,7 +63,7 @@ class Judge:
     profile: Profile | None = None
 
     @classmethod
-    def of(cls, folder: Path) -> "Judge":
+    def of(cls, folder: Path) -> "SteadinessJudge":
         """Return the judge of a machine from its folder in results/.
 
         A profile that cannot be read gives no roofs. Raises DeepbenchError for a broken file of

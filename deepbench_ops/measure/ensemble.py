@@ -165,7 +165,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Reference:
+class SweptYardstick:
     """The yardstick that takes part in the sweeps: how to start it, and its nominal readings.
 
     nominal: seconds per unit on the quiet machine, by state.
@@ -182,7 +182,7 @@ def run_round(
     anchor: str | None = None,
     together: int | None = None,
     sweeps: int | None = None,
-    reference: Reference | None = None,
+    reference: SweptYardstick | None = None,
 ) -> Generator[tuple[Task, Round], None, None]:
     """Yield the `number`-th round of every task; random orders depend on the number alone.
 
@@ -273,7 +273,7 @@ class _Block:
     workers: dict[str, LiveWorker]
     taken: Round
     random: Random
-    reference: Reference | None
+    reference: SweptYardstick | None
     latencies: core_latency.Reader
     prepared: dict[str, dict[str, Any]] = field(default_factory=dict)
 

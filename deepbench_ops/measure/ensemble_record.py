@@ -10,7 +10,7 @@ from deepbench_ops.measure import ensemble
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_rounds, facts_digest
-from deepbench_ops.storage.ensemble_rounds import Entry, Facts, RoundsFile
+from deepbench_ops.storage.ensemble_rounds import Entry, FactsByDigest, RoundsFile
 
 DIGITS = 5
 """Significant digits of stored seconds."""
@@ -36,9 +36,9 @@ def by_kernel(content: RoundsFile) -> dict[Task, list[Round]]:
     }
 
 
-def entry_of(task: Task, taken: Round) -> tuple[Facts, Entry]:
+def entry_of(task: Task, taken: Round) -> tuple[FactsByDigest, Entry]:
     """Return the line of one round of a kernel, and the facts that it names by their digest."""
-    facts: Facts = {}
+    facts: FactsByDigest = {}
     fingerprints = _digests(taken.facts, facts)
     entry: Entry = {
         **asdict(task),
@@ -109,7 +109,7 @@ def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
     )
 
 
-def _digests(several: Mapping[str, Mapping[str, str]], facts: Facts) -> dict[str, str]:
+def _digests(several: Mapping[str, Mapping[str, str]], facts: FactsByDigest) -> dict[str, str]:
     """Return the digest of each release's facts, and add the facts by their digest."""
     found = {name: facts_digest.digest(each) for name, each in several.items()}
     facts |= {found[name]: dict(each) for name, each in several.items()}

@@ -16,7 +16,7 @@ from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_fields, ensemble_rounds, json_lines, locks
 from deepbench_ops.storage.atomic import Ready
-from deepbench_ops.storage.ensemble_rounds import Entry, Facts, RoundsFile
+from deepbench_ops.storage.ensemble_rounds import Entry, FactsByDigest, RoundsFile
 
 DOING = "deepbench history"
 
@@ -119,11 +119,11 @@ class EnsembleStore:
 
     def _journal(self) -> RoundsFile:
         """Return the whole lines of the journal."""
-        facts: Facts = {}
+        facts: FactsByDigest = {}
         return RoundsFile(facts, list(_entries(self.path, facts)))
 
 
-def _entries(path: Path, facts: Facts) -> Iterator[Entry]:
+def _entries(path: Path, facts: FactsByDigest) -> Iterator[Entry]:
     """Yield the rounds of a journal, and put its facts into `facts`; damaged lines are left out."""
     for line in json_lines.read(path):
         try:

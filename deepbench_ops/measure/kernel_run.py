@@ -43,7 +43,7 @@ NOMINAL_VARIABLE = nominal_readings.VARIABLE
 """Variable with the nominal yardstick readings of the machine's profile."""
 
 
-class Executor(Protocol):
+class MeasuredBackend(Protocol):
     """Backend, or processes of their own in its stead, that run a kernel."""
 
     @property
@@ -58,7 +58,7 @@ class Executor(Protocol):
 class CheckedKernel:
     """A kernel that has passed its check, with what is needed to time and to name it."""
 
-    backend: Executor
+    backend: MeasuredBackend
     kernel: Kernel
     threads: int
 

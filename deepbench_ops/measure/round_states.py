@@ -19,7 +19,7 @@ SEVERAL_NOMINALS = "raw seconds: sweeps of one state have several nominal readin
 """Remark on the calibration of a round."""
 
 
-class Selected(NamedTuple):
+class SelectedRounds(NamedTuple):
     """The rounds of a kernel that count, in their order.
 
     state: of the machine in all of them, "" where it is not known. left_out: how many rounds with
@@ -66,12 +66,12 @@ def most_common(states: Iterable[str]) -> str:
     return max(sorted(counts), key=counts.__getitem__, default="")
 
 
-def select(rounds: Iterable[Round]) -> Selected:
+def select(rounds: Iterable[Round]) -> SelectedRounds:
     """Return a kernel's rounds in the state that has most of those with times."""
     timed = [parts(each) for each in rounds if each.names]
     state = most_common(chain.from_iterable(timed))
     used = [each[state] for each in timed if state in each]
-    return Selected(state, used, len(timed) - len(used))
+    return SelectedRounds(state, used, len(timed) - len(used))
 
 
 def _by_state(taken: Round, states: Sequence[str]) -> dict[str, Round]:

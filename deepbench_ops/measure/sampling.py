@@ -62,7 +62,7 @@ class Timed(Protocol):
         """Seconds of so many calls by a clock of the kernel's own, if it has one."""
 
 
-class Reference(Protocol):
+class YardstickReader(Protocol):
     """Interface of a yardstick: seconds per unit of work, over a number of units."""
 
     kind: str
@@ -176,7 +176,7 @@ class Measurement:
 
 def measure(
     kernel: Timed,
-    yardstick: Reference | None,
+    yardstick: YardstickReader | None,
     policy: Policy,
     warmed_up: Callable[[], object] = lambda: None,
 ) -> Measurement:
@@ -194,7 +194,7 @@ def measure(
 
 def _warmed_up_and_sampled(
     kernel: Timed,
-    yardstick: Reference | None,
+    yardstick: YardstickReader | None,
     policy: Policy,
     warmed_up: Callable[[], object],
 ) -> Measurement:
@@ -264,7 +264,7 @@ def _sample(
 class _Disturbance:
     """Reads the yardstick around slices, and waits while it says the machine is disturbed."""
 
-    def __init__(self, yardstick: Reference | None, policy: Policy) -> None:
+    def __init__(self, yardstick: YardstickReader | None, policy: Policy) -> None:
         self.waited = 0.0
         self._yardstick = yardstick
         self._policy = policy

@@ -15,7 +15,7 @@ from deepbench_ops.measure import threads
 from deepbench_ops.measure.yardstick import Yardstick
 
 
-class Member:
+class YardstickMember:
     """Each kind of yardstick, made when it is first asked for."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ def main() -> None:
     """Answer commands until standard input ends."""
     answers = messages.reserved_output()
     threads.fix()
-    member = Member()
+    member = YardstickMember()
     messages.write(answers, {"ready": True})
     while (command := messages.read(sys.stdin.buffer)) is not None:
         do = command.pop("do")

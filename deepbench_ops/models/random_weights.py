@@ -22,7 +22,7 @@ OFFSET = 0.05
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ParameterShape:
     """A parameter that wants values. scale: of a normalisation's weights what they all are."""
 
     name: str
@@ -30,7 +30,7 @@ class Wanted:
     scale: float | None = None
 
 
-def drawn(parameters: Iterable[Wanted], seed: int = 0) -> Iterator[tuple[str, np.ndarray]]:
+def drawn(parameters: Iterable[ParameterShape], seed: int = 0) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the name and the first values, float32, of every parameter; their order counts.
 
     Matrices, tables and filters are uniform with a variance of 1/(numbers of one row), filters of

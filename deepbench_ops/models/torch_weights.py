@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models.random_weights import Wanted, drawn
+from deepbench_ops.models.random_weights import ParameterShape, drawn
 
 NORMALISATIONS = tuple(
     getattr(nn, name) for name in ("BatchNorm2d", "LayerNorm", "RMSNorm") if hasattr(nn, name)
@@ -36,7 +36,7 @@ def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
     return module
 
 
-def wanted(module: nn.Module) -> Iterator[Wanted]:
+def wanted(module: nn.Module) -> Iterator[ParameterShape]:
     """Yield the parameters of a module in its order.
 
     The weights of a normalisation are its `initial_scale`, 1 where it has none.
@@ -45,4 +45,4 @@ def wanted(module: nn.Module) -> Iterator[Wanted]:
         for name, parameter in layer.named_parameters(place, recurse=False):
             scaled = isinstance(layer, NORMALISATIONS) and name.endswith("weight")
             scale = getattr(layer, "initial_scale", 1.0) if scaled else None
-            yield Wanted(name, tuple(parameter.shape), scale)
+            yield ParameterShape(name, tuple(parameter.shape), scale)

@@ -12,7 +12,7 @@ from deepbench_ops.analysis.change_detection import Change
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.shared_rounds import SharedStep
-from deepbench_ops.analysis.software_versions import Stack
+from deepbench_ops.analysis.software_versions import ReleaseSoftware
 from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
@@ -99,7 +99,7 @@ def decode(stored: Mapping[str, Any]) -> MachineLines:
         profile.parse(machine["profile"]) if machine["profile"] else None,
         tuple(machine["runs"]),
         tuple(
-            Stack(
+            ReleaseSoftware(
                 releases[each["release"]],
                 dict(each["facts"]),
                 {name: (before, after) for name, (before, after) in each["new"].items()},

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deepbench_ops.analysis.software_versions import Stack
+from deepbench_ops.analysis.software_versions import ReleaseSoftware
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages.data_files import machine_key
 
@@ -20,7 +20,7 @@ class MachineRecord:
     entry: Mapping[str, str]
     profile: Profile | None = None
     runs: Sequence[Mapping[str, Any]] = ()
-    stacks: Sequence[Stack] = ()
+    stacks: Sequence[ReleaseSoftware] = ()
 
     @property
     def key(self) -> str:

@@ -14,7 +14,7 @@ from deepbench_ops.releases.release_table import PUBLISHED, Release
 from deepbench_ops.storage.result_key import ResultKey
 
 
-class Publication:
+class SitePublication:
     """Our own pages of one publishing, written in another process while asv writes its own.
 
     conf: asv's configuration, whose links and branches are set here.

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis import software_versions
-from deepbench_ops.analysis.software_versions import Stack
+from deepbench_ops.analysis.software_versions import ReleaseSoftware
 from deepbench_ops.releases.release_table import Release
 
 LONGEST = 200
 """Characters of a fact in the list of new ones."""
 
 
-def content(stacks: Sequence[Stack], places: Mapping[Release, int]) -> dict[str, Any]:
+def content(stacks: Sequence[ReleaseSoftware], places: Mapping[Release, int]) -> dict[str, Any]:
     """By framework: the facts under its newest release, and those that changed with each release
     that has times."""
     by_framework: dict[str, dict[str, Any]] = {}

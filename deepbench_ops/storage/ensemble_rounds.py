@@ -25,11 +25,11 @@ SEVERAL = "frameworks"
 """Name of the ensembles that hold releases of several frameworks."""
 
 Entry = dict[str, Any]
-Facts = dict[str, dict[str, str]]
-Kernel = tuple[str, str, str, str]
+FactsByDigest = dict[str, dict[str, str]]
+KernelFields = tuple[str, str, str, str]
 """Family, problem, precision and operation."""
 
-Identity = tuple[Kernel, str]
+Identity = tuple[KernelFields, str]
 """The identity of a line: its kernel and the id of its round."""
 
 
@@ -37,7 +37,7 @@ Identity = tuple[Kernel, str]
 class RoundsFile:
     """Content of a file: conditions by their digest, and a line for each kernel and round."""
 
-    facts: Facts
+    facts: FactsByDigest
     entries: list[Entry]
 
 
@@ -68,7 +68,7 @@ def load(path: Path) -> RoundsFile:
 
 def parse(content: bytes, where: str) -> RoundsFile:
     """Return the content of a file's text; `where` names the file in errors."""
-    facts: Facts = {}
+    facts: FactsByDigest = {}
     entries: list[Entry] = []
     for number, line in enumerate(content.splitlines(), 1):
         try:
@@ -87,7 +87,9 @@ def parse(content: bytes, where: str) -> RoundsFile:
     return RoundsFile(facts, entries)
 
 
-def add(path: Path, facts: Facts, entries: Iterable[Entry], ready: Ready = Path) -> RoundsFile:
+def add(
+    path: Path, facts: FactsByDigest, entries: Iterable[Entry], ready: Ready = Path
+) -> RoundsFile:
     """Add rounds to a file and return all that it holds; one that adds nothing is not written.
 
     ready: as `atomic.together` gives it, where other files are to be replaced with this one.
@@ -123,7 +125,7 @@ def write(path: Path, content: RoundsFile) -> None:
     atomic.write_bytes(path, packed.pack(text.encode()))
 
 
-def kernel_of(entry: Entry) -> Kernel:
+def kernel_of(entry: Entry) -> KernelFields:
     """Return the kernel that a line is about."""
     family, problem, precision, operation = (entry[name] for name in KERNEL)
     return family, problem, precision, operation

@@ -34,10 +34,10 @@ NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
 FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
 """Values of fields that earlier runs lack: the usual layout, torch's own threads."""
 
-Run = dict[str, Any]
+ModelRun = dict[str, Any]
 
 
-def load(machine: Path) -> list[Run]:
+def load(machine: Path) -> list[ModelRun]:
     """Return the runs in a machine's folder, none where it has none.
 
     Raises DeepbenchError naming file and line for text that is not such a run.
@@ -60,7 +60,7 @@ def load(machine: Path) -> list[Run]:
     return runs
 
 
-def add(machine: Path, runs: Iterable[Run]) -> Path:
+def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
     """File runs of a machine, the newest of each kind of question, and return where."""
     path = machine / FILE
     with locks.results(machine.parent, doing=f"writing {path}"):
@@ -70,7 +70,7 @@ def add(machine: Path, runs: Iterable[Run]) -> Path:
     return path
 
 
-def _wrong(run: Run) -> str:
+def _wrong(run: ModelRun) -> str:
     """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
     TypeError for an entry that is no run."""
     hash(_key(run))
@@ -89,6 +89,6 @@ def _wrong(run: Run) -> str:
     return "" if needed in run else f"it lacks {needed}"
 
 
-def _key(run: Run) -> tuple[Any, ...]:
+def _key(run: ModelRun) -> tuple[Any, ...]:
     asked = FORMERLY | run
     return run["kind"], *(asked[name] for name in ASKED[run["kind"]])

@@ -30,7 +30,7 @@ def test_values_are_the_anchors_seconds_times_the_ratio():
     """Of all releases, with two of twelve rounds ruined by half."""
     random = np.random.default_rng(1)
     taken = [one(random, "abcd", ruined=1.5 if n in (3, 7) else 1.0) for n in range(12)]
-    found = ensemble_values.values(taken)
+    found = ensemble_values.release_times(taken)
     assert ("a", True) == (found.anchor, found.calibrated)
     assert {"a", "b", "c", "d"} == set(found.of)
     for name, value in found.of.items():
@@ -47,7 +47,7 @@ def test_intervals_hold_the_true_ratio():
     random = np.random.default_rng(2)
     missed = 0
     for _ in range(40):
-        found = ensemble_values.values([one(random, "abcd") for _ in range(10)])
+        found = ensemble_values.release_times([one(random, "abcd") for _ in range(10)])
         for name in "bcd":
             value, ratio = found.of[name], TRUE[name] / TRUE["a"]
             missed += not value.ratio_low <= ratio <= value.ratio_high
@@ -58,7 +58,7 @@ def test_rounds_of_a_later_block_refine_all():
     """A block of anchor, previous and new joins earlier rounds: each has all that hold it."""
     random = np.random.default_rng(3)
     earlier = [one(random, "abc") for _ in range(5)]
-    found = ensemble_values.values([*earlier, *(one(random, "acd") for _ in range(5))])
+    found = ensemble_values.release_times([*earlier, *(one(random, "acd") for _ in range(5))])
     rounds = {name: len(value.samples) for name, value in found.of.items()}
     assert {"a": 10, "b": 5, "c": 10, "d": 5} == rounds
     assert pytest.approx(TRUE["d"], rel=0.02) == found.of["d"].seconds
@@ -69,7 +69,7 @@ def test_a_release_without_rounds_with_the_anchor_is_led_to_it():
     random = np.random.default_rng(4)
     taken = [one(random, "ab") for _ in range(6)]
     taken += [one(random, "bd", anchor="b") for _ in range(5)]
-    found = ensemble_values.values(taken)
+    found = ensemble_values.release_times(taken)
     value = found.of["d"]
     assert pytest.approx(TRUE["d"], rel=0.02) == value.seconds
     assert value.low < TRUE["d"] < value.high
@@ -82,7 +82,7 @@ def test_without_a_yardstick_values_are_raw():
     taken = [one(random, "ab") for _ in range(6)]
     for each in taken:
         each.yardstick = []
-    found = ensemble_values.values(taken)
+    found = ensemble_values.release_times(taken)
     assert not found.calibrated
     assert found.seconds > 1.2 * TRUE["a"]
     assert pytest.approx(1.1, rel=0.01) == found.of["b"].ratio
@@ -92,15 +92,15 @@ def test_without_a_yardstick_values_are_raw():
 def test_too_few_rounds_are_none(count):
     """Two rounds may agree by chance."""
     random = np.random.default_rng(6)
-    assert ensemble_values.values([one(random, "ab") for _ in range(count)]) is None
+    assert ensemble_values.release_times([one(random, "ab") for _ in range(count)]) is None
 
 
 def test_the_anchors_own_noise_is_its_interval():
     """A noisy anchor has a wide interval, a quiet one a narrow one."""
     random = np.random.default_rng(7)
-    quiet = ensemble_values.values([one(random, "bcda") for _ in range(10)]).of["a"]
+    quiet = ensemble_values.release_times([one(random, "bcda") for _ in range(10)]).of["a"]
     noisy = [one(random, "bcda", ruined=math.exp(random.normal(0, 0.05))) for _ in range(10)]
-    wide = ensemble_values.values(noisy).of["a"]
+    wide = ensemble_values.release_times(noisy).of["a"]
     assert (quiet.high - quiet.low) / quiet.seconds < 0.03
     assert (wide.high - wide.low) / wide.seconds > 0.05
 
@@ -114,9 +114,9 @@ def test_rounds_of_one_state_give_the_values():
     for rounds, state in ((near, "near"), (far, "far"), (changed, "changed in between")):
         for each in rounds:
             each.state = state
-    found = ensemble_values.values([*far, *near, *changed])
+    found = ensemble_values.release_times([*far, *near, *changed])
     assert ("near", near) == (found.state, found.rounds)
     assert 8 == len(found.of["b"].samples)
     assert pytest.approx(1.1, rel=0.015) == found.of["b"].ratio
-    assert ensemble_values.values(near) == found
-    assert ensemble_values.values(changed) is None
+    assert ensemble_values.release_times(near) == found
+    assert ensemble_values.release_times(changed) is None

@@ -190,5 +190,5 @@ def test_a_release_in_another_state_alone_leaves_a_kernel_open(tmp_path):
     assert ("near", 4) == (found.selected(TASK).state, found.selected(TASK).left_out)
     assert NOTHING_KNOWN is found.compare(TASK, "a", "e")
     assert math.inf == found.half_width(TASK)
-    opened = OpenHistory(store, ensemble.Reference(Launch("python")), None)
+    opened = OpenHistory(store, ensemble.SweptYardstick(Launch("python")), None)
     assert (True, False) == (opened.settles(TASK, "d"), opened.settles(TASK, "e"))

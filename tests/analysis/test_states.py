@@ -9,8 +9,8 @@ from points import point
 from deepbench_ops.analysis import lines, settings_agreement
 from deepbench_ops.analysis.pooling import pooled_point
 from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import Level, Profile
-from deepbench_ops.machine.steadiness import Judge
+from deepbench_ops.machine.profile import LatencyLevel, Profile
+from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.measure.machine_states import CHANGED, FAR, INCOMPARABLE, NEAR, UNKNOWN
 from deepbench_ops.pages.line_data import line_fields
 from deepbench_ops.releases.release_table import Release
@@ -129,8 +129,8 @@ def test_states_come_from_records_and_profile(tmp_path) -> None:
     lines_of_file = [{"fingerprint": "f", "facts": {}}, *entries]
     path = folder / ("a" + measurements.PLAIN)
     path.write_text("".join(json.dumps(each) + "\n" for each in lines_of_file))
-    profile.write(tmp_path, Profile("box", levels=[Level(322.0)]))
-    judge = Judge.of(folder)
+    profile.write(tmp_path, Profile("box", levels=[LatencyLevel(322.0)]))
+    judge = SteadinessJudge.of(folder)
     assert 2 == len(judge.levels)
     assert [NEAR, CHANGED, UNKNOWN, ""] == [judge.state([each]) for each in entries]
     assert CHANGED == judge.state([record(171.0, 171.0), record(322.0, 322.0)])

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from points import point
 
 from deepbench_ops.analysis import points
-from deepbench_ops.analysis.nearest_run import Wanted, nearest
+from deepbench_ops.analysis.nearest_run import PublishedConditions, nearest
 from deepbench_ops.analysis.published_figures import TABLES, load
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.cli import cli
-from deepbench_ops.distributed.training.request import Request, parsed
+from deepbench_ops.distributed.training.request import TrainingRequest, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
@@ -183,7 +183,7 @@ def test_an_unknown_table_is_named():
     assert "unknown table 'nvidia'" in str(said.exception)
 
 
-WANTED = Wanted("resnet50", "forward", "float16", 16, 12)
+WANTED = PublishedConditions("resnet50", "forward", "float16", 16, 12)
 
 
 def test_the_run_as_published_comes_first():
@@ -223,7 +223,7 @@ def test_other_networks_passes_and_older_releases_do_not_count():
 
 
 def test_mixed_precision_is_bfloat16_or_float16():
-    wanted = Wanted("wide_deep", "training_step", "mixed", 16000, 1)
+    wanted = PublishedConditions("wide_deep", "training_step", "mixed", 16000, 1)
     found = nearest(
         [
             measured("wide_deep_b16000", "float32", "training_step"),
@@ -241,7 +241,7 @@ def test_the_framework_of_the_table_comes_first_and_another_is_named():
         measured("lstm_b64", operation="training_step", release=Release("torch", "2", newer)),
         measured("lstm_b16", operation="training_step", release=Release("mindspore", "2", older)),
     ]
-    wanted = Wanted("lstm", "training_step", "", 64, 1, framework="mindspore")
+    wanted = PublishedConditions("lstm", "training_step", "", 64, 1, framework="mindspore")
     assert nearest(runs, wanted).point is runs[1]
     assert nearest(runs[:1], wanted).differs[0] == "torch"
 
@@ -394,7 +394,7 @@ def test_without_torch_nothing_scales(monkeypatch):
 
 
 def test_a_request_survives_the_command_line():
-    asked = Request("wide_deep", 8, split=True)
+    asked = TrainingRequest("wide_deep", 8, split=True)
     assert asked == parsed(asked.text())
     with pytest.raises(DeepbenchError, match="asks for nothing that can be run"):
         parsed("{")
@@ -407,7 +407,7 @@ def test_two_ranks_train_as_one_would_whether_tables_are_copied_or_split():
     from deepbench_ops.distributed.training import launch
 
     copied, split = (
-        launch.steps(Request("wide_deep", 16, seconds=0.01, split=split, whole=False), 2)
+        launch.steps(TrainingRequest("wide_deep", 16, seconds=0.01, split=split, whole=False), 2)
         for split in (False, True)
     )
     assert copied["losses"] == pytest.approx(split["losses"], rel=1e-5)
@@ -442,7 +442,7 @@ def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatc
     """Though one alone would fit, which is asked for first."""
     from deepbench_ops.distributed.training import launch, rank_memory
 
-    one = rank_memory.of_rank(Request("bert_128", 8), 1)
+    one = rank_memory.of_rank(TrainingRequest("bert_128", 8), 1)
     monkeypatch.setenv("DEEPBENCH_THREADS", "2")
     monkeypatch.setattr(rank_memory.free_memory, "available", lambda: 1.5 * one)
     monkeypatch.setattr(launch, "steps", lambda request, ranks: pytest.fail("started"))
@@ -455,7 +455,7 @@ def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatc
 def test_ranks_that_split_their_tables_need_less_each_the_more_they_are():
     from deepbench_ops.distributed.training import rank_memory
 
-    asked = Request("wide_deep", 1000, split=True)
+    asked = TrainingRequest("wide_deep", 1000, split=True)
     assert rank_memory.of_rank(asked, 4) < rank_memory.of_rank(asked, 2)
     assert rank_memory.of_rank(asked, 2) < rank_memory.of_rank(replace(asked, split=False), 2)
 
@@ -466,4 +466,4 @@ def test_ranks_that_fail_end_the_run_with_what_they_said():
     from deepbench_ops.distributed.training import launch
 
     with pytest.raises(DeepbenchError, match="2 ranks of mmoe failed"):
-        launch.steps(Request("mmoe", 8, device="cuda"), 2)
+        launch.steps(TrainingRequest("mmoe", 8, device="cuda"), 2)

@@ -8,7 +8,7 @@ import pytest
 from command import COMMAND, deepbench
 
 from deepbench_ops import problems
-from deepbench_ops.analysis.single_timing import Timing
+from deepbench_ops.analysis.single_timing import SingleTiming
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems.problem_lists import TYPES
 
@@ -40,7 +40,7 @@ PROFILE = Profile("box", peaks={"cpu": {"float32": Figure(4e9, "FLOP/s", "measur
 def test_figures_follow_from_the_samples_of_all_processes():
     """2e9 FLOPs in a second are half of a peak of 4e9; the interval holds the median."""
     records = [record(0.98, 1.0, 1.02), record(0.99, 1.0, 1.01), record(1.0, 1.05, 1.1)]
-    found = Timing(GEMM, "forward", "float32", "cpu", records, PROFILE).as_json()
+    found = SingleTiming(GEMM, "forward", "float32", "cpu", records, PROFILE).as_json()
     assert 1.0 == found["seconds"]
     assert 0.97 < found["low"] < 1.0 < found["high"] < 1.2
     assert (2e9, 0.5) == (found["flops_per_second"], found["of_peak"])
@@ -50,7 +50,9 @@ def test_figures_follow_from_the_samples_of_all_processes():
 
 def test_what_is_not_known_is_no_figure():
     """Without a profile there is no share, of a single sample no interval, and a reason."""
-    found = Timing(GEMM, "forward", "float32", "cpu", [record(1.0, yardstick=False)]).as_json()
+    found = SingleTiming(
+        GEMM, "forward", "float32", "cpu", [record(1.0, yardstick=False)]
+    ).as_json()
     assert (None, None, None, False) == tuple(
         found[name] for name in ("low", "of_peak", "of_roof", "calibrated")
     )
@@ -59,7 +61,7 @@ def test_what_is_not_known_is_no_figure():
 
 def test_disturbed_slices_are_counted():
     records = [record(1.0, 1.0, disturbed=1), record(1.0, 1.0, disturbed=2)]
-    assert 3 == Timing(GEMM, "forward", "float32", "cpu", records).disturbed
+    assert 3 == SingleTiming(GEMM, "forward", "float32", "cpu", records).disturbed
 
 
 @pytest.mark.parametrize("family", SIZES)

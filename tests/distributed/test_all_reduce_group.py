@@ -27,7 +27,7 @@ from deepbench_ops.distributed import (
     transport,
 )
 from deepbench_ops.distributed.rank_group import RankGroup
-from deepbench_ops.distributed.request import Request
+from deepbench_ops.distributed.request import CollectiveRequest
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record
 from deepbench_ops.problems.all_reduce import AllReduce
@@ -41,10 +41,10 @@ pytestmark = pytest.mark.usefixtures("none_left")
 
 @pytest.fixture
 def fault(monkeypatch, tmp_path):
-    """Breaks the ranks' program: give it Python that changes `Member` in each process."""
+    """Breaks the ranks' program: give it Python that changes `RankMember` in each process."""
 
     def breaks(text):
-        head = "from deepbench_ops.distributed.rank_orders import Member\n"
+        head = "from deepbench_ops.distributed.rank_orders import RankMember\n"
         (tmp_path / "sitecustomize.py").write_text(head + text)
         path = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, path)))
@@ -99,7 +99,9 @@ def test_one_group_takes_sizes_in_turn():
     """A table over several sizes uses the same ranks, and each line has its bandwidths."""
     sizes = (AllReduce(elements=4000), AllReduce(elements=90_000))
     with group("gloo", 4) as ranks:
-        title, header, *lines = report.lines(ranks, Request(sizes, repeats=6, timeout=TIMEOUT))
+        title, header, *lines = report.lines(
+            ranks, CollectiveRequest(sizes, repeats=6, timeout=TIMEOUT)
+        )
     assert "4 ranks over gloo" in title
     assert header.split()[:3] == ["problem", "bytes", "ranks"]
     for problem, line in zip(sizes, lines, strict=True):
@@ -145,7 +147,7 @@ def test_the_slowest_rank_counts(fault):
     fault(
         "def slice(self, calls):\n"
         "    return {'seconds': float(self._transport.rank)}\n"
-        "Member.slice = slice\n"
+        "RankMember.slice = slice\n"
     )
     with group("gloo", 3) as ranks:
         assert 0.5 == collective_kernel.prepare(SMALL, ranks).clock(4)
@@ -238,13 +240,13 @@ def test_a_rank_that_hangs_in_its_own_code_is_named(fault):
     """The message names a rank that is alive but hangs, not those that wait for it."""
     fault(
         "import time\n"
-        "prepare = Member.prepare\n"
+        "prepare = RankMember.prepare\n"
         "def hang(self, **details):\n"
         "    if self._transport.rank == 1:\n"
         "        self.doing = 'preparing its vector'\n"
         "        time.sleep(1000)\n"
         "    return prepare(self, **details)\n"
-        "Member.prepare = hang\n"
+        "RankMember.prepare = hang\n"
     )
     with group("gloo", 2, timeout=15.0) as ranks:
         ranks.timeout = 2.0
@@ -279,7 +281,7 @@ def test_a_rank_that_crashes_is_named_with_its_last_words(fault):
         "        print('out of luck', file=sys.stderr, flush=True)\n"
         "        os._exit(7)\n"
         "    return {}\n"
-        "Member.prepare = crash\n"
+        "RankMember.prepare = crash\n"
     )
     with (
         group("gloo", 2) as ranks,
@@ -289,7 +291,7 @@ def test_a_rank_that_crashes_is_named_with_its_last_words(fault):
 
 
 WRONG = """
-run, timed = Member.run, Member._timed
+run, timed = RankMember.run, RankMember._timed
 
 
 def spoil(self):
@@ -309,7 +311,7 @@ def wrong_timed(self, calls):
     return seconds
 
 
-Member.run, Member._timed = wrong_run, wrong_timed
+RankMember.run, RankMember._timed = wrong_run, wrong_timed
 """
 
 
@@ -321,7 +323,7 @@ def test_a_wrong_sum_is_found_before_anything_is_timed(fault, value, shown):
     """A wrong or non-finite entry names rank, entry and value, and there is no line for it."""
     fault(WRONG.format(value=value, when_run="spoil(self)", when_timed="pass"))
     with group("gloo", 3) as ranks:
-        lines = report.lines(ranks, Request((SMALL,), repeats=2, timeout=TIMEOUT))
+        lines = report.lines(ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT))
         next(lines), next(lines)
         with pytest.raises(
             DeepbenchError, match=f"rank 1 of 3 .* entry 7 of 1000 is {shown} instead of -?[0-9.]+e"
@@ -333,7 +335,7 @@ def test_a_sum_that_goes_wrong_while_it_is_timed_is_found(fault):
     """The very sums that were timed are compared as well, before their time is printed."""
     fault(WRONG.format(value="0", when_run="pass", when_timed="spoil(self)"))
     with group("gloo", 2) as ranks:
-        lines = report.lines(ranks, Request((SMALL,), repeats=2, timeout=TIMEOUT))
+        lines = report.lines(ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT))
         next(lines), next(lines)
         with pytest.raises(DeepbenchError, match=r"rank 1 of 2 .* entry 7"):
             next(lines)
@@ -361,10 +363,10 @@ def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatc
     demand("gloo")
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "10")
-    fault("Member._timed = lambda self, calls: 0.5\n")
+    fault("RankMember._timed = lambda self, calls: 0.5\n")
     prepared_ranks.prepare("all_reduce", "n16777217", "float32", 2).close()
     with pytest.raises(Unsupported, match=r"one call would take about 32 s over gloo"):
-        fault("Member._timed = lambda self, calls: 0.5 * self._values.size / 2**18\n")
+        fault("RankMember._timed = lambda self, calls: 0.5 * self._values.size / 2**18\n")
         prepared_ranks.prepare("all_reduce", "n16777217", "float32", 2)
 
 

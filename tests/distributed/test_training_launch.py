@@ -11,11 +11,11 @@ import pytest
 from frameworks import needed
 from processes import eventually_gone
 
-from deepbench_ops.distributed.training.request import Request
+from deepbench_ops.distributed.training.request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 
 LISTENING = "0A"
-TINY = Request("wide_deep", 16, seconds=0.01, whole=False)
+TINY = TrainingRequest("wide_deep", 16, seconds=0.01, whole=False)
 
 
 def processes_below(pid):
@@ -94,7 +94,7 @@ def test_a_rank_that_fails_ends_the_others_with_its_reason(monkeypatch, mark):
     needed("torch")
     from deepbench_ops.distributed.training import launch
 
-    monkeypatch.setattr(Request, "text", lambda self: "{}")
+    monkeypatch.setattr(TrainingRequest, "text", lambda self: "{}")
     with pytest.raises(DeepbenchError, match=r"2 ranks of wide_deep failed: .\{\}. asks"):
         launch.steps(TINY, 2)
     assert eventually_gone(mark)

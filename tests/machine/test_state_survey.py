@@ -6,7 +6,7 @@ import pytest
 
 from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.machine import profile, state_survey, survey
-from deepbench_ops.machine.profile import Figure, Level, Profile
+from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick
 from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN
 from deepbench_ops.measure.nominal_readings import NominalReadings
@@ -68,7 +68,7 @@ def test_the_readings_of_another_state_are_taken_when_it_is_met(machine) -> None
 def test_a_state_without_readings_is_never_calibrated_by_another(machine) -> None:
     """Times of a state that has none, of none at all, or of two, stay raw with a reason."""
     found = surveyed(taken(0.9), machine, fresh=True)
-    found = replace(found, levels=[Level(172.0), *found.levels])
+    found = replace(found, levels=[LatencyLevel(172.0), *found.levels])
     for latencies, words in (([171.0], NEAR), ([171.0, 320.0], CHANGED), ([900.0], UNKNOWN)):
         chosen = choice(found, latencies)
         assert chosen.seconds is None
@@ -91,7 +91,7 @@ def test_an_old_reading_is_of_the_state_that_reads_alike(machine, memory, same) 
     assert (memory if same else 0.9) == choice(found, [320.0]).seconds
     assert same == bool(found.yardstick_levels)
     if not same:
-        with_near = replace(found, levels=[Level(172.0), *found.levels])
+        with_near = replace(found, levels=[LatencyLevel(172.0), *found.levels])
         chosen = choice(with_near, [171.0])
         assert memory == chosen.seconds
         assert "unrecorded state" in chosen.remark
@@ -103,7 +103,7 @@ def test_a_change_meanwhile_leaves_no_readings(machine, monkeypatch) -> None:
     found = state_survey.with_state(taken(0.9), 2, FAR_NS, False, doubts.append)
     looks = iter([NEAR_NS])
     monkeypatch.setattr(state_survey, "latencies", lambda count: next(looks))
-    again = replace(found, levels=[Level(level.nanoseconds) for level in found.levels])
+    again = replace(found, levels=[LatencyLevel(level.nanoseconds) for level in found.levels])
     changed = state_survey.with_state(again, 2, FAR_NS, False, doubts.append)
     assert [{}, {}] == [level.yardsticks for level in changed.levels]
     assert 1 == len(doubts)
@@ -124,7 +124,7 @@ def test_profiles_with_states_merge_in_any_order(machine) -> None:
     """The levels and readings of both are kept; two values of one level are one."""
     far = surveyed(taken(0.9), machine, fresh=True)
     machine.update(latencies=NEAR_NS, memory=1.45)
-    both = surveyed(replace(far, levels=[Level(318.0)], yardstick_levels={}), machine)
+    both = surveyed(replace(far, levels=[LatencyLevel(318.0)], yardstick_levels={}), machine)
     assert merged(far, both) == merged(both, far)
     assert 2 == len(merged(far, both).levels)
     assert merged(far, both) == merged(merged(far, both), far)

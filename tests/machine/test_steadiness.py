@@ -14,7 +14,13 @@ from deepbench_ops.analysis import comparison, fastest, frameworks, lines
 from deepbench_ops.exchange import table_writer
 from deepbench_ops.machine.impossible_times import Roofs, fast_factor
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.machine.steadiness import FEWEST_POINTS, LEAST_APART, Judge, agreement, reason
+from deepbench_ops.machine.steadiness import (
+    FEWEST_POINTS,
+    LEAST_APART,
+    SteadinessJudge,
+    agreement,
+    reason,
+)
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.release_table import Release
@@ -185,7 +191,7 @@ def test_a_judge_reads_a_machine_s_folder(tmp_path):
     folder.mkdir()
     path = folder / "0123-x.measurements.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    judge = Judge.of(folder)
+    judge = SteadinessJudge.of(folder)
     found = judge.file(folder / "0123-x.json").records[GEMM]
     assert 2 == len(found)
     assert "2 of them" in judge.reason(found, GEMM, 7e-4, "cpu")

@@ -92,7 +92,7 @@ def test_the_yardstick_takes_part_in_the_sweeps():
     launch = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
     program = ("-m", "deepbench_ops.measure.yardstick_member")
     nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
-    reference = ensemble.Reference(Launch(sys.executable, {}, program), nominal)
+    reference = ensemble.SweptYardstick(Launch(sys.executable, {}, program), nominal)
     launches = {"a": launch, "b": launch}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4, reference=reference)
     assert (4, 4) == (len(found.sweeps), len(found.yardstick))
@@ -121,7 +121,7 @@ def test_the_nominal_reading_is_that_of_the_state(monkeypatch, before, after, no
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: next(readings))
     known = {200.0: {"2": {"compute": 2e-3}}, 500.0: {"2": {}}}
     given = NominalReadings({"2": {"compute": 1e-3}}, {"2": 200.0}, known)
-    reference = ensemble.Reference(burning(0.001), given)
+    reference = ensemble.SweptYardstick(burning(0.001), given)
     launches = {name: burning(0.002, YARDSTICK="compute") for name in "ab"}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=4, reference=reference)
     assert ([before, after], nominal) == (found.latencies, found.nominal)
@@ -146,7 +146,7 @@ def test_each_sweep_has_its_latencies_and_nominal_reading(monkeypatch):
     readings = chain([200.0, 205.0, 500.0, 510.0], repeat(520.0))
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: next(readings))
     known = {200.0: {"2": {"compute": 2e-3}}, 500.0: {"2": {"compute": 1e-3}}}
-    reference = ensemble.Reference(burning(0.001), NominalReadings(by_level=known))
+    reference = ensemble.SweptYardstick(burning(0.001), NominalReadings(by_level=known))
     launches = {name: burning(0.002, YARDSTICK="compute") for name in "ab"}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=5, reference=reference)
     assert [(200.0, 205.0), (205.0, 500.0), (500.0, 510.0)] == found.sweep_latencies[:3]
@@ -169,7 +169,7 @@ def test_sweeps_go_on_until_four_are_of_one_state(monkeypatch, changes, sweeps):
 @pytest.mark.parametrize("fails", ["start", "prepare", "third", "die"])
 def test_a_yardstick_that_fails_leaves_raw_seconds(fails, mark):
     """The releases have all their times, and the reason is kept."""
-    reference = ensemble.Reference(burning(0.001, FAILS=fails))
+    reference = ensemble.SweptYardstick(burning(0.001, FAILS=fails))
     launches = {name: burning(0.005, YARDSTICK="compute") for name in "ab"}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=6, reference=reference)
     assert not found.has_yardstick

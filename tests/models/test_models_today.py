@@ -6,7 +6,7 @@ import pytest
 from deepbench_ops import problems
 from deepbench_ops.backends import families
 from deepbench_ops.backends.families.model import memory_needed
-from deepbench_ops.distributed.training.request import Request
+from deepbench_ops.distributed.training.request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run
 from deepbench_ops.models.catalogue import NETWORKS
@@ -158,7 +158,7 @@ def test_a_network_that_is_not_trained_says_why(name):
     with pytest.raises(Unsupported, match=f"{name} is not trained: it is"):
         TorchBackend().build(Model(name, 1, whole=False), "float32", "training_step")
     with pytest.raises(DeepbenchError, match=f"{name} is not trained: it is"):
-        Request(name, 1)
+        TrainingRequest(name, 1)
 
 
 def test_a_network_that_does_not_fit_is_refused_before_it_is_built(monkeypatch):

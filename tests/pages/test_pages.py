@@ -232,8 +232,8 @@ def test_configured_links_stay() -> None:
     """A show_commit_url of the user's own, or of a source repository, is not changed."""
     own = mock.Mock(html_dir="html", show_commit_url="https://example.org/")
     source = mock.Mock(html_dir="html", show_commit_url="#")
-    site_publication.Publication(own, ())
-    site_publication.Publication(source, None)
+    site_publication.SitePublication(own, ())
+    site_publication.SitePublication(source, None)
     assert ("https://example.org/", "#") == (own.show_commit_url, source.show_commit_url)
 
 

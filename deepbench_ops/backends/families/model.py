@@ -36,7 +36,7 @@ the allocator keeps back; and what a framework takes once. bench/model_memory.py
 with the memory that networks really take."""
 
 
-class Judge(ABC):
+class ModelJudge(ABC):
     """The true output, computed when it is first asked for."""
 
     @cached_property
@@ -59,7 +59,7 @@ class Judge(ABC):
         return expected[index], allowed[index]
 
 
-class StepErrors(Judge):
+class StepErrors(ModelJudge):
     """Judge of a training step: the loss, and then the gradients, ENTRIES entries of each."""
 
     def pooled(self, errors: np.ndarray) -> np.ndarray:

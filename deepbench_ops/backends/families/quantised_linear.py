@@ -73,7 +73,7 @@ OF_ACTIVATIONS = {
 
 
 @dataclass(frozen=True)
-class LinearInputs:
+class QuantisedLinearInputs:
     """The operands of y = x·Wᵀ.
 
     x: m x k, float32 holding numbers of the result's precision, or quantised. w: n x k, quantised.
@@ -114,7 +114,7 @@ def refuse(problem: QuantisedLinear, precision: str, operation: str) -> None:
             )
 
 
-def inputs(problem: QuantisedLinear, precision: str, seed: int = 0) -> LinearInputs:
+def inputs(problem: QuantisedLinear, precision: str, seed: int = 0) -> QuantisedLinearInputs:
     """Draw the operands, uniform within each block, and quantise them by largest magnitudes.
 
     Rows, tiles of 128 and blocks of 32 have widths of their own, each between a quarter and all of
@@ -129,7 +129,7 @@ def inputs(problem: QuantisedLinear, precision: str, seed: int = 0) -> LinearInp
     weights = _quantised(w, OF_WEIGHTS[precision], problem, kept)
     scheme = OF_ACTIVATIONS.get(precision)
     activations = x if scheme is None else _quantised(x, scheme, problem, kept)
-    return LinearInputs(
+    return QuantisedLinearInputs(
         activations,
         weights,
         {
@@ -184,7 +184,7 @@ def _lost(x: np.ndarray, w: np.ndarray, activations: object, weights: Quantised)
 
 
 def reference(
-    problem: QuantisedLinear, drawn: LinearInputs, precision: str, operation: str
+    problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str, operation: str
 ) -> "LinearReference":
     """Return the judge of y."""
     return LinearReference(drawn, precision, operation)
@@ -200,7 +200,7 @@ class LinearReference:
     that the call quantises may fall on either side of a tie: a step each.
     """
 
-    inputs: LinearInputs
+    inputs: QuantisedLinearInputs
     precision: str
     operation: str
 

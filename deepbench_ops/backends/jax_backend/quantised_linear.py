@@ -9,7 +9,7 @@ from jax import lax
 
 from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.backends.families.low_precision import VALUES, Quantised, packed_pairs
-from deepbench_ops.backends.families.quantised_linear import LinearInputs
+from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.jax_backend.device import DTYPES, JaxDevice
 from deepbench_ops.errors import Unsupported
@@ -23,7 +23,7 @@ BY_ROWS = (((1,), (1,)), ((), ()))
 def function(
     backend: JaxDevice,
     problem: QuantisedLinear,
-    drawn: LinearInputs,
+    drawn: QuantisedLinearInputs,
     precision: str,
     operation: str,
 ) -> Function:
@@ -55,7 +55,7 @@ def function(
     )
 
 
-def _dequantised(backend: JaxDevice, drawn: LinearInputs, precision: str) -> Function:
+def _dequantised(backend: JaxDevice, drawn: QuantisedLinearInputs, precision: str) -> Function:
     kept = result_type(precision)
     exactness = backend.precision_of_products(kept)
     weights, widen_weights = _narrow(backend, drawn.w, kept)

@@ -12,7 +12,7 @@ import mindspore as ms
 import numpy as np
 
 from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, Judge, StepErrors
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, ModelJudge, StepErrors
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
@@ -107,7 +107,7 @@ class TwinJudge(StepErrors):
 
 
 @dataclass(frozen=True)
-class WholeJudge(Judge):
+class WholeJudge(ModelJudge):
     """The loss of a forward pass alone, from the same weights."""
 
     step: TrainingStep

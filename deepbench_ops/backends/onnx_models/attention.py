@@ -6,7 +6,7 @@ import numpy as np
 
 from deepbench_ops.backends.families import attention
 from deepbench_ops.backends.families.attention import AttentionInputs
-from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.attention import FORCED
 
@@ -14,7 +14,7 @@ OPSET, IR_VERSION = 23, 11
 """Of 2025: releases of runtimes before it cannot read the model."""
 
 
-def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) -> Model:
+def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) -> OnnxModel:
     """Return attention of operands that are fed.
 
     Its `is_causal` lets the first query see the first key, so that the mask of fewer queries than
@@ -31,7 +31,7 @@ def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) 
         given.append(graph.input("mask", attention.mask(problem.sq, problem.skv)))
     output = graph.node("Attention", *given, is_causal=int(problem.causal and square))
     shape = (problem.b, problem.hq, problem.sq, problem.dv)
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({output: (drawn.q.dtype, shape)}),
         feeds=graph.feeds,
         read=lambda found: np.asarray(found[0]),

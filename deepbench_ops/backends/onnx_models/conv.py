@@ -6,7 +6,7 @@ import numpy as np
 
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
-from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
 
@@ -14,7 +14,7 @@ SHIFT = 128
 """Zero point of int8 images, which are fed as unsigned bytes."""
 
 
-def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> Model:
+def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> OnnxModel:
     """Return the forward pass; Unsupported for gradients and for channels last."""
     if operation != "forward":
         raise Unsupported("ONNX is a format of trained networks: it has no backward passes")
@@ -30,7 +30,7 @@ def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> M
     else:
         output = graph.node("Conv", graph.input("images", drawn.images), filters, **sizes)
         dtype, route = drawn.images.dtype, "Conv"
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({output: (dtype, (p.n, p.k, p.p, p.q))}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]),

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from deepbench_ops.backends.families.operands import Operands
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.errors import Unsupported
 
 NO_GRADIENTS = "ONNX is a format of trained networks: it has no backward passes"
@@ -21,7 +21,7 @@ def model(
     shapes: Mapping[str, Sequence[int]],
     route: str,
     constants: Sequence[str] = (),
-) -> Model:
+) -> OnnxModel:
     """Return the model that `build` makes of a graph and the operands by their names.
 
     shapes: of the outputs by their names, in the order in which `build` returns them; their type is
@@ -43,7 +43,7 @@ def model(
         value: (dtype, tuple(shape)) for value, shape in zip(outputs, shapes.values(), strict=True)
     }
     readers = {name: partial(_read, number) for number, name in enumerate(shapes)}
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised(kinds),
         feeds=graph.feeds,
         read=readers.pop(""),

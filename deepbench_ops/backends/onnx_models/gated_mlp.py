@@ -6,13 +6,13 @@ import numpy as np
 
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.onnx_models import forward
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.problems.gated_mlp import GatedMlp
 
 MATRICES = ("gate", "up", "down")
 
 
-def model(problem: GatedMlp, drawn: Operands, precision: str, operation: str) -> Model:
+def model(problem: GatedMlp, drawn: Operands, precision: str, operation: str) -> OnnxModel:
     """Return the forward pass, the matrices constant and stored as MatMul wants them."""
 
     def build(graph: Graph, x: Value, gate: Value, up: Value, down: Value) -> Value:

@@ -9,11 +9,11 @@ import numpy as np
 
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.onnx_models import forward
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.problems.gelu import Gelu
 
 
-def model(problem: Gelu, drawn: Operands, precision: str, operation: str) -> Model:
+def model(problem: Gelu, drawn: Operands, precision: str, operation: str) -> OnnxModel:
     """Return the forward pass."""
 
     def build(graph: Graph, x: Value) -> Value:

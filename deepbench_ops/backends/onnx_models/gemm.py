@@ -4,11 +4,11 @@ import numpy as np
 
 from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.families.gemm import GemmInputs
-from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel
 from deepbench_ops.problems.gemm import Gemm
 
 
-def model(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) -> Model:
+def model(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) -> OnnxModel:
     """Return the transposed product of the operands as they are stored; nothing is constant."""
     stored, graph = gemm.stored(problem, drawn), Graph()
     b, a, c = (graph.input(name, getattr(stored, name)) for name in "bac")
@@ -20,7 +20,7 @@ def model(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) -> M
     else:
         turned = {"transA": int(problem.b_transposed), "transB": int(problem.a_transposed)}
         output, route = graph.node("Gemm", b, a, c, **turned), "Gemm, all of it fed"
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({output: (stored.c.dtype, stored.c.shape)}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]).T,

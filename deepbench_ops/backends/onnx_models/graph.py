@@ -27,7 +27,7 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Model:
+class OnnxModel:
     """A model and its inputs, as a runtime takes them."""
 
     serialised: bytes

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from deepbench_ops.backends.families.grouped_conv import GroupedConvInputs
-from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.grouped_conv import GroupedConv
 
 
-def model(problem: GroupedConv, drawn: GroupedConvInputs, precision: str, operation: str) -> Model:
+def model(
+    problem: GroupedConv, drawn: GroupedConvInputs, precision: str, operation: str
+) -> OnnxModel:
     """Return the forward pass; Unsupported for gradients."""
     if operation != "forward":
         raise Unsupported("ONNX is a format of trained networks: it has no backward passes")
@@ -23,7 +25,7 @@ def model(problem: GroupedConv, drawn: GroupedConvInputs, precision: str, operat
     images = graph.input("images", drawn.images)
     output = graph.node("Conv", images, graph.constant("filters", drawn.filters), **sizes)
     shape = (p.n, p.k, p.each.p, p.each.q)
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({output: (drawn.images.dtype, shape)}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]),

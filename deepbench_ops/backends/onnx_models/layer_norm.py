@@ -3,11 +3,11 @@
 from deepbench_ops.backends.families.layer_norm import EPSILON
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.onnx_models import forward
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.problems.layer_norm import LayerNorm
 
 
-def model(problem: LayerNorm, drawn: Operands, precision: str, operation: str) -> Model:
+def model(problem: LayerNorm, drawn: Operands, precision: str, operation: str) -> OnnxModel:
     """Return the forward pass."""
 
     def build(graph: Graph, x: Value, weight: Value, bias: Value) -> Value:

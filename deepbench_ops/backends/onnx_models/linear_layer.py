@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from deepbench_ops.backends.families.linear_layer import BIAS_OUTPUT, LinearInputs
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.linear_layer import LinearLayer
 
 
-def model(problem: LinearLayer, drawn: LinearInputs, precision: str, operation: str) -> Model:
+def model(problem: LinearLayer, drawn: LinearInputs, precision: str, operation: str) -> OnnxModel:
     """Return a layer or one of its gradients.
 
     The weight of a forward pass is a constant, as in the models that users run: a runtime may
@@ -40,7 +40,7 @@ def model(problem: LinearLayer, drawn: LinearInputs, precision: str, operation: 
         outputs[graph.node("ReduceSum", gradient, axis, keepdims=0)] = (drawn.x.dtype, (problem.n,))
         further[BIAS_OUTPUT] = lambda found: np.asarray(found[1])[:, None]
         route += ", and ReduceSum"
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised(outputs),
         feeds=graph.feeds,
         read=lambda found: np.asarray(found[0]),

@@ -10,11 +10,11 @@ import numpy as np
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.families.rms_norm import EPSILON, outputs
 from deepbench_ops.backends.onnx_models import forward
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.problems.rms_norm import RmsNorm
 
 
-def model(problem: RmsNorm, drawn: Operands, precision: str, operation: str) -> Model:
+def model(problem: RmsNorm, drawn: Operands, precision: str, operation: str) -> OnnxModel:
     """Return the forward pass."""
 
     def build(graph: Graph, x: Value, weight: Value, residual: Value | None = None) -> Any:

@@ -10,7 +10,7 @@ from deepbench_ops.backends.families import rnn_recurrence
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_recurrence import Functions
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.rnn import Rnn
 
@@ -20,14 +20,14 @@ ORDER = {"vanilla": ("h",), "lstm": ("i", "o", "f", "g"), "gru": ("z", "r", "n")
 OPERATORS = {"vanilla": "RNN", "lstm": "LSTM", "gru": "GRU"}
 
 
-def model(problem: Rnn, drawn: RnnInputs, precision: str, operation: str) -> Model:
+def model(problem: Rnn, drawn: RnnInputs, precision: str, operation: str) -> OnnxModel:
     """Return a forward pass; Unsupported for gradients."""
     if operation.endswith("backward"):
         raise Unsupported("ONNX is a format of trained networks: it has no backward passes")
     return (_layer if operation == "fused_forward" else _scan)(problem, drawn)
 
 
-def _scan(problem: Rnn, drawn: RnnInputs) -> Model:
+def _scan(problem: Rnn, drawn: RnnInputs) -> OnnxModel:
     dtype, state_shape = drawn.recurrent.dtype, drawn.first_hidden.shape
     body = Graph()
     r = body.constant("r", drawn.recurrent)
@@ -49,7 +49,7 @@ def _scan(problem: Rnn, drawn: RnnInputs) -> Model:
         body=body.proto("step", dict.fromkeys(outputs, (dtype, state_shape))),
         num_scan_inputs=1,
     )
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({found[-1]: (dtype, (problem.timesteps, *state_shape))}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]),
@@ -75,7 +75,7 @@ def _functions(graph: Graph) -> Functions:
     )
 
 
-def _layer(problem: Rnn, drawn: RnnInputs) -> Model:
+def _layer(problem: Rnn, drawn: RnnInputs) -> OnnxModel:
     kind = OPERATORS[problem.cell]
     w, r, w_bias, r_bias = (_reordered(part, problem.cell) for part in drawn.layer)
     graph = Graph()
@@ -94,7 +94,7 @@ def _layer(problem: Rnn, drawn: RnnInputs) -> Model:
         more["linear_before_reset"] = 1
     output = graph.node(kind, *given, **more)
     shape = (problem.timesteps, 1, problem.batch, problem.hidden)
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({output: (drawn.sequence.dtype, shape)}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0])[:, 0],

@@ -3,11 +3,11 @@
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.families.rope import outputs, shapes_of
 from deepbench_ops.backends.onnx_models import forward
-from deepbench_ops.backends.onnx_models.graph import Graph, Model, Value
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel, Value
 from deepbench_ops.problems.rope import Rope
 
 
-def model(problem: Rope, drawn: Operands, precision: str, operation: str) -> Model:
+def model(problem: Rope, drawn: Operands, precision: str, operation: str) -> OnnxModel:
     """Return the forward pass of queries and keys, the tables being fed."""
 
     def build(

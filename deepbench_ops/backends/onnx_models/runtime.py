@@ -10,7 +10,7 @@ import numpy as np
 
 from deepbench_ops.backends.base import Builder
 from deepbench_ops.backends.functional import Call, CpuBackend, Function, builder
-from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.graph import OnnxModel
 
 
 class Runtime(CpuBackend):
@@ -28,7 +28,7 @@ class Runtime(CpuBackend):
         return super().builder_in(module)
 
     @abstractmethod
-    def loaded(self, model: Model) -> Call:
+    def loaded(self, model: OnnxModel) -> Call:
         """Compile a model, and return what runs it once on its feeds."""
 
     @abstractmethod
@@ -41,7 +41,7 @@ def _read(backend: Runtime, read: Callable[..., np.ndarray], output: Any) -> np.
 
 
 def function(
-    make: Callable[..., Model],
+    make: Callable[..., OnnxModel],
     backend: Runtime,
     problem: Any,
     drawn: Any,

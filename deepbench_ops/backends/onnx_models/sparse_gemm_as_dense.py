@@ -3,7 +3,7 @@
 import numpy as np
 
 from deepbench_ops.backends.families.sparse_gemm import SparseInputs, layout_note
-from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
@@ -13,7 +13,7 @@ LACKING = {
 }
 
 
-def model(problem: SparseGemm, drawn: SparseInputs, precision: str, operation: str) -> Model:
+def model(problem: SparseGemm, drawn: SparseInputs, precision: str, operation: str) -> OnnxModel:
     """Return the dense product, as for GEMM the transposed one; Unsupported for the others."""
     if operation in LACKING:
         raise Unsupported(LACKING[operation])
@@ -26,7 +26,7 @@ def model(problem: SparseGemm, drawn: SparseInputs, precision: str, operation: s
     # The storage of A is column-major, k x m unless its rows are those of the transpose.
     right = graph.input("a", a.T)
     output = graph.node("Gemm", left, right, transA=int(b_turned), transB=int(a_turned))
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({output: (drawn.b.dtype, (problem.n, problem.m))}),
         feeds=graph.feeds,
         read=lambda outputs: np.asarray(outputs[0]).T,

@@ -6,11 +6,11 @@ import numpy as np
 
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.families.topk import judged
-from deepbench_ops.backends.onnx_models.graph import Graph, Model
+from deepbench_ops.backends.onnx_models.graph import Graph, OnnxModel
 from deepbench_ops.problems.topk import TopK
 
 
-def model(problem: TopK, drawn: Operands, precision: str, operation: str) -> Model:
+def model(problem: TopK, drawn: Operands, precision: str, operation: str) -> OnnxModel:
     """Return the one operation."""
     graph = Graph()
     x = drawn["x"]
@@ -21,7 +21,7 @@ def model(problem: TopK, drawn: Operands, precision: str, operation: str) -> Mod
     def read(outputs: Sequence[np.ndarray]) -> np.ndarray:
         return judged(x, *outputs)
 
-    return Model(
+    return OnnxModel(
         serialised=graph.serialised({values: (x.dtype, shape), columns: (np.int64, shape)}),
         feeds=graph.feeds,
         read=read,

@@ -12,7 +12,7 @@ import onnxruntime as ort
 
 from deepbench_ops.backends.functional import NO_TF32, Call, named
 from deepbench_ops.backends.onnx_models import graph
-from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 
 PROVIDER = "CPUExecutionProvider"
@@ -35,7 +35,7 @@ class OnnxRuntimeBackend(Runtime):
         "bfloat16": f"onnxruntime's {PROVIDER} has no bfloat16 products",
     }
 
-    def loaded(self, model: Model) -> Call:
+    def loaded(self, model: OnnxModel) -> Call:
         """Return a call on values that the runtime already holds."""
         session = self.session(model.serialised)
         feeds = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in model.feeds.items()}

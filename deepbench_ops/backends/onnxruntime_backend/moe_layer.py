@@ -8,7 +8,7 @@ from onnx import helper, numpy_helper
 from deepbench_ops.backends.families.moe_layer import MoeInputs
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.onnx_models import runtime
-from deepbench_ops.backends.onnx_models.graph import IR_VERSION, OPSET, TYPES, Model
+from deepbench_ops.backends.onnx_models.graph import IR_VERSION, OPSET, TYPES, OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.moe_layer import MoeLayer
@@ -27,7 +27,7 @@ def function(
     return runtime.function(_model, backend, problem, drawn, precision, operation)
 
 
-def _model(problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str) -> Model:
+def _model(problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str) -> OnnxModel:
     assert drawn.gate is not None, "only SwiGLU comes here"
     p = problem
     both = np.stack([drawn.gate, drawn.up], axis=2).reshape(p.experts, -1, p.hidden)
@@ -50,7 +50,7 @@ def _model(problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str) 
     graph = helper.make_graph(nodes, "deepbench", ends[:1], ends[1:], held)
     domains = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
     model = helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
-    return Model(
+    return OnnxModel(
         serialised=bytes(model.SerializeToString()),
         feeds={"x": drawn.x},
         read=lambda outputs: np.asarray(outputs[0]),

@@ -9,7 +9,7 @@ from deepbench_ops.backends.families import low_precision as formats
 from deepbench_ops.backends.families import quantisation as family
 from deepbench_ops.backends.families.quantisation import QuantisationInputs
 from deepbench_ops.backends.functional import Function
-from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantisation import Quantisation
@@ -48,7 +48,7 @@ def function(
     )
 
 
-def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> Model:
+def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> OnnxModel:
     kind = family.KINDS[precision]
     made: dict[str, Any] = {"output_dtype": TYPES[kind]}
     nodes = [
@@ -79,7 +79,7 @@ def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> 
     )
     domains = [helper.make_opsetid("", OPSET)]
     model = helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
-    return Model(
+    return OnnxModel(
         serialised=bytes(model.SerializeToString()),
         feeds={"x": drawn.x},
         read=lambda outputs: np.asarray(outputs[0]),

@@ -6,9 +6,9 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from deepbench_ops.backends.families.low_precision import packed_pairs
-from deepbench_ops.backends.families.quantised_linear import LinearInputs
+from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.functional import Function
-from deepbench_ops.backends.onnx_models.graph import IR_VERSION, OPSET, Model
+from deepbench_ops.backends.onnx_models.graph import IR_VERSION, OPSET, OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 from deepbench_ops.backends.onnx_models.runtime import function as of_model
 from deepbench_ops.errors import Unsupported
@@ -22,7 +22,7 @@ INT4_GROUPS = (16, 32, 64, 128, 256)
 def function(
     backend: Runtime,
     problem: QuantisedLinear,
-    drawn: LinearInputs,
+    drawn: QuantisedLinearInputs,
     precision: str,
     operation: str,
 ) -> Function:
@@ -42,7 +42,7 @@ def function(
     return of_model(make, backend, problem, drawn, precision, operation)
 
 
-def _of_four_bits(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
+def _of_four_bits(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) -> OnnxModel:
     if problem.group not in INT4_GROUPS:
         raise Unsupported(f"MatMulNBits has blocks of {INT4_GROUPS}, not of {problem.group}")
     groups = problem.k // problem.group
@@ -54,7 +54,7 @@ def _of_four_bits(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Mod
     return _model(problem, drawn, [node], constants, f"{DOMAIN}.MatMulNBits, products in float32")
 
 
-def _of_rows(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
+def _of_rows(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) -> OnnxModel:
     nodes = [
         helper.make_node("Abs", ["x"], ["size"]),
         helper.make_node("ReduceMax", ["size"], ["largest"], axes=[1], keepdims=1),
@@ -76,7 +76,7 @@ def _of_rows(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
     return _model(problem, drawn, nodes, constants, f"{route} two Mul with the scales")
 
 
-def _fused(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
+def _fused(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) -> OnnxModel:
     constants = {"w": np.ascontiguousarray(drawn.w.codes.T), "scales": drawn.w.scales[:, 0]}
     node = helper.make_node("DynamicQuantizeMatMul", ["x", "w", "scales"], ["y"], domain=DOMAIN)
     return _model(problem, drawn, [node], constants, f"{DOMAIN}.DynamicQuantizeMatMul")
@@ -84,11 +84,11 @@ def _fused(problem: QuantisedLinear, drawn: LinearInputs, *_: str) -> Model:
 
 def _model(
     problem: QuantisedLinear,
-    drawn: LinearInputs,
+    drawn: QuantisedLinearInputs,
     nodes: list[Any],
     constants: dict[str, np.ndarray],
     route: str,
-) -> Model:
+) -> OnnxModel:
     """Return the model of these nodes, from x to y in float32."""
     described = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, [problem.m, columns])
@@ -98,7 +98,7 @@ def _model(
     graph = helper.make_graph(nodes, "deepbench", described[:1], described[1:], held)
     domains = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
     model = helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
-    return Model(
+    return OnnxModel(
         serialised=bytes(model.SerializeToString()),
         feeds={"x": drawn.activations},
         read=lambda outputs: np.asarray(outputs[0]),

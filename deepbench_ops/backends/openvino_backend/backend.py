@@ -14,7 +14,7 @@ except ImportError:  # 2023.0
 
 from deepbench_ops.backends.functional import NO_TF32, Call, named
 from deepbench_ops.backends.onnx_models import graph
-from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 
 
@@ -30,7 +30,7 @@ class OpenVinoBackend(Runtime):
     }
     notes: ClassVar = {"output": "the request's own, written anew by every call"}
 
-    def loaded(self, model: Model, **hints: str) -> Call:
+    def loaded(self, model: OnnxModel, **hints: str) -> Call:
         """Return a call that leaves the output in its request: `infer` would copy it."""
         request = self.request(model, **hints)
         start, wait = request.start_async, request.wait
@@ -51,7 +51,7 @@ class OpenVinoBackend(Runtime):
     def _core(self) -> Any:
         return Core()
 
-    def request(self, model: Model, **more: str) -> Any:
+    def request(self, model: OnnxModel, **more: str) -> Any:
         """Compile a model for the lowest latency and return a request with its inputs set.
 
         The hint keeps float32 in float32: on processors with bfloat16 units the plugin takes

@@ -4,9 +4,9 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from deepbench_ops.backends.families.low_precision import packed_pairs
-from deepbench_ops.backends.families.quantised_linear import LinearInputs
+from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.functional import Call, Function
-from deepbench_ops.backends.onnx_models.graph import Model
+from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.openvino_backend.backend import OpenVinoBackend
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
@@ -21,7 +21,7 @@ UNQUANTISED = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
 def function(
     backend: OpenVinoBackend,
     problem: QuantisedLinear,
-    drawn: LinearInputs,
+    drawn: QuantisedLinearInputs,
     precision: str,
     operation: str,
 ) -> Function:
@@ -47,7 +47,7 @@ def function(
     )
 
 
-def _model(problem: QuantisedLinear, drawn: LinearInputs) -> Model:
+def _model(problem: QuantisedLinear, drawn: QuantisedLinearInputs) -> OnnxModel:
     """Return DequantizeLinear and Gemm, which the plugin makes one operation of."""
     m, n, k = problem.m, problem.n, problem.k
     packed = packed_pairs(drawn.w.codes).tobytes()
@@ -68,7 +68,7 @@ def _model(problem: QuantisedLinear, drawn: LinearInputs) -> Model:
     )
     domains = [helper.make_opsetid("", OPSET)]
     model = helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
-    return Model(
+    return OnnxModel(
         serialised=bytes(model.SerializeToString()),
         feeds={"x": drawn.activations},
         read=lambda outputs: np.asarray(outputs[0]),

@@ -71,7 +71,7 @@ def _true_precision(precision: str, device: str) -> None:
 
 def _prepared(
     backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str
-) -> tuple[onednn_primitive.Run, dict[str, str]]:
+) -> tuple[onednn_primitive.Call, dict[str, str]]:
     """Return one pass in floating point, and notes on how it is computed."""
     p = problem
     stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)

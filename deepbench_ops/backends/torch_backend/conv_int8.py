@@ -25,7 +25,7 @@ GROUPS = 1
 
 def prepared(
     backend: TorchDevice, problem: Conv, inputs: ConvInputs
-) -> tuple[onednn_primitive.Run, dict[str, str]]:
+) -> tuple[onednn_primitive.Call, dict[str, str]]:
     """Return the forward pass and notes; Unsupported where torch has none with 32-bit sums."""
     if backend.device != "cpu":
         raise Unsupported(

@@ -61,7 +61,7 @@ def _switch(precision: str, device: str) -> None:
 
 def _call(
     backend: TorchDevice, p: GroupedConv, drawn: GroupedConvInputs, operation: str
-) -> onednn_primitive.Run:
+) -> onednn_primitive.Call:
     dtype = DTYPES[drawn.precision]
 
     def tensor(values: np.ndarray) -> torch.Tensor:

@@ -19,7 +19,7 @@ from deepbench_ops.backends.families.model import (
     ENTRIES,
     GRADIENTS,
     PROBE_FLOPS,
-    Judge,
+    ModelJudge,
     StepErrors,
 )
 from deepbench_ops.backends.kernel import widened
@@ -75,7 +75,7 @@ def of_most(outputs: int) -> float:
 
 
 @dataclass(frozen=True)
-class TorchJudge(Judge):
+class TorchJudge(ModelJudge):
     """A judge that allows what a precision explains."""
 
     precision: str

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-Run = Callable[[], torch.Tensor]
+Call = Callable[[], torch.Tensor]
 Operation = Callable[..., Any]
 
 STDOUT = 1
@@ -42,7 +42,7 @@ def path(
     return {"Mkldnn": "oneDNN"}.get(name, f"not oneDNN: torch's {name}")
 
 
-def of_cpu(run: Run, known: str) -> str:
+def of_cpu(run: Call, known: str) -> str:
     """Return the primitive that `run` uses, in a few words.
 
     `known` is the `path`: what is not oneDNN is not run, because it prints nothing and may be

@@ -6,7 +6,7 @@ import torch
 
 from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import quantised_linear as family
-from deepbench_ops.backends.families.quantised_linear import LinearInputs
+from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend import quantised_operands as operands
@@ -48,7 +48,7 @@ def build(
 
 
 def _dequantised(
-    backend: TorchDevice, problem: QuantisedLinear, drawn: LinearInputs, precision: str
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> tuple[Run, dict[str, str]]:
     """Return the product of operands that every call widens, by torch.nn.functional.linear."""
     dtype = DTYPES[result_type(precision)]

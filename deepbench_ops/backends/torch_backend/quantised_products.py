@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from deepbench_ops.backends.families.quantised_linear import LinearInputs
+from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.torch_backend import quantised_operands as operands
 from deepbench_ops.backends.torch_backend import vnni
 from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -32,7 +32,7 @@ INT4_MULTIPLE = 16
 
 
 def forward(
-    backend: TorchDevice, problem: QuantisedLinear, drawn: LinearInputs, precision: str
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> Made:
     """Return the call and notes; Unsupported where this device has no kernel for the format."""
     if precision == "int8_row":
@@ -52,7 +52,7 @@ def forward(
     return _scaled(backend, drawn, precision)
 
 
-def _int8(backend: TorchDevice, drawn: LinearInputs) -> Made:
+def _int8(backend: TorchDevice, drawn: QuantisedLinearInputs) -> Made:
     if backend.device == "cpu" and not vnni.adds_in_32_bits():
         raise Unsupported(
             "products of 8 bits are added in pairs in 16 bits on x86 processors without VNNI, where"
@@ -75,7 +75,7 @@ def _int8(backend: TorchDevice, drawn: LinearInputs) -> Made:
 
 
 def _int4(
-    backend: TorchDevice, problem: QuantisedLinear, drawn: LinearInputs, precision: str
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> Made:
     """Return the product with packed weights: codes 0 to 15, each scale with a zero point of 0."""
     kind = result_type(precision)
@@ -108,7 +108,7 @@ def _int4(
     }
 
 
-def _scaled(backend: TorchDevice, drawn: LinearInputs, precision: str) -> Made:
+def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) -> Made:
     """Return the product of two quantised operands by the GPU's own instructions."""
     left, right = drawn.quantised_activations, drawn.w
     narrow = operands.fp4 if precision == "mxfp4" else operands.fp8
@@ -162,7 +162,7 @@ def swizzled(scales: torch.Tensor) -> torch.Tensor:
 
 
 def fused(
-    backend: TorchDevice, problem: QuantisedLinear, drawn: LinearInputs, precision: str
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> Made:
     """Return torch's own dynamically quantised layer, which takes float32 activations."""
     if backend.device != "cpu":

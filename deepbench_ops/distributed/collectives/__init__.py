@@ -1,9 +1,8 @@
 """The collective operations between ranks: a module for each, named after its family of problems.
 
-A module holds what distinguishes one collective from another, as `Collective` lists it: the initial
-contents of each rank, the contents that it must end with, and the call of each library. Number of
-bytes and bandwidth factor belong to the problem. A new collective is such a module and a family
-derived from `problems.collective.Collective`.
+A module holds what `CollectiveModule` lists: the contents of each rank before and after the call,
+and the call of each library. Number of bytes and bandwidth factor belong to the problem. A new
+collective is such a module and a family derived from `problems.collective.Collective`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from deepbench_ops.distributed.initial_vectors import Piece, Vectors
 Call = Callable[[], object]
 
 
-class Collective(Protocol):
+class CollectiveModule(Protocol):
     """The contents of a module here."""
 
     IN_PLACE: bool
@@ -41,9 +40,9 @@ class Collective(Protocol):
         """Return the call of a communicator of mpi4py's `MPI` on these [array, type] pairs."""
 
 
-def load(family: str) -> Collective:
+def load(family: str) -> CollectiveModule:
     """Return the module of a family of collective operations."""
-    return cast(Collective, import_module(f"{__name__}.{family}"))
+    return cast(CollectiveModule, import_module(f"{__name__}.{family}"))
 
 
 def newest(module: Any, *names: str) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from deepbench_ops import lifetime
 from deepbench_ops.distributed.rank_command import loopback
-from deepbench_ops.distributed.training.request import MEETING_VARIABLE, Request
+from deepbench_ops.distributed.training.request import MEETING_VARIABLE, TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 
 LIMIT_SECONDS = 900.0
@@ -26,7 +26,7 @@ GRACE_SECONDS = 0.5
 Rank = subprocess.Popen[bytes]
 
 
-def steps(request: Request, ranks: int, limit: float = LIMIT_SECONDS) -> dict[str, object]:
+def steps(request: TrainingRequest, ranks: int, limit: float = LIMIT_SECONDS) -> dict[str, object]:
     """Return {"seconds": of each step, "losses": before and after the first}.
 
     Raises DeepbenchError, with the reason that the ranks gave, where one of them fails, or the
@@ -54,7 +54,7 @@ def steps(request: Request, ranks: int, limit: float = LIMIT_SECONDS) -> dict[st
         return found
 
 
-def _start(request: Request, rank: int, ranks: int, folder: Path) -> Rank:
+def _start(request: TrainingRequest, rank: int, ranks: int, folder: Path) -> Rank:
     """Start one rank, whose output goes to files in `folder`."""
     own = {
         "RANK": rank,

@@ -5,7 +5,7 @@ Beyond it the system would end a rank in the middle, and the others would wait f
 
 from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.families.model import FIXED_BYTES, FLOAT_BYTES, MARGIN, step_numbers
-from deepbench_ops.distributed.training.request import Request
+from deepbench_ops.distributed.training.request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
 
@@ -13,7 +13,7 @@ RANK_BYTES = 300e6
 """Bytes of a process that has imported torch and joined the others."""
 
 
-def demand(request: Request, ranks: int, everywhere: int = 0) -> None:
+def demand(request: TrainingRequest, ranks: int, everywhere: int = 0) -> None:
     """Raise DeepbenchError, with the bytes needed and available, where `ranks` do not fit here.
 
     everywhere: how many there are on all machines, where those are more.
@@ -28,7 +28,7 @@ def demand(request: Request, ranks: int, everywhere: int = 0) -> None:
         )
 
 
-def of_rank(request: Request, ranks: int) -> float:
+def of_rank(request: TrainingRequest, ranks: int) -> float:
     """Return about how many bytes one of so many ranks takes.
 
     A rank takes a training step's bytes, and a second copy of whole gradients, in which they are

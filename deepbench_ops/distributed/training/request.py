@@ -16,7 +16,7 @@ SPLIT = ("wide_deep",)
 
 
 @dataclass(frozen=True)
-class Request:
+class TrainingRequest:
     """batch: items of each rank. threads: of each rank. split: tables over the ranks, not copied.
     seconds: how long to measure, about. whole: as published, else its small twin."""
 
@@ -51,9 +51,9 @@ class Request:
         return json.dumps(asdict(self))
 
 
-def parsed(text: str) -> Request:
+def parsed(text: str) -> TrainingRequest:
     """Return the request; DeepbenchError for a text that is none."""
     try:
-        return Request(**json.loads(text))
+        return TrainingRequest(**json.loads(text))
     except (ValueError, TypeError) as wrong:
         raise DeepbenchError(f"{text!r} asks for nothing that can be run: {wrong}") from None

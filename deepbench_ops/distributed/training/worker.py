@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from deepbench_ops.backends.torch_backend.tensors import true_precision
-from deepbench_ops.distributed.training.request import Request
+from deepbench_ops.distributed.training.request import TrainingRequest
 from deepbench_ops.distributed.training.split_embedding import SplitEmbedding
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.models.catalogue import network
@@ -31,7 +31,7 @@ class Steps:
     losses: Sequence[float]
 
 
-def run(request: Request) -> Steps:
+def run(request: TrainingRequest) -> Steps:
     """Take part in the training; the process group exists already.
 
     DeepbenchError where the ranks' weights differ in the end, which they must not.
@@ -48,7 +48,7 @@ def run(request: Request) -> Steps:
     return Steps(seconds, [float(_over_ranks(x, dist.ReduceOp.SUM)) / ranks for x in losses])
 
 
-def _step(request: Request, rank: int, ranks: int) -> TrainingStep:
+def _step(request: TrainingRequest, rank: int, ranks: int) -> TrainingStep:
     known = network(request.network)
     form = known.whole if request.whole else known.small
     device = request.device

@@ -11,7 +11,7 @@ from mindspore.experimental import optim
 from deepbench_ops.models.batches import Form
 from deepbench_ops.models.catalogue import Network
 from deepbench_ops.models.mindspore.layers import parameters
-from deepbench_ops.models.random_weights import Wanted, drawn
+from deepbench_ops.models.random_weights import ParameterShape, drawn
 
 
 def _pretraining(scores: tuple[Tensor, Tensor], words: Tensor, follows: Tensor) -> Tensor:
@@ -51,7 +51,9 @@ def filled(network: Network, form: Form, seed: int) -> nn.Cell:
     """Return a network with the weights that it has in torch."""
     cell = network.make(form, "mindspore")
     order = list(parameters(cell))
-    wanted = [Wanted(p.name, tuple(p.shape), 1.0 if scaled else None) for p, scaled in order]
+    wanted = [
+        ParameterShape(p.name, tuple(p.shape), 1.0 if scaled else None) for p, scaled in order
+    ]
     for (parameter, _), (_, values) in zip(order, drawn(wanted, seed), strict=True):
         parameter.set_data(Tensor(values))
     return cell
