@@ -219,7 +219,7 @@ def test_two_codes_lie_in_a_byte_the_first_in_the_lower_half():
 def test_scales_are_swizzled_as_the_gpu_reads_them():
     """Scale (r, b) of a tile of 128 x 4 lies at 16·(r % 32) + 4·(r // 32) + b of its 512."""
     torch = pytest.importorskip("torch")
-    from deepbench_ops.backends.torch_backend.quantised_products import swizzled
+    from deepbench_ops.backends.torch_backend.quantised_linear import swizzled
 
     rows, blocks = 130, 8
     given = torch.arange(rows * blocks).to(torch.uint8).view(rows, blocks)

@@ -1,6 +1,6 @@
-"""Attention: operands by head, masks, and the judges of o and of the gradients.
+"""Attention: operands by head, masks, and the references of o and of the gradients.
 
-The mathematics, with the errors allowed, is in `attention_rows.py`.
+The mathematics, with the errors allowed, is in `attention_reference.py`.
 """
 
 from dataclasses import dataclass, replace
@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.families.attention_judges import KeyGradient, Output, QueryGradient
+from deepbench_ops.backends.families.attention_reference import (
+    KeyGradientReference,
+    OutputReference,
+    QueryGradientReference,
+)
 from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.attention import Attention
 from deepbench_ops.random_operands import floats
@@ -119,13 +123,13 @@ def mask(queries: int, keys: int) -> np.ndarray:
 def reference(
     problem: Attention, drawn: AttentionInputs, precision: str, operation: str
 ) -> dict[str, Reference]:
-    """Return the judges of o, or of the three gradients."""
+    """Return the references of o, or of the three gradients."""
     if operation != "backward":
-        return {"": Output(drawn, precision)}
+        return {"": OutputReference(drawn, precision)}
     return {
-        OF_Q: QueryGradient(drawn, precision),
-        OF_K: KeyGradient(drawn, precision, of_values=False),
-        OF_V: KeyGradient(drawn, precision, of_values=True),
+        OF_Q: QueryGradientReference(drawn, precision),
+        OF_K: KeyGradientReference(drawn, precision, of_values=False),
+        OF_V: KeyGradientReference(drawn, precision, of_values=True),
     }
 
 

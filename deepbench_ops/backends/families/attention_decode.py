@@ -1,10 +1,10 @@
-"""Attention of a decoding step: operands and judges of `attention`, with a cache for the keys."""
+"""Attention of a decoding step: operands and reference of `attention`, with a cache of keys."""
 
 from dataclasses import replace
 
 from deepbench_ops.backends.families import attention
 from deepbench_ops.backends.families.attention import AttentionInputs
-from deepbench_ops.backends.families.attention_judges import Output
+from deepbench_ops.backends.families.attention_reference import OutputReference
 from deepbench_ops.problems.attention_decode import AttentionDecode
 
 MOST_TOKENS = 131
@@ -30,6 +30,6 @@ def probe(problem: AttentionDecode, times: int = 1) -> AttentionDecode:
 
 def reference(
     problem: AttentionDecode, drawn: AttentionInputs, precision: str, operation: str
-) -> Output:
-    """Return the judge of the one operation there is, ``forward``."""
-    return Output(drawn, precision)
+) -> OutputReference:
+    """Return the reference of the one operation there is, ``forward``."""
+    return OutputReference(drawn, precision)

@@ -16,7 +16,6 @@ from deepbench_ops.backends.families import attention
 from deepbench_ops.backends.families.attention import OF_K, OF_V, AttentionInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
-from deepbench_ops.backends.torch_backend import attention_choice
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
@@ -24,6 +23,26 @@ from deepbench_ops.problems.attention import FORCED, Attention
 from deepbench_ops.problems.problem import computed
 
 ROUTE = "torch.nn.functional.scaled_dot_product_attention"
+
+SWITCHES = {
+    "flash": "enable_flash_sdp",
+    "memory-efficient": "enable_mem_efficient_sdp",
+    "math": "enable_math_sdp",
+    "cuDNN": "enable_cudnn_sdp",
+}
+"""Functions of torch.backends.cuda that enable an implementation, on the cpu too."""
+
+NONE = -1
+NUMBERED = {0: "math", 1: "flash", 2: "memory-efficient", 3: "cuDNN", 4: "a vendor's"}
+"""Implementations by torch's numbers (`SDPBackend`); math is products and a softmax."""
+
+NONE_WORDS = ("No viable backend", "No available kernel")
+"""Words of torch's errors where no implementation that is enabled can take the operands."""
+
+UNKNOWN = "unknown"
+
+ANY = ""
+"""Stands for the implementation that torch chooses."""
 
 
 def build(
@@ -36,12 +55,12 @@ def build(
 
     def settle() -> None:
         true_precision(precision, backend.device)
-        attention_choice.enable(forced)
+        enable_implementation(forced)
 
     settle()
     call = forward(backend, drawn, precision, differentiable=done == "backward")
-    chosen = attention_choice.of(*call.args, **call.keywords)
-    if forced and chosen not in (forced, attention_choice.UNKNOWN):
+    chosen = chosen_implementation(*call.args, **call.keywords)
+    if forced and chosen not in (forced, UNKNOWN):
         raise Unsupported(f"torch has no {forced} attention for these operands on {backend.device}")
     route = ROUTE
     run: Callable[[], Any] = call
@@ -84,7 +103,7 @@ def forward(
     elif problem.causal:
         more["attn_mask"] = _last_sees_all(problem, backend.device)
     if problem.hq != problem.hkv:
-        if not attention_choice.has_groups():
+        if not has_grouped_queries():
             raise Unsupported("torch has grouped queries (enable_gqa) from 2.5 on")
         more["enable_gqa"] = True
     for each in (q, k, v):
@@ -117,3 +136,63 @@ def _backward(
     output = call()
     run = partial(torch.autograd.grad, output, call.args, gradient, retain_graph=True)
     return run, f"torch.autograd.grad of {ROUTE}"
+
+
+def enable_implementation(implementation: str = ANY) -> None:
+    """Let torch choose one implementation alone, or any; Unsupported where it has no switch."""
+    found = {name: getattr(torch.backends.cuda, each, None) for name, each in SWITCHES.items()}
+    if implementation != ANY and found.get(implementation) is None:
+        raise Unsupported(f"this torch has no switch for {implementation} attention")
+    for name, switch in found.items():
+        if switch is not None:
+            switch(implementation in (ANY, name))
+
+
+def chosen_implementation(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **more: Any) -> str:
+    """Return the implementation that torch chooses for these arguments of its attention.
+
+    It is asked by the function that attention itself asks; UNKNOWN where a release has none.
+    Unsupported where no implementation that is enabled can take them.
+    """
+    try:
+        choose = _choice_for_described_mask if _has_described_mask(more) else _choice
+        number = choose(q, k, v, more)
+    except (AttributeError, TypeError):  # private functions, free to change
+        return UNKNOWN
+    if number == NONE:
+        raise Unsupported("torch has no such implementation of attention for these operands")
+    return NUMBERED.get(number, UNKNOWN)
+
+
+def _choice(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, more: dict[str, Any]) -> int:
+    try:
+        return int(torch._fused_sdp_choice(q, k, v, **more))
+    except RuntimeError as error:
+        if any(words in str(error) for words in NONE_WORDS):
+            return NONE
+        raise
+
+
+def _has_described_mask(more: dict[str, Any]) -> bool:
+    """Return whether the mask is torch's description of one, which it looks at in Python."""
+    return "attn_mask" in more and type(more["attn_mask"]) is not torch.Tensor
+
+
+def _choice_for_described_mask(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, more: dict[str, Any]
+) -> int:
+    """Return the number for a described mask: flash, memory-efficient, or that of a made one."""
+    cuda = torch.backends.cuda
+    groups = more.get("enable_gqa", False)
+    asked = cuda.SDPAParams(q, k, v, None, 0.0, False, groups)
+    if cuda.can_use_flash_attention(asked):
+        return 1
+    if cuda.can_use_efficient_attention(asked):
+        return 2
+    made = more["attn_mask"]._materialize(q.device)
+    return _choice(q, k, v, {**more, "attn_mask": made})
+
+
+def has_grouped_queries() -> bool:
+    """Return whether fewer heads of keys than of queries can be had (torch 2.5 and later)."""
+    return "enable_gqa" in (functional.scaled_dot_product_attention.__doc__ or "")

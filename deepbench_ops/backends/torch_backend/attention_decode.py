@@ -4,8 +4,12 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import attention_decode
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
-from deepbench_ops.backends.torch_backend import attention_choice
-from deepbench_ops.backends.torch_backend.attention import ROUTE, forward
+from deepbench_ops.backends.torch_backend.attention import (
+    ROUTE,
+    chosen_implementation,
+    enable_implementation,
+    forward,
+)
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import true_precision
 from deepbench_ops.problems.attention_decode import AttentionDecode
@@ -19,7 +23,7 @@ def build(
 
     def settle() -> None:
         true_precision(precision, backend.device)
-        attention_choice.enable()
+        enable_implementation()
 
     settle()
     call = forward(backend, drawn, precision)
@@ -35,7 +39,7 @@ def build(
         output=lambda: newest.output,
         notes={
             "route": ROUTE,
-            "implementation": attention_choice.of(*call.args, **call.keywords),
+            "implementation": chosen_implementation(*call.args, **call.keywords),
             "layout": "cache (batch, head, token, number)",
             "output": "a new one in every call",
         },

@@ -1,5 +1,11 @@
-"""Quantised linear layers in torch: the kernels that take codes and scales, each by its name."""
+"""Quantised linear layers in torch: the kernels that take codes and scales, each by its name.
 
+int8: `torch._int_mm` between the quantising of the activations and the scales, as torchao writes
+it; or `quantized::linear_dynamic`, torch's own layer. int4: `_weight_int4pack_mm`. fp8 and the MX
+formats: `torch._scaled_mm` and `torch.nn.functional.scaled_mm`.
+"""
+
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -10,13 +16,24 @@ from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInpu
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend import quantised_operands as operands
-from deepbench_ops.backends.torch_backend import quantised_products as products
+from deepbench_ops.backends.torch_backend import vnni
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
+from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.precision import result_type
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
-Run = Callable[[], torch.Tensor]
+CallAndNotes = tuple[Callable[[], torch.Tensor], dict[str, str]]
+"""One call of the layer, and notes for its record."""
+
+INNER_K_TILES = 8
+"""Tiles along k of a packed int4 weight on CUDA: gpt-fast's choice, which tritonbench times."""
+
+INT4_GROUPS = (32, 64, 128, 256)
+"""Group sizes of torch's int4 kernels."""
+
+INT4_MULTIPLE = 16
+"""Rows of W that torch's int4 kernels on the CPU take at once."""
 
 
 def build(
@@ -26,9 +43,9 @@ def build(
     drawn = family.inputs(problem, precision, seed)
     true_precision(result_type(precision), backend.device)
     make = {
-        "forward": products.forward,
+        "forward": _forward,
         "dequantised_forward": _dequantised,
-        "fused_forward": products.fused,
+        "fused_forward": _fused,
     }[operation]
     run, notes = make(backend, problem, drawn, precision)
     newest = LatestOutput(run)
@@ -49,7 +66,7 @@ def build(
 
 def _dequantised(
     backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
-) -> tuple[Run, dict[str, str]]:
+) -> CallAndNotes:
     """Return the product of operands that every call widens, by torch.nn.functional.linear."""
     dtype = DTYPES[result_type(precision)]
     linear = torch.nn.functional.linear
@@ -65,4 +82,161 @@ def _dequantised(
     return lambda: linear(x(), weights()), {
         "route": f"codes and scales widened to {result_type(precision)} in every call, then"
         " torch.nn.functional.linear"
+    }
+
+
+def _forward(
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
+) -> CallAndNotes:
+    """Return the call and notes; Unsupported where this device has no kernel for the format."""
+    if precision == "int8_row":
+        return _int8(backend, drawn)
+    if precision.endswith("_int4"):
+        return _int4(backend, problem, drawn, precision)
+    if precision.endswith("_mxfp4"):
+        raise Unsupported(
+            f"torch {torch.__version__} has no product of {result_type(precision)} activations"
+            " with mxfp4 weights"
+        )
+    if backend.device == "cpu":
+        raise Unsupported(
+            "torch multiplies fp8 and fp4 operands on GPUs alone: torch._scaled_mm on cpu widens"
+            " them where the processor has no instructions for them"
+        )
+    return _scaled(backend, drawn, precision)
+
+
+def _int8(backend: TorchDevice, drawn: QuantisedLinearInputs) -> CallAndNotes:
+    if backend.device == "cpu" and not vnni.adds_in_32_bits():
+        raise Unsupported(
+            "products of 8 bits are added in pairs in 16 bits on x86 processors without VNNI, where"
+            " they overflow"
+        )
+    x = backend.tensor(drawn.activations, torch.bfloat16)
+    w = torch.from_numpy(drawn.w.codes).to(backend.device).t()
+    of_weights = operands.scales(backend, drawn.w).t()
+    multiply = torch._int_mm
+
+    def run() -> torch.Tensor:
+        step = x.abs().amax(1, keepdim=True).float().div_(127)
+        codes = (x / step).round_().to(torch.int8)
+        return (multiply(codes, w) * step * of_weights).to(torch.bfloat16)
+
+    return run, {
+        "route": "torch._int_mm; before it abs, amax, div and round of each row of x, after it two"
+        " products with the scales"
+    }
+
+
+def _int4(
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
+) -> CallAndNotes:
+    """Return the product with packed weights: codes 0 to 15, each scale with a zero point of 0."""
+    kind = result_type(precision)
+    if problem.group not in INT4_GROUPS:
+        raise Unsupported(f"torch's int4 product has groups of {INT4_GROUPS}, not {problem.group}")
+    if problem.n % INT4_MULTIPLE:
+        raise Unsupported(
+            f"torch's int4 product takes {INT4_MULTIPLE} outputs at once, and n = {problem.n} is no"
+            " multiple of them"
+        )
+    if backend.device != "cpu" and kind != "bfloat16":
+        raise Unsupported(f"torch's int4 product on {backend.device} has bfloat16, not {kind}")
+    dtype = DTYPES[kind]
+    x = backend.tensor(drawn.activations, dtype)
+    codes = torch.from_numpy(drawn.w.codes).to(backend.device).int() + 8
+    scale = operands.scales(backend, drawn.w).to(dtype).t()
+    pairs = torch.stack([scale, torch.zeros_like(scale)], dim=2).contiguous()
+    group = problem.group
+    if backend.device == "cpu":
+        packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes, 1)
+        multiply = torch.ops.aten._weight_int4pack_mm_for_cpu.default
+        name = "aten::_weight_int4pack_mm_for_cpu"
+    else:
+        halves = ((codes[:, ::2] << 4) | codes[:, 1::2]).to(torch.uint8)
+        packed = torch.ops.aten._convert_weight_to_int4pack(halves, INNER_K_TILES)
+        multiply = torch.ops.aten._weight_int4pack_mm.default
+        name = "aten::_weight_int4pack_mm"
+    return lambda: multiply(x, packed, group, pairs), {
+        "route": f"{name}, weights packed beforehand, groups of {group}"
+    }
+
+
+def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) -> CallAndNotes:
+    """Return the product of two quantised operands by the GPU's own instructions."""
+    left, right = drawn.quantised_activations, drawn.w
+    narrow = operands.fp4 if precision == "mxfp4" else operands.fp8
+    x, w = narrow(backend, left), narrow(backend, right).t()
+    if precision == "fp8_row":
+        scale_x, scale_w = (operands.scales(backend, each) for each in (left, right))
+        of_columns, multiply = scale_w.t(), torch._scaled_mm
+        return lambda: multiply(x, w, scale_x, of_columns, out_dtype=torch.bfloat16), {
+            "route": "torch._scaled_mm, a scale for each row of x and of W"
+        }
+    from torch.nn.functional import ScalingType, SwizzleType, scaled_mm
+
+    if precision == "fp8_block":
+        # Scales of 1 x 128 lie column by column, those of 128 x 128 likewise.
+        pair = [operands.scales(backend, each).t().contiguous().t() for each in (left, right)]
+        recipes = (ScalingType.BlockWise1x128, ScalingType.BlockWise128x128)
+        swizzles = (SwizzleType.NO_SWIZZLE, SwizzleType.NO_SWIZZLE)
+    else:
+        pair = [swizzled(operands.exponents(backend, each)) for each in (left, right)]
+        recipes = (ScalingType.BlockWise1x32, ScalingType.BlockWise1x32)
+        swizzles = (SwizzleType.SWIZZLE_32_4_4, SwizzleType.SWIZZLE_32_4_4)
+
+    def run() -> torch.Tensor:
+        return scaled_mm(
+            x,
+            w,
+            scale_a=pair[0],
+            scale_recipe_a=recipes[0],
+            scale_b=pair[1],
+            scale_recipe_b=recipes[1],
+            swizzle_a=swizzles[0],
+            swizzle_b=swizzles[1],
+            output_dtype=torch.bfloat16,
+        )
+
+    return run, {"route": f"torch.nn.functional.scaled_mm, {recipes[0].name}, {recipes[1].name}"}
+
+
+def swizzled(scales: torch.Tensor) -> torch.Tensor:
+    """Return scales (rows x blocks) as cuBLAS reads those of the MX formats.
+
+    Tiles of 128 rows by 4 blocks, each as 32 x 4 x 4: row r of a tile lies in line r % 32 at place
+    r // 32 (cuBLAS documentation, 1D block scaling factors layout). Missing rows are zero.
+    """
+    rows, blocks = scales.shape
+    down, across = -(-rows // 128), -(-blocks // 4)
+    plain = torch.zeros(down * 128, across * 4, dtype=torch.uint8, device=scales.device)
+    plain[:rows, :blocks] = scales.view(torch.uint8)
+    tiles = plain.view(down, 4, 32, across, 4).permute(0, 3, 2, 1, 4)
+    return tiles.reshape(-1).view(torch.float8_e8m0fnu)
+
+
+def _fused(
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
+) -> CallAndNotes:
+    """Return torch's own dynamically quantised layer, which takes float32 activations."""
+    if backend.device != "cpu":
+        raise Unsupported("torch's dynamically quantised layer is for processors alone")
+    if not vnni.adds_in_32_bits():
+        raise Unsupported(
+            "torch's dynamically quantised layer multiplies 8 bits in full only on processors with"
+            " VNNI"
+        )
+    x = torch.from_numpy(drawn.activations)
+    scale = operands.scales(backend, drawn.w)[:, 0].double()
+    zero = torch.zeros(problem.n, dtype=torch.long)
+    codes = torch.from_numpy(drawn.w.codes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # quantised tensors are to be removed one day
+        weights = torch._make_per_channel_quantized_tensor(codes, scale, zero, 0)
+    packed = torch.ops.quantized.linear_prepack(weights, None)
+    layer = torch.ops.quantized.linear_dynamic.default
+    return lambda: layer(x, packed, False), {
+        "route": "quantized::linear_dynamic, weights packed beforehand, engine"
+        f" {torch.backends.quantized.engine}",
+        "activations": "float32, one scale for all of x, unsigned 8 bits",
     }
