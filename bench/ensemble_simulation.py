@@ -33,7 +33,7 @@ from deepbench_ops.measure import release_blocks
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.statistics import two_way
 from deepbench_ops.statistics.common_level import common_levels
-from deepbench_ops.statistics.robust_level import FEWEST, locate
+from deepbench_ops.statistics.robust_interval import FEWEST, locate
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 

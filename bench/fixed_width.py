@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from deepbench_ops.statistics.robust_level import locate
+from deepbench_ops.statistics.robust_interval import locate
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 from deepbench_ops.storage import atomic
 

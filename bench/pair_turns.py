@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import ensemble, turns, worker_control
+from deepbench_ops.measure import ensemble, worker_control, worker_turns
 from deepbench_ops.measure.task import Task
 
 PROBLEMS = (
@@ -33,7 +33,7 @@ LONG, SHORT, TURNS = "slices of 15 ms", "slices of 5 ms", "with turns of 15 ms"
 WAYS = {
     LONG: (None, 0.015, 20),
     SHORT: (None, ensemble.SLICE_SECONDS, 50),
-    TURNS: (turns.TURN_SECONDS, ensemble.SLICE_SECONDS, 50),
+    TURNS: (worker_turns.TURN_SECONDS, ensemble.SLICE_SECONDS, 50),
 }
 """Of each way the seconds of a turn, None for calls to their end, those of a slice, and sweeps."""
 
@@ -50,7 +50,7 @@ def one_round(launch: worker_control.Launch, way: str, number: int) -> dict[str,
     found, began = {}, time.monotonic()
     launches = dict.fromkeys(SIDES, launch)
     with (
-        patch.object(turns, "TURN_SECONDS", turn),
+        patch.object(worker_turns, "TURN_SECONDS", turn),
         patch.object(ensemble, "SLICE_SECONDS", slice_seconds),
     ):
         for task, taken in ensemble.run_round(launches, tasks, number, sweeps=sweeps):

@@ -28,7 +28,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from deepbench_ops import project
-from deepbench_ops.measure import core_latency, machine_states, threads, turns, yardstick
+from deepbench_ops.measure import core_latency, machine_states, threads, worker_turns, yardstick
 from deepbench_ops.measure.ensemble import SLICE_SECONDS
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import LiveWorker
@@ -55,14 +55,16 @@ class Visited:
         release, family, problem, *rest = text.split(":")
         found = release_table.find(release, table_location.measurable(project.results()))
         self.worker = LiveWorker(worker_launch.launch(found, say=print), cores)
-        prepared = turns.ask(
+        prepared = worker_turns.ask(
             self.worker, do="prepare", **asdict(Task(family, problem, *(rest or ["float32"])))
         )
         self.calls = max(1, round(SLICE_SECONDS / prepared["seconds"]))
 
     def seconds(self) -> float:
         """Return the median seconds per call of a visit."""
-        slices = (turns.ask(self.worker, do="slice", calls=self.calls) for _ in range(SLICES))
+        slices = (
+            worker_turns.ask(self.worker, do="slice", calls=self.calls) for _ in range(SLICES)
+        )
         return statistics.median(each["seconds"] for each in slices)
 
 

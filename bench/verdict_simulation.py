@@ -27,7 +27,7 @@ from deepbench_ops.analysis.verdict import (
     compare_pairs,
     compare_samples,
 )
-from deepbench_ops.statistics.robust_level import Location, locate
+from deepbench_ops.statistics.robust_interval import Location, locate
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.statistics.stopping import looks
 

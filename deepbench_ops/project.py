@@ -12,7 +12,7 @@ from typing import Any
 import json5
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import size_limits
 
 CONFIGURATION = "asv.conf.json"
 PLUGIN = "deepbench_ops.asv_adapter.plugin"
@@ -54,7 +54,7 @@ def read_configuration(path: Path) -> dict[str, Any]:
     Raises DeepbenchError for a file that cannot be read or is no JSON object.
     """
     try:
-        values = json5.loads(limited.read_text(path, limited.SMALL))
+        values = json5.loads(size_limits.read_text(path, size_limits.SMALL))
     except OSError as error:
         raise DeepbenchError(
             f"{path}: {error.strerror}: name the configuration of a project folder"

@@ -25,7 +25,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from deepbench_ops.analysis.published_figures import FIGURES, SOURCES, SPLIT, TABLES, load
 from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
-from deepbench_ops.exchange import filing
+from deepbench_ops.exchange import publication_filing
 from deepbench_ops.exchange.model_publications import publications
 from deepbench_ops.models import twin_steps
 from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
@@ -120,7 +120,9 @@ def main() -> None:
     _write(PACKAGE / "models/twin_steps.csv", [line for name in COMPARED for line in _twin(name)])
     _write(FIGURES, figures)
     dated = publications(each for table in TABLES for each in load(table))
-    changed, added = filing.file(PACKAGE.parent / "results", dated, partial(append, TABLE))
+    changed, added = publication_filing.file(
+        PACKAGE.parent / "results", dated, partial(append, TABLE)
+    )
     print(f"{changed} result files, {added} days added to the release table")
 
 

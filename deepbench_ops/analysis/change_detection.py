@@ -13,9 +13,9 @@ Built for what series of benchmarks really look like:
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
   its noise, and beyond any excursion that it came back from.
 
-`splits` searches, `drift_test` compares with drift, `levels` estimates noise. The constants were
-chosen by simulations: docs/explanation/detection.md has the rates of changes found and of false
-alarms.
+`split_search` finds candidates, `drift_test` compares with drift, `segment_levels` estimates noise.
+The constants were chosen by simulations: docs/explanation/detection.md has the rates of changes
+found and of false alarms.
 """
 
 import math
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from deepbench_ops.analysis.drift_test import has_drifted, unexplained_splits
-from deepbench_ops.analysis.levels import (
+from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
     fast_median,
     least_squares_splits,
@@ -36,7 +36,7 @@ from deepbench_ops.analysis.levels import (
     split_triples,
     without_spikes,
 )
-from deepbench_ops.analysis.splits import segments, split_chance
+from deepbench_ops.analysis.split_search import segments, split_chance
 
 CONFIDENCE = 0.99
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import KernelKey, Point
-from deepbench_ops.analysis.pooling import pooled
+from deepbench_ops.analysis.pooled_sets import pooled
 from deepbench_ops.analysis.settings_agreement import agree, notes
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.machine.profile import Profile

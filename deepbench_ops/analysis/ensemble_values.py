@@ -18,8 +18,8 @@ import numpy as np
 from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
 from deepbench_ops.measure import round_states
 from deepbench_ops.measure.ensemble import Round
-from deepbench_ops.statistics.intervals import CONFIDENCE
-from deepbench_ops.statistics.robust_level import Location, locate
+from deepbench_ops.statistics.robust_interval import Location, locate
+from deepbench_ops.statistics.sample_interval import CONFIDENCE
 
 Levels = list[tuple[float, float]]
 """A logarithm of each round, with the variance that the round's own sweeps leave it."""

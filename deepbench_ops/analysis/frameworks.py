@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from deepbench_ops.analysis.noise import noise
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.pooling import pooled_point, same_kernel
+from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
 from deepbench_ops.analysis.settings_agreement import groups_that_agree
 from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
 

@@ -31,7 +31,7 @@ class Line:
 
     Figures of a line are derived from its steady points. shared: what rounds that measured both
     releases say of a step, by the place of the earlier one among the steady points
-    (`judged_lines.joined` adds them).
+    (`lines_with_rounds.joined` adds them).
     """
 
     points: tuple[Point, ...]

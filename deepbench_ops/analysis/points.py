@@ -29,7 +29,7 @@ from deepbench_ops.problems.problem import Problem, compared
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
+from deepbench_ops.statistics.sample_interval import FEWEST_SAMPLES, log_interval
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted

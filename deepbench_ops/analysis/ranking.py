@@ -11,7 +11,7 @@ from statistics import geometric_mean
 
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import KernelKey, Point
-from deepbench_ops.analysis.pooling import same_kernel
+from deepbench_ops.analysis.pooled_sets import same_kernel
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.shared_kernels import levels
 from deepbench_ops.machine.profile import Profile

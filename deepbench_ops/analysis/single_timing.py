@@ -14,7 +14,7 @@ from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.statistics.sample_interval import log_interval
 from deepbench_ops.storage import measurements
 from deepbench_ops.storage.measurements import Record
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deepbench_ops.analysis import machine_points
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.asv_adapter.remeasured import NotTaken
+from deepbench_ops.asv_adapter.remeasured_points import NotTaken
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import NoAnswer
 from deepbench_ops.machine.steadiness import kind

@@ -1,10 +1,10 @@
-"""Is one release slower than another? The round is the unit of noise, not the call.
+"""Verdict on two releases: slower, faster, same or ambiguous, with a ratio and its interval.
 
-Calls of one process share its memory layout and its threads, so a thousand of them say little
-more than ten. Each round, that is a fresh process, counts by the median of its logarithms; the
-interval of 99 % rests on how far rounds lie apart, and on which of them are ruined, by a neighbour
-say (`statistics.robust_level`). Where many kernels are asked about at once, `corrected` keeps the
-share of false findings down by the procedure of Benjamini and Hochberg (1995).
+The round is the unit of noise, not the call: calls of one process share its memory layout and its
+threads, so a thousand of them say little more than ten. Each round, a fresh process, counts by the
+median of its logarithms. The interval of 99 % follows from the distances between rounds and the
+probability that each of them is ruined (`statistics.robust_interval`). For many kernels at once
+`corrected` limits the share of false findings (Benjamini and Hochberg 1995).
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from deepbench_ops.statistics.intervals import CONFIDENCE
-from deepbench_ops.statistics.robust_level import FEWEST, Location, locate
+from deepbench_ops.statistics.robust_interval import FEWEST, Location, locate
+from deepbench_ops.statistics.sample_interval import CONFIDENCE
 from deepbench_ops.statistics.spread import median_variance
 
 Kind = Literal["slower", "faster", "same", "ambiguous"]

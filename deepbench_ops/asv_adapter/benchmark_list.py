@@ -14,7 +14,7 @@ from asv.util import load_json
 
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.asv_adapter.result_checks import is_list_of_texts
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import size_limits
 
 FILE = "benchmarks.json"
 
@@ -29,7 +29,7 @@ AS_TEXT = ("code", "name")
 def demand_whole(path: Path) -> None:
     """Raise DeepbenchError for a list that asv cannot read."""
     try:
-        limited.demand_smaller(path, limited.RESULT)
+        size_limits.demand_smaller(path, size_limits.RESULT)
         found = load_json(str(path), Benchmarks.api_version)
         for name, benchmark in found.items():
             if name != "version":

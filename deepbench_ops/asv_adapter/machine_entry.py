@@ -15,7 +15,7 @@ from asv.util import UserError, load_json
 from deepbench_ops.asv_adapter import atomic_json, result_files
 from deepbench_ops.asv_adapter.patch import Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited, locks
+from deepbench_ops.storage import atomic, locks, size_limits
 
 LONGEST_NAME = 100
 """Largest number of letters in a machine's name: file systems allow a folder's 255 bytes."""
@@ -77,7 +77,7 @@ def entries() -> dict[str, dict[str, str]]:
     """Return every entry by name, {} without a file. Raises DeepbenchError for a broken file."""
     path = MachineCollection.get_machine_file_path()
     try:
-        limited.demand_smaller(Path(path), limited.SMALL)
+        size_limits.demand_smaller(Path(path), size_limits.SMALL)
         found: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
         for name, entry in found.items():
             if not all(isinstance(text, str | int) for text in entry.values()):
@@ -193,7 +193,7 @@ def _choices() -> dict[str, str]:
     """Return the chosen entry's name by host. Raises DeepbenchError for a broken file."""
     path = _choices_path()
     try:
-        found = json.loads(limited.read_text(path, limited.SMALL))
+        found = json.loads(size_limits.read_text(path, size_limits.SMALL))
         if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
             raise ValueError("not one machine's name for each host")
     except FileNotFoundError:

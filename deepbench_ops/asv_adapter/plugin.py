@@ -27,7 +27,7 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import frameworks, shared_cache
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import record
+from deepbench_ops.measure import record_spool
 from deepbench_ops.measure.task import Task
 from deepbench_ops.problems import families
 from deepbench_ops.releases import release_table, table_location
@@ -43,7 +43,7 @@ def setup() -> None:
     lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (run_command.SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
-    os.environ[record.SPOOL_VARIABLE] = str(spool)
+    os.environ[record_spool.SPOOL_VARIABLE] = str(spool)
     os.environ[shared_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     ongoing_run.begin(spool)
@@ -66,10 +66,10 @@ def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.
 
 
 def join_history(joining: history_join.Joining) -> Mapping[str, set[Task]]:
-    """Measure what joins a history; see `analysis.joined_run`."""
-    from deepbench_ops.analysis import joined_run
+    """Measure what joins a history; see `analysis.new_release_block`."""
+    from deepbench_ops.analysis import new_release_block
 
-    return joined_run.measure(joining, log.info)
+    return new_release_block.measure(joining, log.info)
 
 
 def report_unsteady(results: Path) -> None:

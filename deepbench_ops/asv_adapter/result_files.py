@@ -19,7 +19,7 @@ from asv.util import UserError, load_json
 from deepbench_ops.asv_adapter import results_fields
 from deepbench_ops.asv_adapter.result_checks import REMEDY, check, is_text_map
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import limited
+from deepbench_ops.storage import size_limits
 
 PREFIX = re.compile(r"^Error [a-zA-Z ]+ '.*?': ")
 """The part of asv's message before the reason."""
@@ -35,7 +35,7 @@ def read(path: Path) -> Results:
     machine than its folder.
     """
     try:
-        limited.demand_smaller(path, limited.RESULT)
+        size_limits.demand_smaller(path, size_limits.RESULT)
         stored = Results.load(str(path), path.parent.name)
         if not hasattr(stored, "refused"):  # `result_cache` has checked it
             check(path, stored)
@@ -76,7 +76,7 @@ def paths(folder: Path) -> list[Path]:
 def entry(path: Path) -> dict[str, str]:
     """Return asv's description of a machine. Raises DeepbenchError for a damaged machine.json."""
     try:
-        limited.demand_smaller(path, limited.SMALL)
+        size_limits.demand_smaller(path, size_limits.SMALL)
         found = load_json(str(path), Machine.api_version)
         if not is_text_map(found, (str, int)) or not isinstance(found.get("machine"), str):
             raise ValueError("it describes no machine")
@@ -91,7 +91,7 @@ def damaged(path: Path, wrong: Exception) -> DeepbenchError:
     if isinstance(wrong, RecursionError):
         reason = "it is nested too deeply"
     if "format" in reason and path.name.endswith(".json"):
-        found = json.loads(limited.read_bytes(path, limited.RESULT)).get("version")
+        found = json.loads(size_limits.read_bytes(path, size_limits.RESULT)).get("version")
         known = VERSIONS.get(path.name, Results.api_version)
         return DeepbenchError(
             f"{path} has format version {found!r}, and asv reads {known}: {REMEDY}"

@@ -9,7 +9,7 @@ from asv.results import Results
 
 from deepbench_ops.asv_adapter import results_fields
 from deepbench_ops.asv_adapter.results_fields import INTERVAL, Fields
-from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.statistics.sample_interval import log_interval
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey
 

@@ -5,7 +5,7 @@ around the places where asv takes in, writes and removes a result, so that
 
 - a run in which nothing was measured (a failed install) leaves no file behind;
 - a value once measured is not replaced by a skip, a failure or a quick look of a later run;
-- an unsteady point does not replace a steady one (`remeasured`);
+- an unsteady point does not replace a steady one (`remeasured_points`);
 - samples are kept, and intervals are of log seconds: above zero, and finite as JSON demands;
 - values that the run did not measure stay as they are on the disk, where other commands may have
   written since the run began;
@@ -32,7 +32,7 @@ from asv.util import UserError
 
 from deepbench_ops.asv_adapter import ongoing_run, result_files, result_merging, results_fields
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.remeasured import Remeasured
+from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, state_survey, survey
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick

@@ -3,7 +3,7 @@
 import click
 
 from deepbench_ops.commands.collective import print_table, shared_options
-from deepbench_ops.distributed import rank_command, request
+from deepbench_ops.distributed import collective_options, rank_command
 
 ALGORITHMS = "; ".join(
     f"{name}: {', '.join([rank_command.DEFAULT_ALGORITHM, *choices])}"
@@ -48,4 +48,6 @@ def allreduce(
       bus GB/s        alg. x 2(N - 1)/N, comparable between numbers of ranks
       checked         exact: the sums on every rank, after they were timed
     """
-    print_table(request.request(ids, elements, repeats, timeout), ranks, transport, algorithm)
+    print_table(
+        collective_options.request(ids, elements, repeats, timeout), ranks, transport, algorithm
+    )

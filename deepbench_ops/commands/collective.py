@@ -9,12 +9,13 @@ from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import kernel_ids, measure_alone, say_settings
 from deepbench_ops.distributed import (
     collective_kernel,
+    collective_options,
+    collective_table,
     launcher_variables,
     rank_command,
-    report,
-    request,
     transport,
 )
+from deepbench_ops.distributed.collective_options import FEWEST_RANKS, MOST_RANKS
 from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.collective import Collective
@@ -24,7 +25,7 @@ OPTIONS = (
         "--ranks",
         metavar="N",
         default="",
-        help=f"Processes, from {request.FEWEST_RANKS} to {request.MOST_RANKS}.",
+        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}.",
     ),
     click.option(
         "--transport",
@@ -102,18 +103,20 @@ def collective(
                       numbers of ranks
       checked         exact: the results on every rank, after they were timed
     """
-    asked = request.request(ids, elements, repeats, timeout, request.kind(name), precision)
+    asked = collective_options.request(
+        ids, elements, repeats, timeout, collective_options.kind(name), precision
+    )
     print_table(asked, ranks, transport)
 
 
 def print_table(
-    asked: request.CollectiveRequest,
+    asked: collective_options.CollectiveRequest,
     ranks: str,
     name: str,
     algorithm: str = rank_command.DEFAULT_ALGORITHM,
 ) -> None:
     """Start the ranks over the transport of that name, time what is asked for, print each line."""
-    count = request.ranks(ranks)
+    count = collective_options.ranks(ranks)
     if launcher_variables.found() is not None:
         raise DeepbenchError(
             f"this was started by {launcher_variables.found()}: start"
@@ -125,7 +128,7 @@ def print_table(
         measure_alone()
         say_settings()
         with RankGroup(name, count, asked.timeout, algorithm) as group:
-            for line in report.lines(group, asked):
+            for line in collective_table.lines(group, asked):
                 click.echo(terminal_tables.prose(line, "#   ") if line.startswith("#") else line)
     except Unsupported as reason:
         raise DeepbenchError(str(reason)) from None

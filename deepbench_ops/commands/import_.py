@@ -96,7 +96,7 @@ def import_(
     A signature next to a submission (FILE.sig, as "deepbench submit --sign" makes it) must be of
     that file. Who signed is kept with the results.
     """
-    from deepbench_ops.exchange import filing, provenance
+    from deepbench_ops.exchange import provenance, publication_filing
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
@@ -120,7 +120,7 @@ def import_(
         fit = submission.fit(results, sent, known)
         _refuse_both(found, fit)
         own = {path: _fits(path, results, rows, known, machine) for path, rows in tables_of.items()}
-        changed, added = filing.file(results, found, add)
+        changed, added = publication_filing.file(results, found, add)
         for path, one in fit.items():
             times = sum(len(result["points"]) for result in one.content["results"])
             written = submission.accept(results, one, add)
@@ -209,7 +209,7 @@ def _row(one: Publication) -> dict[str, object]:
 def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for what else is odd."""
     from deepbench_ops.analysis import corrections
-    from deepbench_ops.exchange import filing
+    from deepbench_ops.exchange import publication_filing
 
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"
@@ -223,7 +223,7 @@ def _cells(one: Publication, results: Path) -> Iterator[str]:
             " printed next to it; the time counts"
         )
     beyond = corrections.impossible(one.values, one.machine.peaks)
-    path = filing.path_of(results, one)
+    path = publication_filing.path_of(results, one)
     for key in sorted(
         corrections.of_machine(path.parent).get(path.name, set()) & one.values.keys()
     ):

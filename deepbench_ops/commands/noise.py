@@ -21,7 +21,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
-from deepbench_ops.statistics.robust_level import FEWEST
+from deepbench_ops.statistics.robust_interval import FEWEST
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict

@@ -39,7 +39,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.exchange import filing
+    from deepbench_ops.exchange import publication_filing
     from deepbench_ops.machine import profile
     from deepbench_ops.problems.model import Model
     from deepbench_ops.releases import table_location
@@ -68,7 +68,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     }
     known = {
         machine: missing_reasons.resources_of(
-            filing.entry_of(results / machine / "machine.json") or {},
+            publication_filing.entry_of(results / machine / "machine.json") or {},
             profile.read(results, machine),
         )
         for machine in measured

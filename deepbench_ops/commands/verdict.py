@@ -210,13 +210,13 @@ def _demand_releases(
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
-    from deepbench_ops.analysis import judged_lines, lines, machine_points, shared_rounds
+    from deepbench_ops.analysis import lines, lines_with_rounds, machine_points, shared_rounds
 
     releases = {release.hash: release for release in order}
     found: list[Line] = []
     for name in chosen:
         mine = lines.lines(machine_points.load(results, name, releases, rounds=True), order)
-        found += judged_lines.joined(mine, shared_rounds.load(results, name))
+        found += lines_with_rounds.joined(mine, shared_rounds.load(results, name))
     return found
 
 

@@ -12,8 +12,8 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.base import done
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.distributed import collectives, rank_command, transport
-from deepbench_ops.distributed.contents import STORED, Contents
 from deepbench_ops.distributed.initial_vectors import PERIOD, SIGNIFICAND, addend_bits
+from deepbench_ops.distributed.rank_contents import STORED, Contents
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.sampling import Policy
 from deepbench_ops.problems.collective import Collective

@@ -10,9 +10,9 @@ from typing import NoReturn
 
 from deepbench_ops.distributed import (
     collective_kernel,
+    collective_options,
+    collective_table,
     launcher_variables,
-    report,
-    request,
     transport,
 )
 from deepbench_ops.distributed.launched_ranks import LaunchedRanks, follow, say
@@ -38,16 +38,16 @@ def main() -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Meet the others, then lead them or follow rank 0; return the exit status."""
-    asked = request.request(
+    asked = collective_options.request(
         given.problem,
         given.elements,
         given.repeats,
         given.timeout,
-        request.kind(given.collective),
+        collective_options.kind(given.collective),
         given.precision,
     )
     rank, size = launcher_variables.place()
-    if size < request.FEWEST_RANKS:
+    if size < collective_options.FEWEST_RANKS:
         raise DeepbenchError(f"{size} rank alone has no other to exchange with: start at least two")
     name = chosen(given.transport, str(launcher_variables.found()))
     for problem in asked.problems:
@@ -63,11 +63,11 @@ def run(given: argparse.Namespace) -> int:
     return lead(LaunchedRanks(joined, asked.timeout), asked)
 
 
-def lead(ranks: LaunchedRanks, asked: request.CollectiveRequest) -> int:
+def lead(ranks: LaunchedRanks, asked: collective_options.CollectiveRequest) -> int:
     """Time everything asked for and print the table; return the exit status."""
     status = 0
     try:
-        for line in report.lines(ranks, asked):
+        for line in collective_table.lines(ranks, asked):
             print(line, flush=True)
     except (DeepbenchError, Unsupported) as wrong:
         status = reported(str(wrong))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.distributed.contents import Contents, widened
+from deepbench_ops.distributed.rank_contents import Contents, widened
 from deepbench_ops.distributed.transport import Bound, Transport
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.gc_pause import no_collector

@@ -26,16 +26,16 @@ from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_checks, submission_records
-from deepbench_ops.exchange.filing import ListDays, entry_of
 from deepbench_ops.exchange.merged_profile import merged
+from deepbench_ops.exchange.publication_filing import ListDays, entry_of
 from deepbench_ops.exchange.submission_checks import Point
 from deepbench_ops.exchange.xlsx_reader import LARGEST_BYTES
 from deepbench_ops.machine import profile, steadiness
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release, publication_of
-from deepbench_ops.statistics.intervals import log_interval
-from deepbench_ops.storage import atomic, limited, measurements
+from deepbench_ops.statistics.sample_interval import log_interval
+from deepbench_ops.storage import atomic, measurements, size_limits
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
@@ -214,7 +214,7 @@ def accept(results: Path, one: Fit, list_days: ListDays) -> int:
     """Take in a submission that fits; return how many results changed, or their raw seconds.
 
     All files are made ready first, and replaced together once the days of publication are listed,
-    as in `filing.file`.
+    as in `publication_filing.file`.
     """
     machine = one.content["machine"]
     entry = results / machine["machine"] / "machine.json"
@@ -242,11 +242,11 @@ def read(path: Path) -> Any | None:
     Raises DeepbenchError where it is one and no JSON, or larger than any.
     """
     try:
-        limited.demand_file(path)
+        size_limits.demand_file(path)
         with path.open("rb") as stream:
             if stream.read(1) != b"{":
                 return None
-        return json.loads(limited.read_text(path, LARGEST_BYTES))
+        return json.loads(size_limits.read_text(path, LARGEST_BYTES))
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -22,7 +22,7 @@ from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import published_machines, submission, workbook_timings, xlsx_reader
-from deepbench_ops.exchange.filing import entry_of
+from deepbench_ops.exchange.publication_filing import entry_of
 from deepbench_ops.exchange.spreadsheet_text import bare
 from deepbench_ops.exchange.submission import Fit
 from deepbench_ops.exchange.table_writer import (
@@ -37,9 +37,9 @@ from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import PUBLISHED, Release
-from deepbench_ops.storage import limited, valid_times
+from deepbench_ops.storage import size_limits, valid_times
 
-LARGEST = limited.RESULT
+LARGEST = size_limits.RESULT
 MEASURED = "release-py3"
 """Beginning of the name of an environment that asv has made for a release."""
 
@@ -61,7 +61,7 @@ def read(path: Path) -> list[Row] | None:
     Raises DeepbenchError, naming the row, for a table whose cells are damaged.
     """
     try:
-        limited.demand_smaller(path, LARGEST)
+        size_limits.demand_smaller(path, LARGEST)
         with path.open("rb") as stream:
             start = stream.read(64)
     except OSError as error:
@@ -72,9 +72,9 @@ def read(path: Path) -> list[Row] | None:
         if start.startswith(b"PK"):
             return _workbook(path)
         if start.startswith(",".join(HEADERS[-1][:5]).encode()):
-            return _checked(_csv(limited.read_text(path, LARGEST)))
+            return _checked(_csv(size_limits.read_text(path, LARGEST)))
         if start.lstrip().startswith(b"["):
-            return _checked(json.loads(limited.read_text(path, LARGEST)))
+            return _checked(json.loads(size_limits.read_text(path, LARGEST)))
     except (ValueError, RecursionError, csv.Error) as wrong:
         raise DeepbenchError(f"{path} is damaged: {' '.join(str(wrong).split())[:200]}") from None
     return None

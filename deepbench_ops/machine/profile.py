@@ -13,7 +13,7 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.storage import atomic, limited
+from deepbench_ops.storage import atomic, size_limits
 from deepbench_ops.storage.atomic import Ready
 
 FILE_NAME = "machine.profile"
@@ -106,7 +106,7 @@ def read(results: Path, machine: str) -> Profile | None:
     """The profile of that machine, None when it has none; DeepbenchError when it is broken."""
     path = path_of(results, machine)
     try:
-        return parse(json.loads(limited.read_text(path, limited.SMALL)))
+        return parse(json.loads(size_limits.read_text(path, size_limits.SMALL)))
     except FileNotFoundError:
         return None
     except OSError as problem:

@@ -30,12 +30,12 @@ from deepbench_ops.measure import (
     outside_settings,
     release_blocks,
     threads,
-    turns,
+    worker_turns,
 )
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.task import Task
-from deepbench_ops.measure.turns import WorkerFailed
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
+from deepbench_ops.measure.worker_turns import WorkerFailed
 from deepbench_ops.statistics import two_way
 from deepbench_ops.statistics.spread import median_variance
 from deepbench_ops.statistics.two_way import TwoWay
@@ -381,7 +381,7 @@ class _Block:
 
     def _ask(self, name: str, **what: object) -> None:
         try:
-            self.prepared[name] = turns.ask(self.workers[name], do="prepare", **what)
+            self.prepared[name] = worker_turns.ask(self.workers[name], do="prepare", **what)
         except WorkerFailed as error:
             self._give_up(name, error)
 
@@ -407,12 +407,12 @@ class _Block:
             return slices([self.workers[name] for name in names], [calls[name] for name in names])
 
         if not long:
-            return dict(zip(order, take(turns.one_by_one, order), strict=True))
+            return dict(zip(order, take(worker_turns.one_by_one, order), strict=True))
         releases = [name for name in order if name != YARDSTICK]
         yardstick = [name for name in order if name == YARDSTICK]
-        before = take(turns.one_by_one, yardstick)
-        seconds = dict(zip(releases, take(turns.in_turns, releases), strict=True))
-        after = take(turns.one_by_one, yardstick)
+        before = take(worker_turns.one_by_one, yardstick)
+        seconds = dict(zip(releases, take(worker_turns.in_turns, releases), strict=True))
+        after = take(worker_turns.one_by_one, yardstick)
         readings = (math.sqrt(one * other) for one, other in zip(before, after, strict=True))
         return {**seconds, **dict(zip(yardstick, readings, strict=True))}
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from deepbench_ops import lifetime, messages
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_run, record
+from deepbench_ops.measure import kernel_run, record_spool
 
 
 def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, Any]:
@@ -63,10 +63,10 @@ def _measure(family: str, problem: str, precision: str, operation: str) -> dict[
     prepared = kernel_run.prepare(family, problem, precision, operation)
     preparing = time.monotonic() - started
     with tempfile.TemporaryDirectory() as spool:
-        os.environ[record.SPOOL_VARIABLE] = spool
+        os.environ[record_spool.SPOOL_VARIABLE] = spool
         name = f"{family}.kernel_{operation}"
         found = kernel_run.timed(prepared, name, [problem, precision], preparing=preparing)
-        (entry,) = record.collect(Path(spool))
+        (entry,) = record_spool.collect(Path(spool))
     return {**entry, **found}
 
 

@@ -24,13 +24,13 @@ from deepbench_ops.measure import (
     call_estimate,
     fingerprint,
     nominal_readings,
-    record,
+    record_spool,
     threads,
     yardstick,
 )
 from deepbench_ops.measure.implementation import implementation_of
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
-from deepbench_ops.measure.record import rounded
+from deepbench_ops.measure.record_spool import rounded
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
 from deepbench_ops.problems.ids import problem_of
@@ -226,7 +226,7 @@ def timed(
         **_latencies(latencies),
         "spent": spent,
     }
-    record.write({**entry, "quick": True} if quick else entry)
+    record_spool.write({**entry, "quick": True} if quick else entry)
     return {"samples": samples, "number": measurement.number}
 
 
@@ -238,7 +238,7 @@ def conditions_of(prepared: CheckedKernel) -> dict[str, str]:
 
 def skipped(benchmark: str, params: Sequence[str], reason: str) -> None:
     """Put on record why a problem is not measured, which asv only prints."""
-    record.write({**_identity(benchmark, params, time.time()), "skipped": reason})
+    record_spool.write({**_identity(benchmark, params, time.time()), "skipped": reason})
 
 
 def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str, object]:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import judged_lines, lines, points, shared_rounds
+from deepbench_ops.analysis import lines, lines_with_rounds, points, shared_rounds
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import result_files
@@ -73,4 +73,8 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
         tuple(read_or((), lambda: stacks(results, name, timeline))),
     )
     shared = read_or({}, lambda: shared_rounds.load(results, name))
-    return judged_lines.joined(lines.lines(found, timeline, fewest=1), shared), machine, problems
+    return (
+        lines_with_rounds.joined(lines.lines(found, timeline, fewest=1), shared),
+        machine,
+        problems,
+    )

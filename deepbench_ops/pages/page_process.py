@@ -18,7 +18,7 @@ from deepbench_ops import lifetime
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import scratch as temporary
+from deepbench_ops.storage import temporary_folders as temporary
 
 FORKS = sys.platform == "linux"
 """Whether this process can fork, so that the other one has all that is read already."""

@@ -27,7 +27,7 @@ from deepbench_ops import damaged_input
 from deepbench_ops.backends import NAMES, frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.storage import atomic, limited, locks
+from deepbench_ops.storage import atomic, locks, size_limits
 from deepbench_ops.storage.csv_text import csv_text
 
 TABLE = Path(__file__).with_name("releases.csv")
@@ -195,7 +195,7 @@ def load(path: Path = TABLE) -> tuple[Release, ...]:
         file, the line, the value and the mend.
     """
     try:
-        text = limited.read_bytes(path, limited.SMALL).decode("utf-8")
+        text = size_limits.read_bytes(path, size_limits.SMALL).decode("utf-8")
         rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         _check_header(path, rows.fieldnames)
         releases = _read(path, rows)

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited
+from deepbench_ops.storage import atomic, size_limits
 
 LARGEST = 512_000_000
 """Bytes of a cache."""
@@ -22,7 +22,7 @@ def read(path: Path, made_of: str = "") -> Any | None:
     """Return the stored value, None where there is none, it was made of something else, or it is
     damaged."""
     with suppress(OSError, DeepbenchError, ValueError):
-        digest, _, content = limited.read_bytes(path, LARGEST).partition(b"\n")
+        digest, _, content = size_limits.read_bytes(path, LARGEST).partition(b"\n")
         if digest == _digest(content, made_of):
             return orjson.loads(content)
     return None

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited, locks, packed
+from deepbench_ops.storage import atomic, compression, locks, size_limits
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.ensemble_fields import KERNEL, NoRound, check, check_facts
 
@@ -63,7 +63,7 @@ def load(path: Path) -> RoundsFile:
     """
     if not path.exists():
         return RoundsFile({}, [])
-    return parse(packed.unpack(path, limited.RECORDS), str(path))
+    return parse(compression.unpack(path, size_limits.RECORDS), str(path))
 
 
 def parse(content: bytes, where: str) -> RoundsFile:
@@ -122,7 +122,7 @@ def write(path: Path, content: RoundsFile) -> None:
         *content.entries,
     ]
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    atomic.write_bytes(path, packed.pack(text.encode()))
+    atomic.write_bytes(path, compression.pack(text.encode()))
 
 
 def kernel_of(entry: Entry) -> KernelFields:

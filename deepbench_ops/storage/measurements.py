@@ -19,13 +19,13 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, facts_digest, limited, packed, record_fields
+from deepbench_ops.storage import atomic, compression, facts_digest, record_fields, size_limits
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.result_key import ResultKey
 
 PLAIN = ".measurements.jsonl"
 """End of the names of uncompressed files."""
-SUFFIX = PLAIN + packed.ENDING
+SUFFIX = PLAIN + compression.ENDING
 Record = dict[str, Any]
 
 Identity = tuple[str, tuple[str, ...], float]
@@ -60,12 +60,12 @@ def paths(machine: Path) -> list[Path]:
 
 def result_of(path: Path) -> Path:
     """Return the asv result file that a file of measurements belongs to."""
-    return path.with_name(path.name.removesuffix(packed.ENDING).removesuffix(PLAIN) + ".json")
+    return path.with_name(path.name.removesuffix(compression.ENDING).removesuffix(PLAIN) + ".json")
 
 
 def content(path: Path) -> bytes:
     """Return the text of a file. Raises DeepbenchError for a damaged or very large one."""
-    return packed.read_bytes(path, limited.RECORDS)
+    return compression.read_bytes(path, size_limits.RECORDS)
 
 
 def compress(path: Path) -> Path:
@@ -75,10 +75,10 @@ def compress(path: Path) -> Path:
     other text is there.
     """
     load(path)
-    text, target = content(path), path.with_name(path.name + packed.ENDING)
+    text, target = content(path), path.with_name(path.name + compression.ENDING)
     if target.exists() and content(target) != text:
         raise DeepbenchError(f"{target} holds other records than {path}: remove one of the two")
-    atomic.write_bytes(target, packed.pack(text))
+    atomic.write_bytes(target, compression.pack(text))
     if content(target) != text:
         raise DeepbenchError(f"{target} does not hold the text of {path}: remove it and try again")
     path.unlink()
@@ -233,8 +233,10 @@ def write(
         {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
     ]
     text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in [*lines, *entries])
-    compressed = path.name.endswith(packed.ENDING)
-    atomic.write_bytes(ready(path), packed.pack(text.encode()) if compressed else text.encode())
+    compressed = path.name.endswith(compression.ENDING)
+    atomic.write_bytes(
+        ready(path), compression.pack(text.encode()) if compressed else text.encode()
+    )
 
 
 def _idle(entry: Record, measured: set[ResultKey]) -> bool:

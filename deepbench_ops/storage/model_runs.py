@@ -11,7 +11,7 @@ from typing import Any
 
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited, locks, valid_times
+from deepbench_ops.storage import atomic, locks, size_limits, valid_times
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -44,7 +44,7 @@ def load(machine: Path) -> list[ModelRun]:
     """
     path = machine / FILE
     runs = []
-    text = limited.read_text(path, limited.RESULT) if path.exists() else ""
+    text = size_limits.read_text(path, size_limits.RESULT) if path.exists() else ""
     for number, line in enumerate(text.splitlines(), 1):
         try:
             run = json.loads(line)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("scipy", reason="analysis needs the `track` extra")
 pytest.importorskip("asv", reason="the experiment compares with asv's detector")
 from deepbench_ops.analysis.change_detection import detect_changes
-from deepbench_ops.analysis.levels import fast_median
+from deepbench_ops.analysis.segment_levels import fast_median
 
 ROOT = Path(__file__).resolve().parents[2]
 

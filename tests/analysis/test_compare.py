@@ -19,7 +19,7 @@ from deepbench_ops.analysis import comparison, points
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, workbook_values
+from deepbench_ops.exchange import publication_filing, workbook_values
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems import FAMILIES, ids, load
@@ -165,7 +165,9 @@ def test_the_widest_wins_and_losses_are_listed(results):
     """As many of each as asked for, the widest first, none in both lists."""
     path = results.parent / "2017-07-14__train__DeepBench_NV_TitanXp.xlsx"
     rows = [(1760, n, 1760, "N", "N", time) for n, time in ((16, 0.5), (32, 8), (64, 1.5))]
-    filing.file(results, workbook_values.read(workbooks.write(path, workbooks.gemm(*rows))), len)
+    publication_filing.file(
+        results, workbook_values.read(workbooks.write(path, workbooks.gemm(*rows))), len
+    )
     [pair] = json.loads(
         run(results, "nvidia-m40", "nvidia-titan-xp", "--widest", "2", "--format", "json").output
     )
@@ -204,7 +206,9 @@ def results(tmp_path, monkeypatch):
     for machine, factor in (("NV_M40", 1.0), ("NV_P100", 0.5)):
         path = tmp_path / f"2017-07-14__train__DeepBench_{machine}.xlsx"
         section = workbooks.gemm(*((*row, factor * (i + 1)) for i, row in enumerate(rows)))
-        filing.file(tmp_path / "results", workbook_values.read(workbooks.write(path, section)), len)
+        publication_filing.file(
+            tmp_path / "results", workbook_values.read(workbooks.write(path, section)), len
+        )
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 

@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 import pytest
 
-from deepbench_ops.analysis import judged_lines, shared_rounds
+from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.points import Point
@@ -71,7 +71,7 @@ def task(problem: str):
 
 def test_short_lines_are_judged_by_shared_rounds():
     """Three releases of one process each: 5 % between the last two is found, and nothing else."""
-    (found,) = judged_lines.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
+    (found,) = lines_with_rounds.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
     assert not line("a").judgeable
     assert found.judgeable
     (shift,) = found.changes
@@ -83,7 +83,7 @@ def test_short_lines_are_judged_by_shared_rounds():
 def test_too_few_rounds_decide_nothing():
     """Two of them leave the line as it was."""
     before = line("a")
-    (found,) = judged_lines.joined([before], {task("a"): rounds([0.5, 0.5], count=2)})
+    (found,) = lines_with_rounds.joined([before], {task("a"): rounds([0.5, 0.5], count=2)})
     assert before == found
 
 
@@ -112,7 +112,7 @@ def test_kernels_of_a_cause_have_one_mean():
     """Five kernels about 3 % slower: the mean is narrower than each of them."""
     problems = ["a", "b", "c", "d", "e"]
     shared = {task(each): rounds([0.0, 0.03], seed=i) for i, each in enumerate(problems)}
-    (cause,) = causes(judged_lines.joined([line(each) for each in problems], shared))
+    (cause,) = causes(lines_with_rounds.joined([line(each) for each in problems], shared))
     assert cause.slower
     assert 5 == len(cause.shifts)
     assert "10 shared rounds" == cause.origin
@@ -123,7 +123,7 @@ def test_kernels_of_a_cause_have_one_mean():
 
 def test_lines_with_shared_rounds_are_cached(tmp_path):
     """What pages store as JSON comes back the same, changes too."""
-    (found,) = judged_lines.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
+    (found,) = lines_with_rounds.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
     assert found.changes
     stored = orjson.loads(orjson.dumps(line_storage.encode(([found], MachineRecord("m", {}), []))))
     (again,), _, _ = line_storage.decode(stored)
@@ -151,7 +151,7 @@ def test_steps_are_listed_by_size_with_the_code_that_ran(capsys):
     code = {"numpy-2.0": "openblas Zen", "numpy-3.0": "openblas Haswell"}
     lines = [line("a"), Line(tuple(p._replace(set="device") for p in line("a").points))]
     shared = {task("a"): rounds([0.02, 0.05], implementations=code)}
-    found = verdict_steps.steps_beyond(judged_lines.joined(lines, shared), 0.03)
+    found = verdict_steps.steps_beyond(lines_with_rounds.joined(lines, shared), 0.03)
     assert ["numpy-3.0"] == [step.after.release.name for step in found]
     verdict_steps.print_steps(found, "markdown")
     assert "openblas Zen -> openblas Haswell" in capsys.readouterr().out

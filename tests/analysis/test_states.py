@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from points import point
 
 from deepbench_ops.analysis import lines, settings_agreement
-from deepbench_ops.analysis.pooling import pooled_point
+from deepbench_ops.analysis.pooled_sets import pooled_point
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import LatencyLevel, Profile
 from deepbench_ops.machine.steadiness import SteadinessJudge

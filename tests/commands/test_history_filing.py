@@ -14,7 +14,7 @@ from command import deepbench
 from processes import living
 
 from deepbench_ops import project
-from deepbench_ops.analysis import joined_run, open_history, points
+from deepbench_ops.analysis import history_files, new_release_block, points
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
     filing_target,
@@ -25,7 +25,7 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, turns
+from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, worker_turns
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
@@ -86,7 +86,7 @@ def target(monkeypatch, tmp_path):
         lambda release, folder, say: launch_of(release.name, TIMES[release.name]),
     )
     member = launch_of("yardstick", 2e-3)
-    monkeypatch.setattr(open_history, "member", lambda: member)
+    monkeypatch.setattr(history_files, "member", lambda: member)
     return found
 
 
@@ -246,7 +246,7 @@ def test_a_release_without_the_kernel_is_a_skip(target, monkeypatch):
 @pytest.mark.parametrize("how", ["DIES", "HANGS"])
 def test_a_worker_that_is_lost_leaves_the_others(target, monkeypatch, mark, how):
     """Killed or silent in the middle of every round: it has no result, the others have theirs."""
-    monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
+    monkeypatch.setattr(worker_turns, "LIMIT_SECONDS", 1.0)
     monkeypatch.setenv(how, "numpy-2.2.5")
     status, _, err = history(rounds=3)
     assert 0 == status
@@ -324,7 +324,7 @@ def test_fewer_than_three_rounds_are_no_result(target):
 
 def test_the_yardstick_may_be_missing(target, monkeypatch):
     """Then values are raw seconds, and the records say so."""
-    monkeypatch.setattr(open_history, "member", lambda: Launch("/bin/false"))
+    monkeypatch.setattr(history_files, "member", lambda: Launch("/bin/false"))
     status, _, err = history()
     assert 0 == status
     assert pytest.approx(1.5e-3, rel=0.01) == filed(target)["numpy-2.2.6"].seconds
@@ -353,7 +353,7 @@ def test_a_new_release_joins_the_history(at_target):
     """asv run measures it in a block with the anchor and the release before, and leaves it out."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
     before, said = len(rounds_of(at_target)), []
-    done = joined_run.measure(joining("numpy-2.3.0"), said.append)
+    done = new_release_block.measure(joining("numpy-2.3.0"), said.append)
     assert {"numpy-2.3.0": {TASK}} == done
     new = rounds_of(at_target)[before:]
     assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
@@ -365,7 +365,7 @@ def test_a_release_that_the_history_has_is_not_measured_again(at_target):
     """Its points stay those of the ensemble, and are left out of the run."""
     history(rounds=8)
     before = len(rounds_of(at_target))
-    done = joined_run.measure(joining("numpy-2.2.5"), lambda line: None)
+    done = new_release_block.measure(joining("numpy-2.2.5"), lambda line: None)
     assert ({"numpy-2.2.5": {TASK}}, before) == (done, len(rounds_of(at_target)))
 
 
@@ -381,7 +381,7 @@ def test_a_release_that_cannot_be_installed_is_left_to_asv(at_target, monkeypatc
 
     monkeypatch.setattr(worker_launch, "launch", failing)
     said = []
-    assert {} == joined_run.measure(joining("numpy-2.3.0"), said.append)
+    assert {} == new_release_block.measure(joining("numpy-2.3.0"), said.append)
     assert ["no such wheel"] == said
 
 

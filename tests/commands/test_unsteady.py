@@ -19,7 +19,7 @@ from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import measurements, packed
+from deepbench_ops.storage import compression, measurements
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
@@ -126,7 +126,7 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     monkeypatch.setattr(plugin.log, "warning", said.append)
     plugin.report_unsteady(results)
     (path,) = measurements.paths(results / MACHINE)
-    path.write_bytes(packed.pack(b"{"))
+    path.write_bytes(compression.pack(b"{"))
     plugin.report_unsteady(results)
     assert said[0].startswith(f"1 of 248 points of {RELEASE} are unsteady")
     assert "line 1 is not a measurement" in said[1]

@@ -20,16 +20,16 @@ from deepbench_ops import problems
 from deepbench_ops.backends import check
 from deepbench_ops.distributed import (
     collective_kernel,
+    collective_table,
     forked_process,
     prepared_ranks,
     rank_command,
-    report,
     transport,
 )
+from deepbench_ops.distributed.collective_options import CollectiveRequest
 from deepbench_ops.distributed.rank_group import RankGroup
-from deepbench_ops.distributed.request import CollectiveRequest
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_run, record
+from deepbench_ops.measure import kernel_run, record_spool
 from deepbench_ops.problems.all_reduce import AllReduce
 
 TIMEOUT = 60.0
@@ -99,7 +99,7 @@ def test_one_group_takes_sizes_in_turn():
     """A table over several sizes uses the same ranks, and each line has its bandwidths."""
     sizes = (AllReduce(elements=4000), AllReduce(elements=90_000))
     with group("gloo", 4) as ranks:
-        title, header, *lines = report.lines(
+        title, header, *lines = collective_table.lines(
             ranks, CollectiveRequest(sizes, repeats=6, timeout=TIMEOUT)
         )
     assert "4 ranks over gloo" in title
@@ -323,7 +323,9 @@ def test_a_wrong_sum_is_found_before_anything_is_timed(fault, value, shown):
     """A wrong or non-finite entry names rank, entry and value, and there is no line for it."""
     fault(WRONG.format(value=value, when_run="spoil(self)", when_timed="pass"))
     with group("gloo", 3) as ranks:
-        lines = report.lines(ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT))
+        lines = collective_table.lines(
+            ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT)
+        )
         next(lines), next(lines)
         with pytest.raises(
             DeepbenchError, match=f"rank 1 of 3 .* entry 7 of 1000 is {shown} instead of -?[0-9.]+e"
@@ -335,7 +337,9 @@ def test_a_sum_that_goes_wrong_while_it_is_timed_is_found(fault):
     """The very sums that were timed are compared as well, before their time is printed."""
     fault(WRONG.format(value="0", when_run="pass", when_timed="spoil(self)"))
     with group("gloo", 2) as ranks:
-        lines = report.lines(ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT))
+        lines = collective_table.lines(
+            ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT)
+        )
         next(lines), next(lines)
         with pytest.raises(DeepbenchError, match=r"rank 1 of 2 .* entry 7"):
             next(lines)
@@ -355,7 +359,7 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
             kernel_run.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
     finally:
         ranks.close()
-    assert [] == record.collect(tmp_path / "spool")
+    assert [] == record_spool.collect(tmp_path / "spool")
 
 
 def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatch):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.distributed import initial_vectors as drawn
-from deepbench_ops.distributed.contents import Contents
 from deepbench_ops.distributed.initial_vectors import PERIOD
+from deepbench_ops.distributed.rank_contents import Contents
 
 ELEMENTS = 2 * PERIOD + 1000
 pattern_of = partial(Contents, "all_reduce")

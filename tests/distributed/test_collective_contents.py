@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.distributed.contents import Contents, narrowed, widened
 from deepbench_ops.distributed.initial_vectors import MOST, PERIOD
+from deepbench_ops.distributed.rank_contents import Contents, narrowed, widened
 
 FAMILIES = ("all_gather", "reduce_scatter", "all_to_all")
 PRECISIONS = ("float32", "bfloat16")

@@ -6,7 +6,12 @@ import pytest
 from frameworks import needed
 
 from deepbench_ops.backends import check
-from deepbench_ops.distributed import collective_kernel, prepared_ranks, report, request
+from deepbench_ops.distributed import (
+    collective_kernel,
+    collective_options,
+    collective_table,
+    prepared_ranks,
+)
 from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_gather import AllGather
@@ -74,9 +79,11 @@ def test_a_wrong_operation_is_found(kind, fault, monkeypatch, tmp_path):
 
 def test_the_table_has_both_bandwidths():
     """Bytes are those of the whole vector, and the bus has (p - 1)/p of them."""
-    asked = request.request([], ["4000"], "6", "60", request.kind("all-to-all"), "bfloat16")
+    asked = collective_options.request(
+        [], ["4000"], "6", "60", collective_options.kind("all-to-all"), "bfloat16"
+    )
     with group("gloo", 2) as ranks:
-        title, header, line = report.lines(ranks, asked)
+        title, header, line = collective_table.lines(ranks, asked)
     assert title.startswith("# all-to-all, bfloat16, 2 ranks over gloo")
     assert header.split()[:3] == ["problem", "bytes", "ranks"]
     cells = line.split()
@@ -88,8 +95,8 @@ def test_the_table_has_both_bandwidths():
 
 def test_long_figures_stay_apart():
     """A figure that is wider than its column moves those behind it."""
-    cells = ["all_to_all_n4000", *["123456789012"] * (len(report.COLUMNS) - 1)]
-    assert cells == report.written(cells, 16).split()
+    cells = ["all_to_all_n4000", *["123456789012"] * (len(collective_table.COLUMNS) - 1)]
+    assert cells == collective_table.written(cells, 16).split()
 
 
 def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):

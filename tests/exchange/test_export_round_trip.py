@@ -22,7 +22,7 @@ from deepbench_ops.exchange.spreadsheet_text import bare, guarded
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems import load
 from deepbench_ops.releases import release_table
-from deepbench_ops.statistics.intervals import log_interval
+from deepbench_ops.statistics.sample_interval import log_interval
 from deepbench_ops.storage import measurements
 
 MEASURED = next(each for each in release_table.load() if each.name == "torch-2.13.0")

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis import corrections, misplaced_times
-from deepbench_ops.asv_adapter.publishing import slips
+from deepbench_ops.asv_adapter.publishing import left_out_results
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, workbook_values
+from deepbench_ops.exchange import publication_filing, workbook_values
 
 FIRST, DAYS_LATER, MONTHS_LATER = date(2017, 1, 1), date(2017, 1, 4), date(2017, 7, 14)
 OLD, NEW = {"CUDA Version": "8.0.61"}, {"CUDA Version": "9.0.103"}
@@ -93,7 +93,9 @@ def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
     """By the peak of its profile."""
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
     section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
-    filing.file(tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len)
+    publication_filing.file(
+        tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len
+    )
     [slips] = corrections.of_machine(tmp_path / "nvidia-m40").values()
     assert {("'m5124_n9124_k2560_NT'", "'float32'")} == {params for _, params in slips}
 
@@ -106,7 +108,7 @@ def filed(folder, day, *rows):
     """Import products of the M40, published on a day."""
     path = folder / f"{day}__train__DeepBench_NV_M40.xlsx"
     book = workbooks.write(path, workbooks.gemm(*rows))
-    filing.file(folder / "results", workbook_values.read(book), list_days=len)
+    publication_filing.file(folder / "results", workbook_values.read(book), list_days=len)
 
 
 def test_times_beside_others_rows_are_slips_and_correct_nothing(tmp_path, monkeypatch):
@@ -133,7 +135,9 @@ def test_a_torn_profile_has_no_peaks_and_stops_nobody(tmp_path):
     """Whoever reads the profile tells what is wrong with it."""
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
     section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
-    filing.file(tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len)
+    publication_filing.file(
+        tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len
+    )
     (tmp_path / "nvidia-m40" / "machine.profile").write_text("{")
     assert [set()] == list(corrections.of_machine(tmp_path / "nvidia-m40").values())
 
@@ -169,7 +173,7 @@ def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
     for name, third in (("2017-07-13", 3.0), ("2017-07-14", 30.0)):
         rows = [(*gemms[0], 1), (*gemms[1], 2), (*gemms[2], third), (*gemms[3], 4)]
         path = tmp_path / f"{name}__train__DeepBench_NV_M40.xlsx"
-        filing.file(
+        publication_filing.file(
             tmp_path / "results",
             workbook_values.read(workbooks.write(path, workbooks.gemm(*rows))),
             list_days=len,
@@ -181,7 +185,9 @@ def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
     conf.own_pages = SimpleNamespace(slips=corrections.of_machine)
     from asv.commands.publish import iter_results
 
-    reading = slips.left_out(lambda conf, repo, range_spec: iter_results(conf.results_dir))
+    reading = left_out_results.left_out(
+        lambda conf, repo, range_spec: iter_results(conf.results_dir)
+    )
     shown = sorted(reading(conf, None), key=lambda stored: stored.date)
     first, second = (stored._results["gemm.Training.kernel_forward"] for stored in shown)
     assert math.isnan(first[2]) and first[:2] == [0.001, 0.002]

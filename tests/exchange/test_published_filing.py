@@ -19,7 +19,7 @@ from deepbench_ops.asv_adapter import asv_environment, published_benchmarks, rep
 from deepbench_ops.asv_adapter.published_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, published_machines, workbook_values
+from deepbench_ops.exchange import publication_filing, published_machines, workbook_values
 from deepbench_ops.machine import profile
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.storage import locks
@@ -37,7 +37,7 @@ def book(folder, name=NAME, *sections, **how):
 
 def filed(folder, *paths, machine=None, day=None):
     found = [one for path in paths for one in workbook_values.read(path, machine, day)]
-    return filing.file(folder / "results", found, list_days=len)[0]
+    return publication_filing.file(folder / "results", found, list_days=len)[0]
 
 
 def result_of(folder, machine="nvidia-p100", release=DAY):

@@ -14,7 +14,7 @@ from deepbench_ops.analysis import published_figures as figures
 from deepbench_ops.asv_adapter import published_benchmarks, published_results
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import filing, published_machines
+from deepbench_ops.exchange import publication_filing, published_machines
 from deepbench_ops.exchange.model_publications import publications
 from deepbench_ops.problems import find
 from deepbench_ops.releases import release_table
@@ -70,7 +70,7 @@ def found_in(results):
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_tables_figures_arrive_under_their_machine_day_precision_and_problem(tmp_path, name):
-    filing.file(tmp_path, publications(figures.load(name)), list_days=len)
+    publication_filing.file(tmp_path, publications(figures.load(name)), list_days=len)
     assert pytest.approx(EXPECTED[name], rel=1e-5) == found_in(tmp_path)
 
 
@@ -78,7 +78,7 @@ def test_a_tables_figures_arrive_under_their_machine_day_precision_and_problem(t
 def test_the_committed_results_are_what_the_tables_say(tmp_path, name):
     """Filing a table into the repository's own results would change nothing."""
     one = publications(figures.load(name))
-    filing.file(tmp_path, one, list_days=len)
+    publication_filing.file(tmp_path, one, list_days=len)
     for path in tmp_path.glob("*/*.json"):
         assert path.read_bytes() == (RESULTS / path.relative_to(tmp_path)).read_bytes()
     known = {release.hash for release in release_table.load()}
@@ -120,7 +120,7 @@ def test_every_point_is_of_a_listed_machine_and_problem():
 
 def test_points_of_another_layout_join_the_benchmarks(tmp_path):
     """asv's pages know the parameters of channels-last files too."""
-    filing.file(
+    publication_filing.file(
         tmp_path,
         publications(figures.load("qingcloud")),
         list_days=len,
@@ -170,7 +170,7 @@ def test_the_basis_of_a_day_stands_with_table_result_and_profile(tmp_path, name)
         cli, ["table", name, "--results", str(RESULTS), "--machine", "stream-stcp920"]
     )
     assert f"published {first.day}: {first.basis}" in said.output
-    filing.file(tmp_path, publications(figures.load(name)), list_days=len)
+    publication_filing.file(tmp_path, publications(figures.load(name)), list_days=len)
     told = f"{first.day}: {first.basis}"
     for path in tmp_path.glob("*/*-published*.json"):
         assert told == published_results.load(path)[1]["Day of publication"]

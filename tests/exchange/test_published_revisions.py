@@ -9,7 +9,12 @@ from asv.results import iter_results_for_machine
 
 from deepbench_ops.analysis import corrections, misplaced_times
 from deepbench_ops.asv_adapter import published_results, results_fields
-from deepbench_ops.exchange import filing, published_machines, submission, workbook_values
+from deepbench_ops.exchange import (
+    publication_filing,
+    published_machines,
+    submission,
+    workbook_values,
+)
 from deepbench_ops.releases import release_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +52,7 @@ def test_every_time_arrives(paths, found):
 
 def test_they_are_what_is_committed(found, tmp_path):
     """Into an empty folder, byte for byte."""
-    filing.file(tmp_path, found, list_days=len)
+    publication_filing.file(tmp_path, found, list_days=len)
     written = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     assert [] == [
         path.name
@@ -136,4 +141,6 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
 def test_importing_them_again_changes_nothing(found):
     """No file is another, and no day is new; bench/import_speed.py measures the time."""
     listed = release_table.load()
-    assert (0, 0) == filing.file(ROOT / "results", found, lambda days: len({*days} - {*listed}))
+    assert (0, 0) == publication_filing.file(
+        ROOT / "results", found, lambda days: len({*days} - {*listed})
+    )

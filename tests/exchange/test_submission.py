@@ -22,7 +22,7 @@ from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import (
-    filing,
+    publication_filing,
     published_machines,
     submission,
     submission_checks,
@@ -785,7 +785,7 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     """`submit` writes what `import` takes, a damaged file is one line."""
     name = "2017-07-14__train__DeepBench_NV_P100.xlsx"
     book = workbooks.write(tmp_path / name, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
-    filing.file(tmp_path / "results", workbook_values.read(book), len)
+    publication_filing.file(tmp_path / "results", workbook_values.read(book), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     monkeypatch.setattr(release_table, "TABLE", tmp_path / "releases.csv")
     sent = tmp_path / "p100.json"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from processes import living
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import core_latency, ensemble, release_blocks, threads, turns
+from deepbench_ops.measure import core_latency, ensemble, release_blocks, threads, worker_turns
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
@@ -212,7 +212,7 @@ def test_long_calls_go_on_in_turns():
 @pytest.mark.parametrize("stoppable", ["", "1"])
 def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch, mark):
     """It has a reason and no times; the others have all theirs, and no process is left."""
-    monkeypatch.setattr(turns, "LIMIT_SECONDS", 1.0)
+    monkeypatch.setattr(worker_turns, "LIMIT_SECONDS", 1.0)
     launches = {name: burning(0.005, STOPPABLE=stoppable) for name in ("a", "b")}
     launches["bad"] = burning(0.005, FAILS=fails, STOPPABLE=stoppable)
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=6)

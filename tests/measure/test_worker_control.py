@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, threads, turns, worker_control, worker_program
+from deepbench_ops.measure import kernel_run, threads, worker_control, worker_program, worker_turns
 from deepbench_ops.measure.task import Task
 
 NUMPY = worker_control.Launch(
@@ -86,7 +86,7 @@ def test_long_calls_are_stopped_while_it_is_the_others_turn():
     """Two calls of 60 and 90 ms go on at the same time, and neither is charged for the other."""
     with closing(burning("0.06")) as first, closing(burning("0.09")) as second:
         begun = time.monotonic()
-        short, long = turns.in_turns([first, second], [1, 1])
+        short, long = worker_turns.in_turns([first, second], [1, 1])
         elapsed = time.monotonic() - begun
     assert 0.06 <= short and 0.09 <= long
     assert short + long <= elapsed
@@ -103,7 +103,7 @@ def burning(seconds):
 def test_a_call_is_charged_for_its_turns_alone():
     """What it ran before it began, after it ended and while it was stopped does not count."""
     running = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
-    assert 0.5 + 1.0 + 0.25 == turns._spent(running, ended=4.25, seconds=3.75)
+    assert 0.5 + 1.0 + 0.25 == worker_turns._spent(running, ended=4.25, seconds=3.75)
 
 
 @pytest.mark.parametrize(

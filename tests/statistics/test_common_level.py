@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deepbench_ops.statistics.common_level import common_levels
-from deepbench_ops.statistics.robust_level import locate
+from deepbench_ops.statistics.robust_interval import locate
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 

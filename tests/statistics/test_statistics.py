@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.statistics import student
-from deepbench_ops.statistics.intervals import FEWEST_SAMPLES, log_interval
+from deepbench_ops.statistics.sample_interval import FEWEST_SAMPLES, log_interval
 from deepbench_ops.statistics.spread import NORMAL, scaled_mad
 from deepbench_ops.statistics.stopping import looks
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import ensemble_rounds, limited
+from deepbench_ops.storage import ensemble_rounds, size_limits
 from deepbench_ops.storage.ensemble_rounds import RoundsFile, merged
 
 FACTS = {"d1": {"threads": "2"}, "d2": {"threads": "1"}, "unused": {"threads": "9"}}
@@ -135,7 +135,7 @@ def test_a_torn_file_is_refused_in_one_line(path, keep):
 def test_a_file_that_unpacks_to_more_is_refused(path, monkeypatch):
     """A small file can hold gigabytes: they are not unpacked."""
     ensemble_rounds.add(path, FACTS, [entry(sweeps=2000)])
-    monkeypatch.setattr(limited, "RECORDS", 10_000)
+    monkeypatch.setattr(size_limits, "RECORDS", 10_000)
     assert path.stat().st_size < 10_000
     with pytest.raises(DeepbenchError, match="unpacked"):
         ensemble_rounds.load(path)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import damaged_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited, measurements, packed
+from deepbench_ops.storage import atomic, compression, measurements, size_limits
 
 FACTS = {"numpy": "2.2.6"}
 RESULT = "0123abcd-release-py3.json"
@@ -113,7 +113,7 @@ def test_of_two_files_of_a_result_the_compressed_one_counts(plain):
 def test_an_interrupted_compression_is_finished(plain):
     """A kill between the two steps leaves two files of the same text."""
     path = plain.with_name(plain.name + ".gz")
-    path.write_bytes(packed.pack(plain.read_bytes()))
+    path.write_bytes(compression.pack(plain.read_bytes()))
     assert path == measurements.compress(plain)
     assert [path] == list(plain.parent.iterdir())
 
@@ -132,9 +132,9 @@ def test_a_damaged_compressed_file_is_named(plain, damage):
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path, monkeypatch):
     """One that unpacks to more than the limit is refused."""
-    monkeypatch.setattr(limited, "RECORDS", 1000)
+    monkeypatch.setattr(size_limits, "RECORDS", 1000)
     path = tmp_path / ("x" + measurements.SUFFIX)
-    path.write_bytes(packed.pack(json.dumps("x" * 2000).encode()))
+    path.write_bytes(compression.pack(json.dumps("x" * 2000).encode()))
     with pytest.raises(DeepbenchError, match="unpacked, the most that is read"):
         measurements.load(path)
 
@@ -144,5 +144,5 @@ def test_a_small_file_does_not_fill_the_memory(tmp_path, monkeypatch):
 def test_packed_content_is_what_it_was(tmp_path_factory, content):
     """Other programs read it as gzip's."""
     path = tmp_path_factory.mktemp("packed") / "x.gz"
-    path.write_bytes(packed.pack(content))
-    assert content == packed.unpack(path, 10_000) == gzip.decompress(path.read_bytes())
+    path.write_bytes(compression.pack(content))
+    assert content == compression.unpack(path, 10_000) == gzip.decompress(path.read_bytes())

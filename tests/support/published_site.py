@@ -19,7 +19,7 @@ from asv.util import UserError  # noqa: F401  (tests name it)
 from deepbench_ops.asv_adapter import plugin
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.storage import measurements, model_runs, packed
+from deepbench_ops.storage import compression, measurements, model_runs
 
 plugin.install()
 
@@ -259,7 +259,7 @@ def write_measurements(folder: Path, results: Results, seconds: float, version: 
         *({**raw, "seconds": [off * seconds]} for off in (0.99, 1.01)),
     )
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    measurements.file_of(path).write_bytes(packed.pack(text.encode()))
+    measurements.file_of(path).write_bytes(compression.pack(text.encode()))
 
 
 def outcome(seconds: float, off: Sequence[float]) -> BenchmarkResult:

@@ -12,7 +12,7 @@ from asv.runner import BenchmarkResult
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import yardstick
-from deepbench_ops.storage import measurements, packed
+from deepbench_ops.storage import compression, measurements
 from deepbench_ops.storage.facts_digest import digest
 
 BENCHMARK = "axpy.Training.kernel_forward"
@@ -120,7 +120,7 @@ def store(results, framework, version, day, device, level, random):
         for number in range(2)
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    measurements.file_of(path).write_bytes(packed.pack(text.encode()))
+    measurements.file_of(path).write_bytes(compression.pack(text.encode()))
 
 
 def record(problem, release, device, day, number, seconds):

@@ -22,7 +22,12 @@ from asv.util import UserError
 
 from deepbench_ops.asv_adapter import damaged_files, result_cache, result_files
 from deepbench_ops.asv_adapter.patch import Patch, applied, instead
-from deepbench_ops.asv_adapter.publishing import graphs, slips, summary_grid, summary_list
+from deepbench_ops.asv_adapter.publishing import (
+    graphs,
+    left_out_results,
+    summary_grid,
+    summary_list,
+)
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release
@@ -130,7 +135,7 @@ PATCHES = (
     Patch(
         Publish,
         "iter_results",
-        slips.left_out,
+        left_out_results.left_out,
         "asv draws lines through published times that are slips, and stops at results of commits "
         "that are no releases",
     ),

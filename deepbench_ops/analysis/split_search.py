@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from deepbench_ops.analysis.levels import explained_squares
+from deepbench_ops.analysis.segment_levels import explained_squares
 
 ALARMS, SHORT_ALARMS = 0.02, 0.04
 """Probability of a split by chance that is accepted, over all places of a series together; few of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.distributed import collective_kernel, collectives
 from deepbench_ops.distributed.collective_kernel import POLICY, Ranks
-from deepbench_ops.distributed.request import CollectiveRequest
+from deepbench_ops.distributed.collective_options import CollectiveRequest
 from deepbench_ops.measure.sampling import Measurement, measure, time_calls
 from deepbench_ops.problems.collective import Collective
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import comparison, frameworks
-from deepbench_ops.analysis.pooling import pooled_point
+from deepbench_ops.analysis.pooled_sets import pooled_point
 from deepbench_ops.releases.release_table import Release
 
 OLD = Release("numpy", "2.3.5", date(2025, 1, 1))

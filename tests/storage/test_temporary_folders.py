@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 
-from deepbench_ops.storage import scratch
+from deepbench_ops.storage import temporary_folders
 
 HOLD = """
 import pathlib, sys
-from deepbench_ops.storage import scratch
-with scratch.folder(pathlib.Path(sys.argv[1]), "pages-") as folder:
+from deepbench_ops.storage import temporary_folders
+with temporary_folders.folder(pathlib.Path(sys.argv[1]), "pages-") as folder:
     (folder / "html").mkdir()
     print(folder, flush=True)
     sys.stdin.read()
@@ -32,7 +32,7 @@ def names(parent):
 
 
 def test_a_folder_is_removed_at_the_end(tmp_path):
-    with scratch.folder(tmp_path / "new", "pages-") as folder:
+    with temporary_folders.folder(tmp_path / "new", "pages-") as folder:
         assert [str(folder)] == names(tmp_path / "new")
     assert [] == names(tmp_path / "new")
 
@@ -42,13 +42,13 @@ def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
     process.kill()
     process.communicate()
     assert [left] == names(tmp_path)
-    with scratch.folder(tmp_path, "pages-") as folder:
+    with temporary_folders.folder(tmp_path, "pages-") as folder:
         assert [str(folder)] == names(tmp_path)
 
 
 def test_the_folder_of_a_living_process_stays(tmp_path):
     process, used = holder(tmp_path)
-    with scratch.folder(tmp_path, "pages-") as folder:
+    with temporary_folders.folder(tmp_path, "pages-") as folder:
         assert sorted([used, str(folder)]) == names(tmp_path)
     process.communicate()
     assert [] == names(tmp_path)
@@ -61,6 +61,6 @@ def test_folders_of_earlier_versions_are_removed_when_they_are_old(tmp_path):
     new.mkdir()
     os.utime(old, (0, 0))
     (tmp_path / "env").mkdir()
-    with scratch.folder(tmp_path, "pages-"):
+    with temporary_folders.folder(tmp_path, "pages-"):
         pass
     assert [str(tmp_path / "env"), str(new)] == names(tmp_path)

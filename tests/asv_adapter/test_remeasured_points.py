@@ -7,7 +7,7 @@ from asv.results import Results
 from asv.runner import BenchmarkResult
 
 from deepbench_ops.analysis import unsteady_list
-from deepbench_ops.asv_adapter.remeasured import NotTaken, Remeasured
+from deepbench_ops.asv_adapter.remeasured_points import NotTaken, Remeasured
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurements
 
