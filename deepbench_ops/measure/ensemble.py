@@ -32,7 +32,7 @@ from deepbench_ops.measure import (
     threads,
     worker_turns,
 )
-from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
+from deepbench_ops.measure.calibration import Choice, NominalReadings, on_quiet_machine
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.measure.worker_turns import WorkerFailed
@@ -145,15 +145,13 @@ class Round:
         Calibrated by the readings of the same sweeps, or raw. NaN where the release has no times,
         and where calibrated ones are asked for of a round that is not.
         """
-        factors = [1.0] * len(self.sweeps)
+        seconds = [sweep.get(name, math.nan) for sweep in self.sweeps]
         if calibrated:
             nominal = math.nan if self.nominal is None else self.nominal
-            factors = [nominal / reading for reading in self.yardstick] or [math.nan] * len(factors)
-        logs = [
-            math.log(sweep[name] * factor)
-            for sweep, factor in zip(self.sweeps, factors, strict=True)
-            if name in sweep and math.isfinite(factor)
-        ]
+            readings = self.yardstick or [math.nan] * len(seconds)
+            pairs = zip(seconds, readings, strict=True)
+            seconds = [on_quiet_machine(each, reading, nominal) for each, reading in pairs]
+        logs = [math.log(each) for each in seconds if math.isfinite(each)]
         if not logs:
             return math.nan, math.nan
         return float(np.median(logs)), median_variance(logs)

@@ -21,15 +21,15 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import (
+    calibration,
     call_estimate,
     fingerprint,
-    nominal_readings,
     record_spool,
     threads,
     yardstick,
 )
+from deepbench_ops.measure.calibration import Choice, NominalReadings
 from deepbench_ops.measure.implementation import implementation_of
-from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.record_spool import rounded
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
@@ -39,7 +39,7 @@ from deepbench_ops.problems.problem import Problem, computed
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
 
-NOMINAL_VARIABLE = nominal_readings.VARIABLE
+NOMINAL_VARIABLE = calibration.VARIABLE
 """Variable with the nominal yardstick readings of the machine's profile."""
 
 

@@ -26,6 +26,7 @@ from typing import Protocol
 import numpy as np
 
 from deepbench_ops.gc_pause import no_collector
+from deepbench_ops.measure.calibration import on_quiet_machine
 from deepbench_ops.statistics.spread import scaled_mad
 
 # Bytes written between cold-cache calls: more than any last-level cache of today's machines.
@@ -156,7 +157,8 @@ class Measurement:
         """Return calibrated seconds per call, or the raw ones when there is no reference."""
         if not self.yardstick or nominal is None:
             return list(self.seconds)
-        return [nominal * ratio for ratio in self.ratios()]
+        pairs = zip(self.seconds, self.yardstick, strict=True)
+        return [on_quiet_machine(seconds, reading, nominal) for seconds, reading in pairs]
 
     def ratios(self) -> list[float]:
         """Return kernel seconds over yardstick seconds, slice by slice."""

@@ -1,4 +1,4 @@
-"""Nominal readings of the yardstick as measured processes get them, and which one fits a kernel.
+"""Calibration of seconds by the yardstick, and the nominal reading that fits a kernel.
 
 A yardstick reads differently in different states of a machine (`machine_states`): a copy that
 does not fit a cache by a factor of 0.6. So a reading of one state never calibrates times of
@@ -20,6 +20,15 @@ FIRST, LEVELS = "first_levels", "levels"
 
 Readings = Mapping[str, Mapping[str, float]]
 """Seconds per unit by number of threads and kind of yardstick."""
+
+
+def on_quiet_machine(seconds: float, reading: float, nominal: float) -> float:
+    """Return calibrated seconds: an estimate of the time on the quiet machine.
+
+    reading: the yardstick's seconds per unit at the same moment. nominal: those on the quiet
+    machine.
+    """
+    return nominal * (seconds / reading)
 
 
 @dataclass(frozen=True)
@@ -44,13 +53,13 @@ class NominalReadings:
 
     @classmethod
     def given(cls, environ: Mapping[str, str] = os.environ) -> "NominalReadings":
-        """Return those that this process was given."""
+        """Return the readings in this process's environment variables."""
         found = json.loads(environ.get(VARIABLE, "{}"))
         first_levels, levels = found.pop(FIRST, {}), found.pop(LEVELS, {})
         return cls(found, first_levels, {float(text): each for text, each in levels.items()})
 
     def as_text(self) -> str:
-        """Return them as `given` reads them."""
+        """Return the readings as the text that `given` reads."""
         levels = {str(level): each for level, each in self.by_level.items()}
         return json.dumps({**self.first, FIRST: self.first_levels, LEVELS: levels})
 
