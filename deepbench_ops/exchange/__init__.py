@@ -1,1 +1,1 @@
-"""Other people's results: workbooks in DeepBench's style, as timings of our own problems."""
+"""Import of others' results and export of ours: workbooks, logs, submissions and tables."""

@@ -1,4 +1,4 @@
-"""The meaning of titles and column headers of DeepBench's sheets, however a revision spells them.
+"""Titles and column headers of DeepBench's sheets, in the spelling of any revision.
 
 A section begins with its title in the first column; the row that names the sizes is the same one
 or the next. Columns go by their headers: their order changed over the years.
@@ -34,7 +34,7 @@ TIMES = {name: sheets.times for name, sheets in SHEETS.items()}
 """Sizes and times by header, without the unit, by family."""
 
 DERIVED = ("total time", "std dev all reduce time")
-"""Columns of seconds that are no kernel's time but made of others."""
+"""Columns of seconds that are computed from other columns."""
 
 UNITS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
 RATES = {"gigaflops": 1e9, "teraflops": 1e12, "gigabytes/sec": 1e9}
@@ -77,7 +77,7 @@ class HeadingColumns:
 
 
 def section(title: object) -> Section | None:
-    """Return what the section with that title is about, None for any other text."""
+    """Return the section that begins with a title, None for any other text."""
     words = _plain(title)
     found = [
         (len(table.start), Section(family, dict(table.fixed)))
@@ -89,7 +89,7 @@ def section(title: object) -> Section | None:
 
 
 def columns(of: Section, cells: Sequence[object]) -> HeadingColumns:
-    """Return where everything is that these cells name, for what is lacking see `lacking`."""
+    """Return the columns that a row of header cells names."""
     found = HeadingColumns()
     for place, cell in enumerate(cells):
         words, unit = words_and_unit(cell)
@@ -115,7 +115,7 @@ def required(of: Section) -> set[str]:
 
 
 def lacking(of: Section, found: HeadingColumns) -> list[str]:
-    """Return the headers that a table of that section must have and does not."""
+    """Return the headers that a table of that section needs and lacks."""
     words = {name: text for text, name in reversed(SIZES[of.family].items())}
     missing = sorted(words[name] for name in required(of) - set(found.sizes))
     if TYPES[of.family].ranks and found.ranks is None:
@@ -124,7 +124,7 @@ def lacking(of: Section, found: HeadingColumns) -> list[str]:
 
 
 def is_unread(found: HeadingColumns, place: int, cell: object) -> bool:
-    """Whether a header names a time that nothing is made of: of no known pass, or a second one."""
+    """Whether the times of a header are not read: of an unknown pass, or its second column."""
     words, unit = words_and_unit(cell)
     if place in (*found.times.values(), *found.sizes.values()) or words in DERIVED:
         return False
@@ -132,7 +132,7 @@ def is_unread(found: HeadingColumns, place: int, cell: object) -> bool:
 
 
 def words_and_unit(cell: object) -> tuple[str, float | None]:
-    """Return the words of a header without what stands in brackets, and its unit of time."""
+    """Return the words of a header outside brackets, and its unit of time."""
     words = _plain(cell)
     if "(" not in words:
         return words, None
@@ -155,5 +155,5 @@ def _rate(family: str, words: str) -> tuple[str, float] | None:
 
 
 def _plain(cell: object) -> str:
-    """Return a cell's text in lower case, with single blanks; "" for what is no text."""
+    """Return a cell's text in lower case, with single blanks; "" for a cell without text."""
     return " ".join(cell.lower().split()) if isinstance(cell, str) else ""

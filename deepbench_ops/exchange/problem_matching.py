@@ -1,4 +1,4 @@
-"""Which of our problems a published row is about, and which list it was run from."""
+"""Match of published rows to our problems, and to the published list that they were run from."""
 
 from collections.abc import Iterable
 

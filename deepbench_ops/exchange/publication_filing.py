@@ -38,10 +38,10 @@ def file(
 ) -> tuple[int, int]:
     """File publications; return how many result files changed, and how many days were new.
 
-    All files are made ready first, and replaced together once the days are listed: a day without
-    results is no harm, results without their day are nowhere on the x-axis. Nothing is written
-    where any of it fails. Raises DeepbenchError where two workbooks of a day give different times
-    for the same kernel, and where times stand in others' rows.
+    All files are prepared first, and replaced together once the release table lists the days: a day
+    without results does no harm, results without their day would not be on the x-axis. Nothing is
+    written where any of it fails. Raises DeepbenchError where two workbooks of a day give different
+    times for the same kernel, and as `refuse_misplaced` does.
     """
     publications = list(publications)
     refuse_misplaced(publications)
@@ -67,8 +67,10 @@ def file(
 
 
 def refuse_misplaced(publications: Iterable[Publication]) -> None:
-    """Raise DeepbenchError for times out of step that the table does not list: a workbook that
-    is not published yet can be mended."""
+    """Raise DeepbenchError for times in wrong rows that misplaced_times.csv does not list.
+
+    Such a workbook is not published yet, and can be corrected.
+    """
     for one in publications:
         known = misplaced_times.of([one.source])
         for key, place in one.out_of_step.items():

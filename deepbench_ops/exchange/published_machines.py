@@ -1,4 +1,4 @@
-"""The machines of published results, and which of DeepBench's a workbook is about."""
+"""Machines of published results, and the machine that each workbook is about."""
 
 import csv
 import re
@@ -99,10 +99,10 @@ def machines_of(path: Path, sheets: list[str]) -> dict[str, PublishedMachine]:
 
 
 def named(name: str, specs: dict[str, str], device: str | None = None) -> PublishedMachine:
-    """Return the machine of that name, a new one from its specs where the table has none.
+    """Return the machine of that name in the table, or one made from its specs.
 
-    Its kernels ran on `device`, or where the specs let suppose. Raises DeepbenchError for a name
-    that could not be a folder's.
+    device: where its kernels ran; None for the device that the specs suggest. Raises DeepbenchError
+    for a name that cannot be a folder's.
     """
     for machine in table():
         if machine.name == name:

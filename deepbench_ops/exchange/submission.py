@@ -1,4 +1,4 @@
-"""Results of a machine in one file, to be sent on and taken in elsewhere.
+"""Results of a machine in one file, for another project folder to import.
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
 of two times for one kernel the one with more samples stays, of as many the longer, with its raw
@@ -99,7 +99,7 @@ def text(packed: Mapping[str, Any]) -> str:
 
 
 def check(submission: Any) -> None:
-    """Raise DeepbenchError, with the reason, for what is no honest submission."""
+    """Raise DeepbenchError, with the reason, for a submission that is malformed or impossible."""
     errors = sorted(_schema().iter_errors(submission), key=str)
     if errors:
         where = "/".join(map(str, errors[0].absolute_path)) or "the file"

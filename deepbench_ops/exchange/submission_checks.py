@@ -48,7 +48,7 @@ ROUNDED = 1e-4
 
 
 def check(result: Mapping[str, Any], known: Profile) -> None:
-    """Raise DeepbenchError, with the reason, for a point of a result that cannot be.
+    """Raise DeepbenchError, with the reason, for an impossible point of a result.
 
     `known` is the submitted profile, whose peaks and bandwidth of the result's device count.
     """
@@ -80,7 +80,7 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
 
 
 def check_conditions(variables: Mapping[str, str]) -> None:
-    """Raise DeepbenchError for what is no condition of a run, or no value of one."""
+    """Raise DeepbenchError for an unknown condition of a run, or an unknown value of one."""
     known = {condition.variable: condition for condition in CONDITIONS}
     for name, value in variables.items():
         if name not in known:
@@ -130,7 +130,7 @@ def _refuse_another_unit(point: Point, records: Sequence[Record]) -> None:
 
 
 def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
-    """Raise DeepbenchError where a point and what its processes recorded do not go together."""
+    """Raise DeepbenchError where a point contradicts the records of its processes."""
     calibrated = [
         each * record["nominal"] / reading
         for record in records
@@ -159,7 +159,7 @@ def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
 
 
 def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
-    """Raise DeepbenchError where none of a family's kernels comes near what its machine can do."""
+    """Raise DeepbenchError where all kernels of a family are far below their machine's roof."""
     shares = defaultdict(list)
     for point in points:
         key = point["benchmark"], tuple(point["params"])

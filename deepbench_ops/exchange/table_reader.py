@@ -1,8 +1,7 @@
 """The tables that `deepbench export` writes, read back: CSV, JSON, Parquet, and workbooks that hold
 one.
 
-A table has the times of a submission, and is taken in like one, by machine; it has no raw seconds
-and no profile.
+A table is imported like a submission, machine by machine; it has no raw seconds and no profile.
 """
 
 import csv
@@ -179,7 +178,7 @@ def _checked(rows: Any) -> list[Row]:
 
 
 def _wrong(row: Any) -> str:
-    """Return the reason why a row cannot be right; "" where it can."""
+    """Return the reason why a row is impossible, "" for a possible one."""
     if not isinstance(row, dict) or list(row) not in HEADERS:
         return "its columns are not those of an export"
     for name, kind in COLUMNS.items():

@@ -24,7 +24,7 @@ from deepbench_ops.storage import valid_times
 
 SPECS = "Specs"
 TABLE = "Table"
-"""The sheet of an exported workbook that holds its times as `exports.tidy` writes them."""
+"""The sheet of an exported workbook that holds its times as `table_writer` writes them."""
 
 SET = "Set"
 """The spec by which an export says which published set it holds."""
@@ -39,7 +39,7 @@ AGREEMENT = 0.02
 
 
 class Where(Protocol):
-    """A place in a file: it prints itself, and knows the sheet that it is on."""
+    """Place of a cell or a line in a file; its text names it in messages."""
 
     @property
     def sheet(self) -> str:
@@ -99,7 +99,7 @@ def read(sheets: Iterable[Sheet]) -> tuple[list[Timing], list[Unread]]:
 
 
 def specs(sheets: Iterable[Sheet]) -> dict[str, str]:
-    """Return what the `Specs` sheet says of the machine and its libraries, {} without one."""
+    """Return facts of the machine and its libraries from the `Specs` sheet, {} without one."""
     for sheet in sheets:
         if sheet.name == SPECS:
             pairs = ([_text(cell) for cell in row[:2]] for row in sheet.rows if len(row) > 1)
@@ -263,7 +263,7 @@ def precision_of(sheet: Sheet, family: str) -> str:
 
 
 def _in_int8(stated: str, family: str) -> bool:
-    """Whether words that say int8 say it of a family: of those named before it, else of all."""
+    """Whether a sheet's words make a family int8: the families named before it, else all."""
     named = re.fullmatch(r"precision ([a-z, ]+): int8 .*", stated)
     if named:
         return family in named[1].split(", ")
@@ -324,7 +324,7 @@ def _rate(cells: Sequence[object], columns: HeadingColumns, operation: str) -> f
 
 
 def _work(timing: Timing) -> float:
-    """Return what the sheets divide by the time."""
+    """Return the FLOPs or bytes that the sheets divide by the time."""
     problem = timing.problem
     if timing.ranks is not None:
         return problem.bytes(timing.precision) * timing.ranks

@@ -27,7 +27,9 @@ from deepbench_ops.storage.result_key import ResultKey
 
 @dataclass
 class Publication:
-    """values: seconds by benchmark and parameters, several where a sheet repeats a row.
+    """Published times of one machine, day and layout.
+
+    values: seconds by benchmark and parameters, several where a sheet repeats a row.
 
     slips: printed ids that were joined to what was run. unlisted: ids that no program list has.
     disagreeing: times whose printed FLOPS do not fit them. specs: the `Specs` sheet.
@@ -57,7 +59,7 @@ class Publication:
 def read(
     path: Path, machine: str | None = None, day: date | None = None, device: str | None = None
 ) -> list[Publication]:
-    """Return what a workbook, or the output of a program, says, machine by machine.
+    """Return the published times in a workbook or in a program's output, machine by machine.
 
     The machine and the day are taken from the name of the file where it is one of DeepBench's;
     `device` is where a `machine` given by name ran its kernels, if its specs do not say it.

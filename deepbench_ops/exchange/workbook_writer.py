@@ -1,8 +1,8 @@
-"""Results as a workbook in DeepBench's style, which `timings` reads back to the same numbers.
+"""Results as a workbook in DeepBench's style; `workbook_timings` reads the same numbers back.
 
 One workbook is one published set, one sheet one precision. Behind the published columns of a table
 stand FLOPS, derived from the problem, and the interval of each time where it was measured, for
-readers; the last sheet but one holds all of it with samples as a tidy table, for `published.tidy`.
+readers; the last sheet but one holds all times with samples as a table, for `table_reader`.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""An xlsx file as rows of cells, opened with the distrust that a file from elsewhere deserves."""
+"""Rows of cells of an xlsx file, refused where it is too large or refers to other files."""
 
 import re
 import warnings

@@ -13,12 +13,11 @@ from packaging.utils import canonicalize_name
 
 LEFT_OUT = re.compile(r"(?:pytorch-)?triton$|cuda-bindings$|nvidia-(?:cuda-nvrtc|cusolver)\b")
 EXTRAS = {"nvrtc": "nvidia-cuda-nvrtc", "cusolver": "nvidia-cusolver"}
-"""The same where NVIDIA's own list of its libraries, `cuda-toolkit`, brings them (CUDA 13): the
-package of each extra."""
+"""Packages of these libraries by the extra of `cuda-toolkit`, NVIDIA's own list (CUDA 13)."""
 
 
 def split(requires: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return what a build still needs of what its metadata requires, and what is left out.
+    """Return the requirements of a build that are installed, and those that are left out.
 
     requires: lines such as ``triton==3.4.0; platform_system == "Linux"``. Those whose marker does
     not hold on this machine, or that only an extra asks for, are in neither.
@@ -41,7 +40,7 @@ def split(requires: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def absent(left_out: Iterable[str], installed: Container[str]) -> list[str]:
-    """Return those of what was left out that nothing else has brought.
+    """Return the left-out requirements that no other package has installed.
 
     installed: names as `packaging` writes them.
     """

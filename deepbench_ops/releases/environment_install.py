@@ -1,4 +1,4 @@
-"""One release on disk: a virtual environment that is made once and never touched again.
+"""Virtual environment of one release: made once, and not changed afterwards.
 
 An environment either holds exactly what its marker file says, or does not count: the marker is
 written last, so an interrupted install is found out and done again. Packages are taken as wheels
@@ -107,7 +107,7 @@ class Installation:
         return self._is_sound(marker) and marker.get(COPIED) == self.contents()[COPIED]
 
     def _marker(self) -> dict[str, object]:
-        """Return what the environment says that it holds, {} where it does not."""
+        """Return the packages in the environment's marker file, {} without one."""
         try:
             marker = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -115,7 +115,7 @@ class Installation:
         return marker if isinstance(marker, dict) else {}
 
     def _is_sound(self, marker: dict[str, object]) -> bool:
-        """Whether all but the copied distributions is as it must be, none being one too many."""
+        """Whether it holds the required packages and no others, copied distributions aside."""
         own = {key: value for key, value in marker.items() if key not in (COPIED, "left_out")}
         wanted = self.contents()
         names = [_names(copies) for copies in (marker.get(COPIED, []), wanted.pop(COPIED))]
@@ -128,7 +128,7 @@ class Installation:
         Raises
         ------
         InstallError
-            Nothing of the environment is left then.
+            It could not be made; what there was of it is removed.
         """
         if self.is_complete():
             return
@@ -167,7 +167,7 @@ class Installation:
         self._run(sys.executable, "-m", "virtualenv", *arguments, str(self.path))
 
     def _install(self) -> list[str]:
-        """Fill the environment; return what the framework asks for and is left out."""
+        """Fill the environment; return the requirements of the framework that are left out."""
         left_out = self._install_lean() if self._without_gpu() else self._install_all()
         if self.project:
             self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
@@ -203,7 +203,7 @@ class Installation:
         return cuda_requirements.absent(left_out, self._installed())
 
     def _required(self) -> list[str]:
-        """Return what the installed framework's own metadata asks for."""
+        """Return the requirements in the installed framework's metadata."""
         found = self._installed()
         if self.release.framework not in found:
             raise self._failure("its metadata are not where packages lie", " ".join(found))
@@ -269,7 +269,7 @@ def _names(copies: object) -> set[str]:
 
 @contextlib.contextmanager
 def environment_lock(folder: Path, name: str) -> Iterator[None]:
-    """Keep other processes from making, or removing, the environment of a release meanwhile.
+    """Hold the lock of a release's environment: no other process makes or removes it meanwhile.
 
     The file that is locked stays: removing it would split the lock.
     """
@@ -297,9 +297,9 @@ def failure_line(output: str) -> str:
 
 
 def project_root() -> Path | None:
-    """Return the checkout that this package is imported from, None for one that pip installed.
+    """Return the checkout that this package is imported from; None where pip installed it.
 
-    Raises DeepbenchError for neither.
+    Raises DeepbenchError where it is neither.
     """
     root = Path(deepbench_ops.__file__).resolve().parents[1]
     if (root / "pyproject.toml").is_file():

@@ -1,4 +1,4 @@
-"""A release that an interpreter of this machine holds already, measured as it is.
+"""A release in an existing interpreter of this machine, measured as it is installed there.
 
 Nothing is written into that interpreter's environment. Packages that measuring needs and it lacks
 are linked into a folder of the release's own, which is on the path of modules while it is measured:
@@ -106,7 +106,7 @@ def pins(framework: str, found: Found) -> tuple[str, ...]:
 
 
 def missing(found: Found) -> list[str]:
-    """Return what measuring needs and an interpreter lacks, or has in another version."""
+    """Return the packages for measuring that an interpreter lacks or has in another version."""
     pinned = {_name(pin): pin.partition("==")[2] for pin in (RUNNER, YARDSTICK)}
     others = [name for name, version in pinned.items() if found.versions[name] != version]
     return others + ([] if found.versions[THREADPOOLCTL] else [THREADPOOLCTL])
@@ -122,7 +122,7 @@ def _name(pin: str) -> str:
 
 @dataclass(frozen=True)
 class InstalledRelease(Installation):
-    """The environment of a release in an interpreter that is not deepbench's."""
+    """Environment of a release that an existing interpreter holds."""
 
     interpreter: Path = Path()
 
@@ -262,7 +262,7 @@ def interpreters(folder: Path) -> dict[str, Path]:
 
 
 def remember(folder: Path, name: str, python: Path | None) -> None:
-    """Record the interpreter of a release, None for none any more."""
+    """Record the interpreter of a release; None removes the record."""
     if python is None and name not in interpreters(folder):
         return
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A new row of the release table: asked for by hand, tried out before it is written."""
+"""New rows of the release table that a user asks for, tried with pip before they are written."""
 
 import datetime
 import json

@@ -57,7 +57,7 @@ def nightly(found: Iterable[Upload], tags: frozenset[Tag]) -> dict[Version, date
 
 
 def dated(found: Iterable[Upload], tags: frozenset[Tag]) -> dict[Version, datetime.date]:
-    """Return the final releases that have a wheel for one of `tags`, and the first such's day."""
+    """Return the final releases with a wheel for one of `tags`, and the day of the first one."""
     days: dict[Version, datetime.date] = {}
     for upload in found:
         try:
@@ -113,9 +113,9 @@ class Index:
 
 
 def fetch(project: str, url: str = "") -> list[Upload]:
-    """Return the files of a project that the indexes list which pip is configured for.
+    """Return the files of a project on the package indexes that pip is configured for.
 
-    url: an index to ask in their place. Raises DeepbenchError where one of them cannot be asked,
+    url: an index to ask instead. Raises DeepbenchError where one of them cannot be asked,
     or none has the project.
     """
     settings = pip_settings.read()

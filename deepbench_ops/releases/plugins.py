@@ -50,7 +50,7 @@ def copied() -> dict[str, metadata.Distribution]:
 def this_project() -> dict[str, metadata.Distribution]:
     """Return this project as it is installed, by name==version and a digest of its files.
 
-    Raises DeepbenchError where the package that runs is none that pip installed.
+    Raises DeepbenchError where pip has not installed the package that runs.
     """
     package = Path(deepbench_ops.__file__).resolve()
     for found in metadata.distributions(name=PROJECT):

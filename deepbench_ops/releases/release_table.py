@@ -97,7 +97,7 @@ def publication_of(day: datetime.date) -> Release:
 
 
 def append(path: Path, releases: Iterable[Release]) -> int:
-    """Add those rows that a table lacks, whole or not at all; return how many.
+    """Add the rows that a table lacks, all or none; return their number.
 
     A table that is missing is made. Raises DeepbenchError for a row that could not be read again.
     """
@@ -143,7 +143,7 @@ def with_plugins(releases: Iterable[Release]) -> tuple[Release, ...]:
 
 
 def differing(releases: Iterable[Release]) -> list[str]:
-    """Return a line for each row that another distribution brings and `releases` hold otherwise."""
+    """Return a line for each row of another distribution that differs from that in `releases`."""
     listed = {_place(release): release for release in releases}
     distributions = {each.name: each.distribution for each in frameworks.found()[0].values()}
     return [
@@ -255,7 +255,7 @@ def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
 
 
 def _warn_of(release: Release, where: str) -> None:
-    """Say once for each table that the rows of an absent framework stay, and what to do."""
+    """Warn once for each table that rows of a framework that is not installed stay."""
     damaged_input.report(
         f"{where}: {release.missing}: its releases are shown, but not measured; install that"
         f" package, or write one of {', '.join(NAMES)}",
@@ -305,7 +305,7 @@ def _pins(where: str, text: str) -> tuple[str, ...]:
 
 
 def demand_exact(where: str, pin: str) -> None:
-    """Raise DeepbenchError, saying where it stands, for a pin that is not like scipy==1.10.1."""
+    """Raise DeepbenchError, naming the place `where`, for a pin unlike scipy==1.10.1."""
     if not PIN.fullmatch(pin):
         raise DeepbenchError(f"{where}: pin {pin!r} is not exact: write it like scipy==1.10.1")
 
@@ -317,6 +317,6 @@ def _index(where: str, text: str) -> str:
 
 
 def demand_url(where: str, text: str) -> None:
-    """Raise DeepbenchError, saying where it stands, for what is no URL of a package index."""
+    """Raise DeepbenchError, naming the place `where`, for a text that is no URL of an index."""
     if urlsplit(text).scheme not in ("https", "http", "file"):
         raise DeepbenchError(f"{where}: index is {text!r}: write the URL of a package index")

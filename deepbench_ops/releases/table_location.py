@@ -61,6 +61,6 @@ def measurable(results: Path) -> list[Release]:
 
 
 def append(results: Path, releases: Iterable[Release]) -> int:
-    """Add those rows that the table of a results folder lacks; return how many."""
+    """Add the rows that the table of a results folder lacks; return their number."""
     releases = list(releases)
     return release_table.append(path_of(results), releases) if releases else 0

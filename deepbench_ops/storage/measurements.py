@@ -161,9 +161,11 @@ def agreed(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def level(entry: Record) -> float:
-    """Return what one process found: the median of its calibrated seconds, of raw ones where it
-    had no yardstick or no nominal reading; of an ensemble's record the time that its rounds agree
-    on."""
+    """Return the seconds that one process measured.
+
+    The median of its calibrated seconds, or of raw ones where it had no yardstick or no nominal
+    reading; of an ensemble's record the time that its rounds agree on.
+    """
     if "ensemble" in entry:
         return float(entry["ensemble"]["seconds"])
     if not entry["yardstick"] or not entry.get("nominal"):
@@ -173,8 +175,10 @@ def level(entry: Record) -> float:
 
 
 def levels(entry: Record) -> tuple[float, ...]:
-    """Return what each of a record's processes found: those of the rounds of an ensemble are all in
-    one record."""
+    """Return the seconds that each of a record's processes measured.
+
+    An ensemble's record holds those of all its rounds.
+    """
     return tuple(entry["seconds"]) if "ensemble" in entry else (level(entry),)
 
 

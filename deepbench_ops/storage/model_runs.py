@@ -1,7 +1,6 @@
 """Runs of whole models on a machine, by `deepbench latency` and `deepbench scaling`.
 
-results/MACHINE/model_runs.jsonl holds one JSON object a line. A run replaces the one that asked
-the same of the same release.
+results/MACHINE/model_runs.jsonl holds one JSON object a line.
 """
 
 import json
@@ -21,7 +20,7 @@ ASKED = {
     ),
     "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
 }
-"""By kind of run, what it was asked."""
+"""Fields that identify a run, by its kind; a new run replaces one with the same values."""
 
 TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", "high")
 """Fields in seconds."""

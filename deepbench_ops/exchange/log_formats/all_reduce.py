@@ -24,7 +24,7 @@ _TESTS_NAMES = {"bytes": "size", "N": "count", "op": "redop"}
 
 
 def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """DeepBench's: floats, bytes and milliseconds, of several ranks' the average."""
+    """Yield timings of DeepBench's programs: floats, bytes and milliseconds, mean over ranks."""
     ranks: int | None = None
     headers: list[str] = []
     for at, line in enumerate(lines, 1):
@@ -49,7 +49,10 @@ def _row(place: OutputLine, line: str, row: Mapping[str, str], ranks: int) -> Ti
 
 
 def read_tests(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """nccl-tests' all_reduce_perf: out-of-place times of float sums."""
+    """Yield timings of nccl-tests' all_reduce_perf: out-of-place float sums.
+
+    Raises DeepbenchError naming the line for numbers that no sum has.
+    """
     ranks = len(set(_ranks(lines)))
     headers: list[str] = []
     for at, line in enumerate(lines, 1):

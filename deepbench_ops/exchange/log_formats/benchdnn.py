@@ -40,7 +40,10 @@ _LAYOUTS = {
 
 
 def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """The rows below a template that names problem and average time."""
+    """Yield timings of the rows below a template that names problem and average time.
+
+    Raises DeepbenchError naming the line for a row that does not fit its template.
+    """
     template: list[str] = []
     for number, line in enumerate(lines, 1):
         if line.startswith("perf,") and not template:
@@ -92,7 +95,7 @@ def _is_usual(tag: str, options: Mapping[str, str]) -> bool:
 
 
 def _precision(stated: str, operation: str) -> str | None:
-    """Return what f32, u8s8s32 or bf16:bf16:f32 multiply; the two factors must be of a kind."""
+    """Return the precision of products in f32, u8s8s32 or bf16:bf16:f32; None for mixed factors."""
     types = stated.removesuffix("_wino").split(":")
     if len(types) == 1 and len(found := re.findall(r"bf16|f16|f32|s32|s8|u8", types[0])) == 3:
         types = found

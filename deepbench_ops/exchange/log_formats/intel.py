@@ -49,7 +49,7 @@ RATE = 0.1
 
 
 def read_products(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """A call for each product, with microseconds."""
+    """Yield timings of products: a line for each call, in microseconds."""
     for number, line in enumerate(lines, 1):
         place, found = OutputLine(number), _PRODUCT.match(line)
         if found and found[1] in _PRODUCTS:
@@ -65,7 +65,7 @@ def read_products(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
 
 @dataclass(frozen=True)
 class _Row:
-    """A convolution: its sizes by our names, as far as they are printed; average time and rate."""
+    """A convolution's row: its printed sizes by our names, its average time and its rate."""
 
     place: OutputLine
     line: str
@@ -77,9 +77,11 @@ class _Row:
 
 
 def read_convolutions(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """Average milliseconds; the precision stands in the command, in the script's title, or nowhere.
+    """Yield timings of convolutions: average milliseconds.
 
-    Where it stands nowhere, a run with backward passes is of float32: no other has them.
+    The precision is in the command, in the script's title, or nowhere.
+
+    Where it is nowhere, a run with backward passes is of float32: no other has them.
     """
     run: list[_Row] = []
     precision: str | None = None
@@ -157,7 +159,10 @@ def _listed_convolution(row: _Row) -> Problem | None:
 
 
 def read_sparse(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """Seconds of the fastest of eleven series of ten products; sparsity by the nonzeros."""
+    """Yield timings of sparse products: the fastest of eleven series of ten, in seconds.
+
+    The sparsity follows from the nonzeros.
+    """
     for number, line in enumerate(lines, 1):
         found = re.match(r"sparse\s+\[(.*)", line.strip())
         if found is None:

@@ -36,7 +36,7 @@ RATE = 1e-3
 
 
 def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """Seconds of a call, the average of all."""
+    """Yield timings of convolutions: seconds of a call, the mean over all calls."""
     sample: str | None = None
     for number, line in enumerate(lines, 1):
         command = _COMMAND.search(line)

@@ -1,4 +1,4 @@
-"""Parts that all readers of outputs share: a line as a place, sizes and times from its text."""
+"""Shared parts of the readers: the place of a line, and sizes and times from its text."""
 
 import math
 import re
@@ -44,7 +44,7 @@ def number(text: str) -> int:
 
 
 def problem_of(place: OutputLine, family: str, given: Mapping[str, str | bool]) -> Problem:
-    """Return the problem of these sizes; DeepbenchError, naming the line, for one that is none."""
+    """Return the problem of these sizes. Raises DeepbenchError naming the line for wrong ones."""
     try:
         kind = TYPES[family]
         return sizes.problem(family, {key: _size(kind, key, text) for key, text in given.items()})

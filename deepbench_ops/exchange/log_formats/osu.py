@@ -1,9 +1,9 @@
 """osu_allreduce: upstream's, and the two that DeepBench made of it.
 
 Upstream prints bytes and microseconds, DeepBench's of 2016 floats and microseconds, its later one
-floats, milliseconds and the number of ranks. Microseconds alone do not tell whose they are, the
-sizes and the version do: upstream prints its version and doubles sizes, DeepBench's prints no
-version and the sizes of its list.
+floats, milliseconds and the number of ranks. The unit does not distinguish them, version and sizes
+do: upstream prints its version and doubles sizes, DeepBench's prints no version and the sizes of
+its list.
 """
 
 import re
@@ -27,7 +27,7 @@ _LISTED = {100000, 3097600, 4194304, 6553600, 16777216, 16777217, 38360000, 6450
 
 
 def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """Average latencies of float sums, test by test."""
+    """Yield timings of float sums: average latencies, test by test."""
     starts = [at for at, line in enumerate(lines) if re.search(r"#\s*OSU ", line)]
     for start, end in pairwise([*starts, len(lines)]):
         test = lines[start:end]

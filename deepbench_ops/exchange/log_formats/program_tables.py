@@ -52,7 +52,7 @@ _PRODUCTS = {"SGEMM": "float32", "GEMMLOWP": "int8"}
 
 
 def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """Tables in columns."""
+    """Yield timings of tables in columns."""
     headers: list[str] = []
     for number, line in enumerate(lines, 1):
         named = _HEADER.findall(line)
@@ -69,7 +69,7 @@ def read(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
 
 
 def read_separated(lines: Sequence[str]) -> Iterator[TimingOrUnread]:
-    """ARM's products with commas: gemmlowp, the Compute Library, a BLAS."""
+    """Yield timings of ARM's comma-separated products: gemmlowp, the Compute Library, a BLAS."""
     headers: list[str] = []
     for number, line in enumerate(lines, 1):
         cells = line.strip().split(",")
@@ -105,7 +105,7 @@ def _kernel(place: OutputLine, row: Mapping[str, str]) -> Iterator[TimingOrUnrea
 
 
 def _problem(place: OutputLine, given: Mapping[str, str]) -> Problem:
-    """Return the problem that a row names; the family is the one whose sizes are all there."""
+    """Return the problem of a row; the family is the one all of whose sizes are there."""
     published = [name for name, kind in TYPES.items() if kind.sheets is not None and not kind.ranks]
     for family in sorted(published, key=lambda name: -len(size_names(name))):
         names = size_names(family)
