@@ -1,4 +1,4 @@
-"""Which release was the first slow one? Halving, each comparison in shared rounds until it is sure.
+"""Search for the first slow release by bisection, in shared rounds until each step is certain.
 
 All are compared with the first release. A release is slow from half-way (by the ratio) between the
 first and the last. A comparison ends as soon as its interval lies on one side of that; looking

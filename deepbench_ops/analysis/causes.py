@@ -1,4 +1,4 @@
-"""Changes put together into causes: one line for a cause, not one for each of its kernels.
+"""Causes: changes of many kernels between the same two releases as one.
 
 A release that makes all products of a precision slower gives seventy shifts with one cause. Causes
 differ in the share of kernels that have changed: most of a framework's kernels (then it may as well
@@ -76,7 +76,7 @@ class Cause:
 
     @property
     def noise(self) -> float:
-        """The middle one of its lines' noises."""
+        """The median noise of its lines."""
         return statistics.median(shift.noise for shift in self.shifts)
 
     @property
@@ -97,8 +97,8 @@ class Cause:
 def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
     """Return what changed on the machines of these lines, newest first, the widest reach first.
 
-    Lines too short to judge say nothing and are not counted as watched. `each` tells all kernels
-    one by one.
+    Lines that are too short to judge are left out, and are not counted as watched. `each` makes
+    every kernel a cause of its own.
     """
     judged = [line for line in lines if line.judgeable]
     watched = _watched(judged)
@@ -186,7 +186,7 @@ def _with_elsewhere(found: Sequence[Cause]) -> list[Cause]:
 
 
 def _anywhere(shift: Shift) -> tuple[object, ...]:
-    """Return what makes a shift the same on another machine."""
+    """Return the fields in which a shift must agree with one on another machine."""
     before, after = shift.before.release.hash, shift.after.release.hash
     return before, after, shift.slower, shift.after.kernel
 

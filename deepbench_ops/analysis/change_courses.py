@@ -12,7 +12,7 @@ from deepbench_ops.releases.release_table import Release
 
 
 class Courses:
-    """The lines of all machines, to look up those of a change."""
+    """Lookup of the lines of a change among those of all machines."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._lines = {_key(line.points[-1]): line for line in lines if len(line.points) > 1}

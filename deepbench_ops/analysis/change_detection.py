@@ -1,6 +1,6 @@
 """Detection of changes of level in a series of seconds.
 
-Built for what series of benchmarks really look like:
+Properties of series of benchmarks that it allows for:
 
 - **Ranks, not values, find a split.** The two sides are judged by the normal scores of their ranks
   (van der Waerden), whose law without a change depends on nothing but the number of points:
@@ -112,7 +112,7 @@ def detect_changes(
 def _newest(
     logs: np.ndarray, ends: list[int], floor: np.ndarray | None
 ) -> tuple[int, Change] | None:
-    """Return how many of the newest points, one or two, lie beyond the history, and the change."""
+    """Return the number of newest points beyond the history, one or two, and the change."""
     if len(logs) - ends[-2] < HISTORY + max(NEWEST):
         return None
     off = off_levels(logs, ends)
@@ -151,7 +151,7 @@ def _floor(
 
 
 def _mean_floor(floor: np.ndarray | None) -> float:
-    """Return the usual error of a point, 0 where no interval tells."""
+    """Return the usual error of a point, 0 where no point has an interval."""
     if floor is None or np.isnan(floor).all():
         return 0.0
     return float(np.nanmedian(floor))
@@ -164,9 +164,9 @@ def _described(
     floor: np.ndarray | None,
     remembers: bool,
 ) -> list[Change]:
-    """Return the changes between segments, those that are none being joined, the least first.
+    """Return the changes between segments; segments without a change between them are joined.
 
-    None are those whose interval holds 1, or that are too small to matter.
+    A change whose interval holds 1, or that is too small to matter, is none; the least goes first.
     """
     while True:
         changes = [

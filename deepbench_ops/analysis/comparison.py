@@ -1,4 +1,4 @@
-"""Machines, or releases of one, side by side: the ratio of their times over the same kernels."""
+"""Comparison of machines, or of releases on one: ratios of times over the same kernels."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -74,8 +74,7 @@ class KernelComparison:
 def contender(
     spec: str, points: Sequence[Point], profile: Profile | None = None, device: str | None = None
 ) -> Contender:
-    """Return the newest steady times under the usual conditions among `points` that `spec` asks
-    for.
+    """Return the newest steady times under the usual conditions that a text such as m@torch names.
 
     ``machine@torch-2.13.0`` is one release, ``machine@torch`` the newest of a framework for each
     kernel, and a machine alone stands for its only framework. `device` counts where a machine has

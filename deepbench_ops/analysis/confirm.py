@@ -2,8 +2,8 @@
 
 Lines of releases were measured on different days. Two releases in an ensemble are measured in the
 same milliseconds, so that a change of the machine does not repeat (see `measure.ensemble`). Kernels
-that have answered after a few rounds are not measured further; looking several times finds no more
-in noise than looking once (`statistics.stopping`).
+with a certain verdict after a few rounds are not measured further; the looks share one error
+probability (`statistics.stopping`).
 """
 
 import math
@@ -40,7 +40,7 @@ KernelStep = tuple[str, str, Task]
 
 @dataclass
 class Confirmed:
-    """Verdicts in shared rounds on kernels of causes, and why others have none."""
+    """Verdicts in shared rounds on kernels of causes, and reasons of those without one."""
 
     verdicts: dict[KernelStep, Verdict] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -140,7 +140,7 @@ class PairGroup:
         }
 
     def leave(self, verdicts: dict[KernelStep, Verdict]) -> None:
-        """Measure no more of the kernels that have answered."""
+        """Measure no more of the kernels whose verdict is certain."""
         self.open = [task for task in self.open if not settled(verdicts[*self.names, task])]
 
     def _has_times(self, task: Task) -> bool:
@@ -148,7 +148,7 @@ class PairGroup:
         return any(set(self.names) <= set(each.names) for each in self.kept.of(task))
 
     def _reason(self, task: Task) -> str:
-        """Return why a kernel has no times of both."""
+        """Return the reason why a kernel lacks times of a release."""
         reasons = [text for each in self.kept.of(task) for text in each.reasons.values()]
         return reasons[0] if reasons else "not measured"
 
@@ -193,7 +193,7 @@ def _why_not(causes: Sequence[Cause]) -> str:
 
 
 def _most_changed(cause: Cause) -> list[Task]:
-    """Return the kernels of a cause to measure; two sets may list one of them."""
+    """Return the kernels of a cause to measure, each once."""
     return list(dict.fromkeys(_task(shift.after) for shift in _measurable(cause)))[:EACH]
 
 

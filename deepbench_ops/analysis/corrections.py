@@ -47,7 +47,7 @@ processor of a card's host, in which training and inference of one day may diffe
 
 @dataclass(frozen=True)
 class Dated:
-    """The contents of a machine's publications of a day."""
+    """Values and stack of a machine's publications of one day."""
 
     day: date
     values: PublishedValues
@@ -107,7 +107,7 @@ def of_machine(folder: Path) -> dict[str, set[ResultKey]]:
 
 @cache
 def _of_files(folder: Path, files: tuple[tuple[Path, FileState], ...]) -> dict[str, set[ResultKey]]:
-    """The same of files, each as it was written last."""
+    """Return the slips by file name; the states of the files make the cache notice new content."""
     filed = {}
     for path, _ in files:
         with suppress(DeepbenchError):  # a damaged file is named where its values are read
@@ -135,8 +135,8 @@ def _without(one: Dated, keys: set[ResultKey]) -> Dated:
 
 
 def _peaks(folder: Path) -> dict[str, float]:
-    """Return a machine's peaks by precision, of several devices the faster one's; none where its
-    profile cannot be read, which others tell."""
+    """Return a machine's peaks by precision, of several devices the faster one's; {} where its
+    profile cannot be read; other parts report that."""
     found: dict[str, float] = {}
     with suppress(DeepbenchError):
         known = profile.read(folder.parent, folder.name)
@@ -148,20 +148,23 @@ def _peaks(folder: Path) -> dict[str, float]:
 
 
 def _row(key: ResultKey) -> tuple[str, tuple[str, ...]]:
-    """One row of a sheet: all passes of a kernel."""
+    """Return the row of a sheet that a time is in: all passes of a kernel share it."""
     name, params = key
     return name.rpartition(".")[0], params
 
 
 def _group(key: ResultKey) -> tuple[str, str]:
-    """A benchmark and a precision: what was measured in one go."""
+    """Return benchmark and precision, the kernels that were measured together."""
     name, params = key
     return name, params[1]
 
 
 def _same_libraries(one: Stack, other: Stack) -> bool:
-    """Whether kernels may have run with the same: each library that both name has a version in
-    common. Which of a day's workbooks had which version is unknown."""
+    """Whether kernels may have run with the same libraries: each that both name has a common
+    version.
+
+    It is not known which of a day's workbooks had which version.
+    """
     before, after = _libraries(one), _libraries(other)
     return all(before[name] & after[name] for name in before.keys() & after.keys())
 

@@ -1,4 +1,4 @@
-"""Times of a machine that count for a family, framework by framework."""
+"""Times of a machine that count in rankings of a family, by framework."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,9 @@ from deepbench_ops.problems.problem_lists import TYPES
 def counted_points(
     contests: Iterable[Contest],
 ) -> dict[tuple[str, str], dict[str, dict[int, Point]]]:
-    """Return the times that a family's level counts, from the contests of one machine: by family
-    and precision, by framework, by the place of the kernel in `contests`.
+    """Return the times that count in rankings of a family, from the contests of one machine.
+
+    By family and precision, by framework, and by the place of the kernel in `contests`.
 
     Operations that rankings do not count, such as a framework's own layers, are left out.
     """

@@ -1,4 +1,4 @@
-"""Test of the splits of a series: drift, or noise with a memory, must not explain them as well."""
+"""Test of the splits of a series against drift and against autocorrelated noise."""
 
 import math
 from functools import lru_cache
@@ -101,7 +101,7 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
 def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
     """Whether a line, a slow wave or a memory explains the series as well as its steps do.
 
-    Each by its likelihood, averaged over what is not known of it: how high, how fast, where.
+    Each by its likelihood, averaged over its unknown height, period and place.
     """
     steps, count = len(ends) - 2, len(logs)
     if not steps:
@@ -128,7 +128,7 @@ def _drifts(logs: np.ndarray, ends: list[int]) -> bool:
 
 
 def _unplaced(logs: np.ndarray, start: int, place: int, stop: int) -> float:
-    """Return what a step's likelihood loses, in logarithms, as its place and size are not known."""
+    """Return the loss of a step's log likelihood by averaging over its unknown place and size."""
     gains = explained_squares(logs, start, place, stop, memory=0.0)
     if not len(gains):
         return 0.0
@@ -137,9 +137,9 @@ def _unplaced(logs: np.ndarray, start: int, place: int, stop: int) -> float:
 
 
 def _by_drift(series: np.ndarray, shapes: np.ndarray) -> float:
-    """Return how much likelier a series, in units of its noise, is with drift of such shapes.
+    """Return the log likelihood ratio of a series, in units of its noise, with drift and without.
 
-    In logarithms. The shapes are (halves x shapes x points) around 0, of length 1.
+    shapes: of the drift, halves x shapes x points, with mean 0 and length 1.
     """
     expected = DRIFT * len(series)
     along = ((shapes @ series) ** 2).sum(axis=0)
@@ -147,22 +147,23 @@ def _by_drift(series: np.ndarray, shapes: np.ndarray) -> float:
 
 
 def _mean(logs: np.ndarray) -> float:
-    """Return the logarithm of the mean of what these are logarithms of."""
+    """Return log(mean(exp(logs))), without overflow."""
     return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
 
 @lru_cache(maxsize=8)
 def _line(count: int) -> np.ndarray:
-    """Return a straight line as the one shape of the one half."""
+    """Return a straight line in the form of `_by_drift`: 1 x 1 x points."""
     slope = np.arange(count) - (count - 1) / 2
     return np.asarray(slope / math.sqrt(float(slope @ slope)))[None, None]
 
 
 @lru_cache(maxsize=8)
 def _slow_waves(count: int) -> np.ndarray:
-    """Return sines and cosines, the two halves of waves, of all turns.
+    """Return sines and cosines, the two halves of waves, of all periods TURNS: 2 x periods x
+    points.
 
-    Their angles count from the middle, so that neither has anything of the other's.
+    Their angles count from the middle, so that the two are orthogonal.
     """
     angles = 2 * math.pi * TURNS * ((np.arange(count) + 0.5) / count - 0.5)
     waves = np.stack([np.sin(angles), np.cos(angles)])
@@ -171,6 +172,6 @@ def _slow_waves(count: int) -> np.ndarray:
 
 
 def has_drifted(logs: np.ndarray, ends: list[int]) -> bool:
-    """Whether the newest points have gone far from the first ones, in whatever way."""
+    """Whether the newest points are far from the first ones, with steps or without."""
     climb = abs(fast_median(logs[-NEAR:]) - fast_median(logs[:NEAR]))
     return climb > max(math.log1p(CREEP), 6 * noise_of(off_levels(logs, ends)))

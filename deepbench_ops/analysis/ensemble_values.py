@@ -4,8 +4,8 @@ Rounds give ratios to the anchor. The anchor's own seconds are its calibrated le
 from the yardstick's readings in the same sweeps; every other release has the anchor's seconds times
 its ratio. So the noise of the calibration is common to a line, and cancels where its points are
 compared. All rounds of a kernel in one state of the machine count together (`round_states`),
-whatever blocks they are of: a release that has no rounds with the anchor is led to it by the
-release that both have most rounds with.
+whatever blocks they are of: a release without rounds with the anchor is compared with it through
+the release that both have most rounds with.
 """
 
 import math

@@ -79,7 +79,7 @@ class Ensemble:
         return {two: self.compare(task, *two) for two in pairwise(self.measured(task))}
 
     def all_steps(self, tasks: Sequence[Task]) -> dict[tuple[Task, str, str], Verdict]:
-        """The same of all kernels, corrected for their number."""
+        """Return the verdicts of `steps` on all kernels, corrected for their number."""
         found = {(task, *two): each for task in tasks for two, each in self.steps(task).items()}
         return dict(zip(found, corrected(list(found.values())), strict=True))
 
@@ -171,7 +171,7 @@ def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0
 def compare_in_one_state(
     rounds: Sequence[Round], before: str, after: str, share: float = 1.0
 ) -> Verdict:
-    """Return the same from the rounds in the state of the machine that has most of them."""
+    """Return the verdict of `compare` from the rounds of the most frequent state of the machine."""
     round_states.derive(rounds)
     return compare(round_states.select(rounds).rounds, before, after, share)
 

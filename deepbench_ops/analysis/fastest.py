@@ -1,4 +1,4 @@
-"""The fastest machine for each kernel, as of any day: what DeepBench's README tables show."""
+"""Fastest machine for each kernel as of any day, as in the tables of DeepBench's README."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ TotalKey = tuple[str, str, str, int | None]
 
 @dataclass(frozen=True)
 class SpeedRecord:
-    """A kernel's best total on a day, and who holds it.
+    """A kernel's best total on a day, and the machine and release that have it.
 
     seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce bytes/s of
     all ranks' vectors, as DeepBench counts it. passes: how many there are.
@@ -78,9 +78,9 @@ def history(
 
 
 def _counts(point: Point) -> bool:
-    """Whether a pass is part of its kernel's total; a first layer has no way back to the data.
+    """Whether a time is part of its kernel's total.
 
-    Of a kernel in another layout, say, nothing is, nor is an unsteady time.
+    Left out are unsteady times, unusual conditions, and the pass of a first layer to its data.
     """
     if not point.usual or point.unsteady:
         return False

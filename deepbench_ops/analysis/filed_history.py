@@ -105,7 +105,7 @@ class Filing:
         )
 
     def _origin(self, found: ReleaseTimes, value: ReleaseTime) -> dict[str, object]:
-        """Return where a point comes from, for its record."""
+        """Return the origin of a point for its record: file, anchor, rounds, ratio and states."""
         assert self.store.filed is not None
         return {
             "file": self.store.filed.name,

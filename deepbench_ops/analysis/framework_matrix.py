@@ -1,5 +1,4 @@
-"""Frameworks x families on a machine: how many times as long as the fastest, and whether that is
-more than noise."""
+"""Matrix of frameworks and families on a machine: times relative to the fastest, with noise."""
 
 from __future__ import annotations
 

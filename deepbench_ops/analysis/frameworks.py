@@ -1,4 +1,4 @@
-"""One machine's frameworks on the same kernels: the newest time of each, and who is fastest.
+"""Frameworks of one machine on the same kernels: the newest time of each, and the fastest.
 
 Each point was measured by some processes; how far processes of one point lie apart is the noise
 that a difference between frameworks has to stand out of. Two processes say little of their own,
@@ -50,7 +50,7 @@ class Contest:
 
     @property
     def kernel(self) -> Point:
-        """Any of the points: what they have in common is the kernel."""
+        """A point of the kernel, for the fields that all of its points share."""
         return self.points[0]
 
 
@@ -128,7 +128,7 @@ def _step(shared: Shared, before: Point, after: Point) -> SharedStep | None:
 
 
 def _of(point: Point, noises: Noise) -> float:
-    """Return the noise of a point's framework and family, infinite where nothing tells."""
+    """Return the noise of a point's framework and family, infinite where it is not known."""
     known = noises.get((point.release.framework, point.family))
     if known is not None:
         return known

@@ -29,9 +29,9 @@ FEWEST_RELEASES = -(-FEWEST_PROCESSES // 2)
 class Line:
     """One kernel on one machine over the releases of a framework, oldest first.
 
-    Figures of a line are derived from its steady points. shared: what rounds that measured both
-    releases say of a step, by the place of the earlier one among the steady points
-    (`lines_with_rounds.joined` adds them).
+    Figures of a line are derived from its steady points. shared: the verdict of shared rounds on a
+    step, by the place of the earlier release among the steady points (`lines_with_rounds.joined`
+    adds them).
     """
 
     points: tuple[Point, ...]
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def judgeable(self) -> bool:
-        """Whether anything can be said about it: by its length, or by shared rounds."""
+        """Whether changes can be found on it: it is long enough, or has shared rounds."""
         return self.long_enough or bool(self.shared)
 
     @property

@@ -1,4 +1,4 @@
-"""Lines with what shared rounds say of their steps."""
+"""Lines with the verdicts of shared rounds on their steps."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from deepbench_ops.analysis.verdict import corrected
 
 
 def joined(lines: Sequence[Line], rounds: Shared) -> list[Line]:
-    """Return the lines with what shared rounds say of their steps, corrected for their number."""
+    """Return the lines with the verdicts of shared rounds, corrected for their number."""
     found: dict[tuple[int, int], SharedStep] = {}
     for place, line in enumerate(lines):
         mine = rounds.get(task_of(line.points[0]), ()) if line.measured else ()

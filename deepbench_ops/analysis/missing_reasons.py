@@ -94,7 +94,7 @@ def _allowed(wanted: PublishedConditions) -> tuple[str, ...]:
 
 
 def _precision(wanted: PublishedConditions) -> str:
-    """The one that is measured here: mixed is bfloat16, the only one of both that CPUs train in."""
+    """Return the precision to measure: for mixed bfloat16, in which alone of the two CPUs train."""
     return _allowed(wanted)[0]
 
 
@@ -112,7 +112,7 @@ def _unlike(wanted: PublishedConditions, run: NearestRun) -> tuple[str, ...]:
 
 
 def _beyond(model: Model, operation: str, precision: str, here: Resources) -> Iterable[str]:
-    """Yield what of a machine is too small, by the numbers that are asked before measuring."""
+    """Yield the resources of a machine that are too small, by the limits of measuring."""
     if here.processors is not None and model.threads > here.processors:
         yield f"{model.threads} batches at once on {here.processors} processors"
     needed = memory_needed(model, operation, COMPILED if precision == "int8" else EXECUTION.usual)
@@ -127,7 +127,7 @@ def _beyond(model: Model, operation: str, precision: str, here: Resources) -> It
 
 
 def _command(wanted: PublishedConditions, model: Model, precision: str, framework: str) -> str:
-    """Return that it was not measured yet, and how it would be."""
+    """Return the reason "not measured yet", with the command that measures it."""
     listed = "training" if wanted.operation == "training_step" else "inference_server"
     place = rf"^model\.{CLASSES[listed]}\.kernel_{wanted.operation}"
     command = (

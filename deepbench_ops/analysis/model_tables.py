@@ -26,8 +26,8 @@ def rows(
 ) -> list[Row]:
     """Return each figure as published, and in "here" each machine's cell by its name.
 
-    measured: points by machine; machines: what each of them is. A cell's "why_not" holds what
-    stands between it and a run like the published one, [] where nothing does.
+    measured: points by machine; machines: the resources of each. A cell's "why_not" holds the
+    reasons why there is no run like the published one, [] where there is one.
     """
     return [
         {
@@ -65,7 +65,7 @@ def rows(
 
 
 def _cell(figure: PublishedFigure, points: Sequence[Point], here: Resources) -> Row:
-    """Return what a machine has for a published figure, and what it lacks."""
+    """Return a machine's figure next to a published one, and the reasons why it is missing."""
     if figure.devices > 1:
         reason = several_devices(figure.network, figure.batch, figure.devices, here)
         return {"why_not": [reason]}

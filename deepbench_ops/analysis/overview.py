@@ -1,4 +1,4 @@
-"""The results of a machine in short: their kernels, how fresh, and how near its roof."""
+"""Summary of a machine's results: number of kernels, newest release, and share of the roof."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,10 @@ from deepbench_ops.releases.release_table import Release
 
 @dataclass(frozen=True)
 class Source:
-    """The release that kernels of a standing have their newest times of, how many they are, and
-    what `deepbench select` takes to pick them."""
+    """A release from which kernels of a summary have their newest times.
+
+    kernels: their number. selections: the arguments of `deepbench select` that pick them.
+    """
 
     release: Release
     kernels: int
@@ -56,9 +58,9 @@ def family_summaries(
     profiles: Mapping[str, Profile | None],
     headline: Sequence[Selected],
 ) -> list[FamilySummary]:
-    """Return what the lines of all machines come to, by machine, framework and family.
+    """Return summaries of the lines of all machines, by machine, framework and family.
 
-    Those of another layout, say, are left out: a kernel counts once.
+    Lines under unusual conditions are left out: a kernel counts once.
     """
     wanted = {(member.problem.family, member.set, member.problem.id) for member in headline}
     groups: dict[SummaryKey, list[Point]] = defaultdict(list)

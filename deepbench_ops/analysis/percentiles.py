@@ -1,7 +1,6 @@
 """Percentiles of the seconds of a run's batches, by nearest rank, if there are enough batches.
 
-The 99th percentile of fewer than 100 batches is the longest of them, and tells nothing that one
-batch alone would not.
+The 99th percentile of fewer than 100 batches is the longest of them, which is one batch's chance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +40,7 @@ def too_few_reasons(batches: int) -> dict[str, str]:
 def with_reasons(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return a run without percentiles that its batches are too few for, and why, by name.
 
-    What was recorded before there was this rule holds the longest of few batches.
+    Records of before this rule hold the longest of few batches.
     """
     reasons = too_few_reasons(run.get("batches", 0))
     kept = {name: None if why else run.get(name) for name, why in reasons.items()}

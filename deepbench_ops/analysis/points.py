@@ -1,4 +1,4 @@
-"""All that results/ holds, as one list: a point for each time of a kernel on a machine.
+"""Points: all times in results/ as one list, one for each kernel, release and machine.
 
 Measured and published results alike. Only seconds are stored; rates are derived by the readers from
 the problem's FLOPs and bytes.
@@ -134,12 +134,12 @@ class Point(NamedTuple):
 
     @property
     def benchmark(self) -> str:
-        """The asv benchmark that it is of, such as gemm.Training.kernel_forward."""
+        """Name of its asv benchmark, such as gemm.Training.kernel_forward."""
         return f"{self.family}.{CLASSES.get(self.set, self.set)}.kernel_{self.operation}"
 
     @property
     def compared(self) -> bool:
-        """Whether it is how fast a kernel is; see `problem.compared`."""
+        """Whether it takes part in comparisons; see `problem.compared`."""
         return compared(self.operation)
 
     @property
@@ -159,19 +159,20 @@ class Point(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its problem, with the ranks and the unusual conditions that tell it from others."""
+        """Its problem, with the ranks and the unusual conditions that distinguish it from
+        others."""
         ranks = [f"{self.ranks} ranks"] if self.ranks is not None else []
         others = [value for name, value in self.unusual.items() if name != DEVICE.name]
         return ", ".join([self.problem_id, *ranks, *others])
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Those of the run, by name."""
+        """Conditions of the run, by name."""
         return {condition.name: getattr(self, condition.name) for condition in CONDITIONS}
 
     @property
     def unusual(self) -> dict[str, str]:
-        """Those that are not the usual ones, and settings from outside where there are any."""
+        """Conditions that are not the usual ones, and settings from outside where there are any."""
         own = (self.device, self.cache, self.layout, self.execution)
         if own == USUAL and not self.settings:
             return {}
@@ -184,12 +185,13 @@ class Point(NamedTuple):
 
     @property
     def usual(self) -> bool:
-        """Whether all of them but the device are the usual ones, without settings from outside."""
+        """Whether all conditions but the device are the usual ones, without settings from
+        outside."""
         return self.usual_run and not self.settings
 
     @property
     def usual_run(self) -> bool:
-        """Whether all of them but the device are the usual ones, whatever the settings."""
+        """Whether all conditions but the device are the usual ones, under any settings."""
         return not self.unusual.keys() - {DEVICE.name, SETTINGS}
 
     @property

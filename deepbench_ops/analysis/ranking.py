@@ -1,4 +1,4 @@
-"""Which machine is the fastest at a family: rates on the kernels that machines share.
+"""Ranking of machines at a family, by their rates on the kernels that they share.
 
 Of a machine the fastest framework counts, kernel by kernel, each with its newest steady time.
 """

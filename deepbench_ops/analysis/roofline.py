@@ -16,7 +16,7 @@ from deepbench_ops.problems.precision import TABLE, multiplied, stored
 
 
 def bytes_moved(point: Point) -> float | None:
-    """Bytes that it cannot avoid moving; None at a precision of unknown weight."""
+    """Return the bytes that a kernel moves at least; None where its precision has no known size."""
     return _moved(point.family, point.problem_id, point.operation, point.precision)
 
 
@@ -28,9 +28,9 @@ def _moved(family: str, problem_id: str, operation: str, precision: str) -> floa
 
 
 def roof(profile: Profile | None, point: Point) -> float | None:
-    """FLOP/s that nothing on this machine and device exceeds from memory.
+    """Return the highest FLOP/s of a kernel whose operands come from memory.
 
-    None without a profile, without a peak or bandwidth in it, and for what has no FLOPs.
+    None without a profile, without a peak or bandwidth in it, and for kernels without FLOPs.
     """
     flops, traffic = point.flops, bytes_moved(point)
     if profile is None or not flops or not traffic:
@@ -43,6 +43,6 @@ def roof(profile: Profile | None, point: Point) -> float | None:
 
 
 def share(profile: Profile | None, point: Point) -> float | None:
-    """The share of its roof that a kernel reaches, None where it has none."""
+    """Return the share of its roof that a kernel reaches, None where it has no roof."""
     highest = roof(profile, point)
     return point.rate / highest if highest else None

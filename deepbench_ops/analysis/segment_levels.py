@@ -110,7 +110,7 @@ def uncorrelated_part(values: np.ndarray, memory: float) -> np.ndarray:
 
 
 def autocorrelation(off: np.ndarray) -> float:
-    """Return how much of a point's deviation is handed on to the next, 0 for little."""
+    """Return the correlation of neighbouring deviations, 0 for a small one."""
     noise = noise_of(off)
     if noise == 0:
         return 0.0
@@ -126,7 +126,7 @@ def autocorrelation(off: np.ndarray) -> float:
 
 
 def off_levels(logs: np.ndarray, ends: Sequence[int]) -> np.ndarray:
-    """Return how far each point is off its segment's median."""
+    """Return the deviation of each point from its segment's median."""
     return np.concatenate([logs[a:b] - fast_median(logs[a:b]) for a, b in pairwise(ends)])
 
 
@@ -143,7 +143,7 @@ def _spread(off: np.ndarray) -> float:
 
 
 def fast_median(values: np.ndarray) -> float:
-    """Return the median, NaN of nothing: of a dozen numbers ten times as fast as numpy's."""
+    """Return the median, NaN of no values; for a dozen numbers ten times as fast as numpy's."""
     if not len(values):
         return math.nan
     ordered, half = np.sort(values), len(values) // 2

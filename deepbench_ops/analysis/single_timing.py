@@ -73,7 +73,8 @@ class SingleTiming:
 
     @property
     def calibrated(self) -> bool:
-        """Whether its seconds are held against the yardstick and this machine's nominal reading."""
+        """Whether its seconds are calibrated by the yardstick and this machine's nominal
+        reading."""
         return all(record["yardstick"] and record["nominal"] for record in self.records)
 
     @property

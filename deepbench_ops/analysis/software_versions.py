@@ -1,7 +1,7 @@
 """Software that a machine's times were measured with: libraries, threads, driver, by release.
 
-A kernel that became slower may owe it to what came along with a release, such as another BLAS or
-another path through it, as well as to the release itself.
+A kernel may become slower by the release itself, or by what came with it, such as another BLAS or
+another code path of it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ class ReleaseSoftware:
 
 
 def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[ReleaseSoftware]:
-    """Return those of a machine's releases, in the order of `timeline`; of a release without any
-    word on what it was measured under there is none.
+    """Return the software of a machine's releases, in the order of `timeline`.
+
+    Releases without any record of it are left out.
+
 
     Raises DeepbenchError for a file that is not whole.
     """
@@ -69,7 +71,7 @@ def _published(path: Path) -> Facts:
 def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
     """Return what differs, by name: the value before and after, "" where there is none.
 
-    That the release itself is another goes without saying.
+    The framework's own version is left out.
     """
     own = {FRAMEWORK, *(facts.get(FRAMEWORK, "").partition(" ")[0] for facts in (before, after))}
     names = [name for name in dict.fromkeys([*after, *before]) if name not in own]

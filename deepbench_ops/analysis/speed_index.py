@@ -24,7 +24,8 @@ class Speed:
     """A family at a precision on a machine, over a framework's releases, oldest first.
 
     values: how many times as fast as at the first. kernels: how many each step was taken over,
-    for the first release those of the second. selections and unusual: as those of a standing.
+    for the first release those of the second. selections and unusual: see
+    `overview.FamilySummary`.
     """
 
     machine: str
@@ -50,7 +51,7 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
 
 
 def _speed(key: SummaryKey, lines: Sequence[Line]) -> Speed | None:
-    """Every line gives the step between two releases of its own that stand next to each other."""
+    """Return the index of a family; each line counts in the steps between its own neighbours."""
     steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         for before, after in pairwise(line.steady):

@@ -79,8 +79,7 @@ def _counted(reasons: Iterable[str]) -> str:
 
 
 def remarks(asked: Iterable[Point]) -> list[str]:
-    """Return a line about the unsteady points among those that were asked for, which an answer
-    leaves out, or none."""
+    """Return a line about the unsteady points that an answer leaves out, [] for none."""
     left = [point for point in asked if point.unsteady]
     if not left:
         return []
