@@ -103,10 +103,12 @@ LIMITS = {
         impossible_times.BEYOND_MEMORY,
         impossible_times.LARGER,
     ),
-    "more than {:g} times off the median of its own samples": (submission_checks.ANOTHER_UNIT,),
-    "more than {:g} times off the median of its raw": (submission_checks.NOT_ITS_OWN,),
-    "less than a {:g}th of the peak": (1 / submission_checks.TOO_SLOW,),
-    "{:g} kernels of a family": (submission_checks.A_FAMILY,),
+    "more than {:g} times off the median of its own samples": (
+        submission_checks.LARGEST_SAMPLE_RATIO,
+    ),
+    "more than {:g} times off the median of its raw": (submission_checks.LARGEST_RECORD_RATIO,),
+    "less than a {:g}th of the peak": (1 / submission_checks.LEAST_SHARE_OF_ROOF,),
+    "{:g} kernels of a family": (submission_checks.FEWEST_KERNELS,),
 }
 """Sentences of the page of limits, and the constants in them."""
 

@@ -69,13 +69,13 @@ def anchor_of(rounds: Sequence[Round]) -> str:
     return max(sorted(counts), key=counts.__getitem__, default="")
 
 
-def release_times(taken: Sequence[Round]) -> ReleaseTimes | None:
+def release_times(all_rounds: Sequence[Round]) -> ReleaseTimes | None:
     """Return the times that a kernel's rounds give; None where there are too few of the anchor.
 
     Rounds of other states of the machine than the one with most rounds are left out, as are
     releases of fewer than three rounds.
     """
-    state, rounds, _ = round_states.select(taken)
+    state, rounds, _ = round_states.select(all_rounds)
     anchor = anchor_of(rounds)
     calibrated = [each for each in rounds if each.is_calibrated]
     has_yardstick = len(calibrated) >= FEWEST_ROUNDS

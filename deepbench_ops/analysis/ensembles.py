@@ -118,8 +118,8 @@ class Ensemble:
             for group in order.groups(still_open):
                 with closing(self._round(group, number)) as measured:
                     last = clock()
-                    for task, taken in measured:
-                        self.store.add(task, taken)
+                    for task, this_round in measured:
+                        self.store.add(task, this_round)
                         note(number, task, still_open)
                         last, before = clock(), last
                         order.took(task, last - before)

@@ -19,8 +19,8 @@ MEMORY = 0.26
 """Correlation between neighbours from which noise is taken to remember."""
 
 LEAST, MISSED = 2.1, 16.0
-"""A split is placed as if its step were of so many times the noise at least: a smaller one misses
-by the rest, at most by so much, since a long series shows a small step all the same."""
+"""A step of less than LEAST times the noise is penalised by the square of the rest in a placement,
+at most by MISSED: a long series shows a small step as well."""
 
 SHORTENED = 0.15
 """The loss of such a correlation by removing levels at the places that suit it best."""

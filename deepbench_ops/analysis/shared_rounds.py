@@ -133,12 +133,12 @@ def task_of(point: Point) -> Task:
     return Task(point.family, point.problem_id, point.precision, point.operation)
 
 
-def _fits(taken: Round, point: Point) -> bool:
+def _fits(this_round: Round, point: Point) -> bool:
     """Whether a round was measured under a point's conditions; unknown settings fit all."""
     unusual = {name: value for name, value in point.unusual.items() if name != SETTINGS}
-    if {name: value for name, value in taken.conditions.items() if name in NAMES} != unusual:
+    if {name: value for name, value in this_round.conditions.items() if name in NAMES} != unusual:
         return False
-    settings = taken.conditions.get(SETTINGS)
+    settings = this_round.conditions.get(SETTINGS)
     return (
         settings is None
         or point.settings is None

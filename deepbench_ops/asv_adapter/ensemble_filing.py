@@ -33,8 +33,8 @@ class Filed(NamedTuple):
     low, high: the interval of 99 % in seconds. samples: one of each round. number: calls of a
     slice. facts, notes: see `ensemble.Round`. implementation: the code that ran, "" where that is
     not known. core_latencies: lowest and highest of the rounds, in nanoseconds; empty where there
-    are none. ensemble: where it comes from, for the record: file,
-    anchor, rounds, ratio with its interval, and more. skipped: the reason where there is no time.
+    are none. ensemble: its origin for the record: file, anchor, rounds, ratio with its interval.
+    skipped: the reason where there is no time.
     """
 
     task: Task

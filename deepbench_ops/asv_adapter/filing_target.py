@@ -33,7 +33,7 @@ from deepbench_ops.asv_adapter.patch import applied
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import detect, profile
-from deepbench_ops.measure.calibration import NominalReadings
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks
 

@@ -2,7 +2,7 @@
 
 A framework whose releases were measured together on this machine (`deepbench history`) goes on in
 the same way: kernels that its history has are measured in a block of the anchor, the release before
-and the new one, and the run leaves them out. `ALONE` is the way back.
+and the new one, and the run leaves them out. DEEPBENCH_ALONE=1 switches this off.
 """
 
 import os

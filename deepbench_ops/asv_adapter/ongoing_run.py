@@ -28,7 +28,7 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import shared_cache
-from deepbench_ops.measure import calibration, outside_settings, record_spool
+from deepbench_ops.measure import nominal_readings, outside_settings, record_spool
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -213,7 +213,7 @@ def _variables() -> dict[str, str]:
     """
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
     names -= {record_spool.SPOOL_VARIABLE, shared_cache.FOLDER_VARIABLE, YES_VARIABLE}
-    names.discard(calibration.VARIABLE)
+    names.discard(nominal_readings.VARIABLE)
     return {name: os.environ[name] for name in sorted(names)}
 
 

@@ -36,5 +36,5 @@ TABLE: tuple[Patch, ...] = (
 
 
 def install() -> None:
-    """Put in force what holds as long as the process; a second call changes nothing."""
+    """Put the patches of scope PROCESS in force; a second call changes nothing."""
     patch.install(row for row in TABLE if row.scope == patch.PROCESS)

@@ -51,7 +51,7 @@ def setup() -> None:
 
 
 def install() -> None:
-    """Replace what the table of patches names, and hand over what lies in later folders."""
+    """Install the table of patches, and register the functions of later folders."""
     run_command.use(report_unsteady)
     history_join.use(join_history)
     publish_command.use(own_pages)

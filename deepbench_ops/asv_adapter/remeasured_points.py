@@ -2,7 +2,7 @@
 
 A point is known when all of its rounds are. Where rounds alternate between releases asv saves after
 each: until the last one the stored point stays, and the rounds so far are in the run's journal.
-Samples that a user appends replace nothing, and are stored whatever they say.
+Samples that a user appends replace nothing, and are always stored.
 """
 
 from collections import defaultdict
@@ -65,8 +65,10 @@ class Remeasured:
         records: Sequence[Record],
         last_round: bool,
     ) -> list[Record]:
-        """Put the stored value of each steady point back into `new`, unless all of its rounds are
-        there and steady; return the records to file.
+        """Put stored values of steady points back into `new`; return the records to file.
+
+        Not those of points whose rounds are all there and steady.
+
 
         stored: the result file at `path`. records: of this save. last_round: whether no other save
         of this file follows in the run.

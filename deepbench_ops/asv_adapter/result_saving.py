@@ -35,7 +35,7 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile, state_survey, survey
-from deepbench_ops.measure import calibration, fingerprint, threads, yardstick
+from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic, locks, measurements
 
 written: list[Path] = []
@@ -186,7 +186,7 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                     profile.write(results, known)
         except (OSError, DeepbenchError) as error:
             raise UserError(_reason(error)) from None
-        os.environ[calibration.VARIABLE] = known.for_processes(yardstick.VERSION)
+        os.environ[nominal_readings.VARIABLE] = known.for_processes(yardstick.VERSION)
 
     return wrapped
 

@@ -70,7 +70,7 @@ def new(
 ) -> Results:
     """Return a result without values.
 
-    machine: asv's description of it. libraries: stand where asv has an environment's requirements.
+    machine: asv's description of it. libraries: stored in place of an environment's requirements.
     milliseconds: of the release's day, since 1970.
     """
     params = {**machine, "python": python}
@@ -104,7 +104,7 @@ def python(results: Results) -> str:
 
 
 def libraries(results: Results) -> dict[str, str]:
-    """Return what stands where asv has an environment's requirements."""
+    """Return the libraries that a result holds in place of an environment's requirements."""
     found: dict[str, str] = results._requirements
     return found
 

@@ -91,7 +91,7 @@ class RunJournal:
         self._used.append(line)
 
     def close(self) -> None:
-        """Put aside all points that this run measured or took up, which have been saved.
+        """Move the points of this run to the saved ones: asv has saved them.
 
         Those of earlier runs that it did not take up stay, in a file of this run. Raises OSError.
         """
@@ -149,7 +149,7 @@ class RunJournal:
 
 
 def forget_saved(folder: Path, command: str) -> None:
-    """Forget the saved points of a command, which has ended: it measures all of them next time."""
+    """Remove the saved points of a command that has ended: it measures all of them next time."""
     if command:
         shutil.rmtree(folder / SAVED / command, ignore_errors=True)
 

@@ -1,1 +1,1 @@
-"""The `deepbench` subcommands, one module each: what they ask, what they print, nothing else."""
+"""Subcommands of `deepbench`, a module each: arguments and printed output."""

@@ -1,4 +1,4 @@
-"""`deepbench backends`: which framework has which kernel, in which precision, and why not."""
+"""`deepbench backends`: kernels and precisions of each framework, and reasons for missing ones."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -54,7 +54,7 @@ def backends(
     from deepbench_ops.backends import check_table
     from deepbench_ops.distributed import check_table as between_processes
 
-    in_one, between = between_processes.apart(chosen)
+    in_one, between = between_processes.split_by_processes(chosen)
     found = list(check_table.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
     found += between_processes.rows(between, names, (place,), PRECISIONS)
     found += between_processes.lacking(between, names, place)

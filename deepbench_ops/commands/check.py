@@ -89,7 +89,7 @@ def check(
     places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
 
     def rows() -> Iterator["CheckResult"]:
-        in_one, between = between_processes.apart(chosen)
+        in_one, between = between_processes.split_by_processes(chosen)
         if in_one:
             yield from check_table.rows(
                 *places, in_one, kinds, threads=count, tell=show_step, layouts=lying
@@ -113,7 +113,7 @@ def check(
 
 
 def known(what: str, name: str, names: Sequence[str]) -> str:
-    """The name itself; DeepbenchError where it is none of `names`."""
+    """Return the name. Raises DeepbenchError where it is none of `names`."""
     if name not in names:
         raise unknown(what, name, names)
     return name
@@ -130,7 +130,7 @@ def show_step(step: str) -> None:
 
 
 def print_json(rows: Iterable["CheckResult"]) -> list["CheckResult"]:
-    """Print a list with an object a row, once all are known; return the rows.
+    """Print a list of objects, one for each row, once all are known; return the rows.
 
     Error and tolerance are null where nothing was compared.
     """
@@ -185,7 +185,7 @@ def print_table(
 
 
 def shown(number: float | None) -> str:
-    """A figure to three digits, 0 as such, nothing for none."""
+    """Return a figure with three digits, "" for None."""
     if number is None:
         return ""
     return f"{number:.2e}" if number else "0"

@@ -1,4 +1,4 @@
-"""`deepbench config`: what asv does not say about its configuration."""
+"""`deepbench config`: mistakes in asv's configuration that asv does not report."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`deepbench fastest`: who is fastest on each kernel, and who was."""
+"""`deepbench fastest`: the fastest machine for each kernel, now and over time."""
 
 from dataclasses import asdict
 from datetime import datetime

@@ -115,15 +115,18 @@ def import_(
     ]
     add = partial(table_location.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):
-        # All of it must be fit before any is written.
+        # All of it must be checked before any is written.
         known = {release.hash: release for release in table_location.load(results)}
-        fit = submission.fit(results, sent, known)
-        _refuse_both(found, fit)
-        own = {path: _fits(path, results, rows, known, machine) for path, rows in tables_of.items()}
+        submissions = submission.checked_all(results, sent, known)
+        _refuse_both(found, submissions)
+        own = {
+            path: _checked_table(path, results, rows, known, machine)
+            for path, rows in tables_of.items()
+        }
         changed, added = publication_filing.file(results, found, add)
-        for path, one in fit.items():
+        for path, one in submissions.items():
             times = sum(len(result["points"]) for result in one.content["results"])
-            written = submission.accept(results, one, add)
+            written = submission.store(results, one, add)
             name, by = one.profile.machine, signers[path]
             releases = [release.name for release in one.releases]
             provenance.note(results / name, one.content["digest"], by, releases)
@@ -132,7 +135,7 @@ def import_(
         for path, several in own.items():
             for one in several:
                 times = sum(len(result["points"]) for result in one.content["results"])
-                written = submission.accept(results, one, add)
+                written = submission.store(results, one, add)
                 name = one.profile.machine
                 click.echo(f"{path}: {times} times of {name}, {written} files written")
             say(f"{path}: {line}" for line in table_reader.remarks(tables_of[path]))
@@ -166,23 +169,25 @@ def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> 
     return signer
 
 
-def _fits(
+def _checked_table(
     path: Path,
     results: Path,
     rows: Sequence[table_reader.Row],
     known: Mapping[str, Release],
     machine: str | None,
-) -> list[submission.Fit]:
-    """Return an exported table as it may be taken in. Raises DeepbenchError naming the file."""
+) -> list[submission.CheckedSubmission]:
+    """Return an exported table as submissions. Raises DeepbenchError naming the file."""
     try:
-        return table_reader.fits(results, rows, known, machine)
+        return table_reader.checked_tables(results, rows, known, machine)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
 
 
-def _refuse_both(found: Sequence[Publication], fit: Mapping[Path, submission.Fit]) -> None:
+def _refuse_both(
+    found: Sequence[Publication], submissions: Mapping[Path, submission.CheckedSubmission]
+) -> None:
     """Raise DeepbenchError for a machine of workbooks and of a submission at once."""
-    for path, one in fit.items():
+    for path, one in submissions.items():
         for other in found:
             if other.machine.name == one.profile.machine:
                 raise DeepbenchError(

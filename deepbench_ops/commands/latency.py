@@ -117,7 +117,7 @@ def latency(
     crew = BatchThreads(threads, serving.threads["intra_op"], serving.served)
     crew.latencies(WARM_UP * seconds)
     off, drift = _off(serving)
-    taken = crew.latencies(seconds, math.ceil(batches / threads))
+    batch_seconds = crew.latencies(seconds, math.ceil(batches / threads))
     found = {
         "model": name,
         "batch": batch,
@@ -130,10 +130,10 @@ def latency(
         **{f"{name}_threads": count for name, count in serving.threads.items()},
         "off": off,
         "drift": drift,
-        "batches": len(taken),
-        "median_seconds": statistics.median(taken),
-        **percentiles(taken),
-        "items_per_second": problem.items / statistics.median(taken),
+        "batches": len(batch_seconds),
+        "median_seconds": statistics.median(batch_seconds),
+        **percentiles(batch_seconds),
+        "items_per_second": problem.items / statistics.median(batch_seconds),
     }
     if keep is not None:
         kept = {key: value for key, value in found.items() if key != "items_per_second"}

@@ -1,4 +1,4 @@
-"""`deepbench noise`: how small a change this machine can show, kernel by kernel, and why."""
+"""`deepbench noise`: the smallest change that this machine can show, kernel by kernel."""
 
 import math
 import os
@@ -75,11 +75,11 @@ def noise(
     latencies = state_survey.latencies(threads.wanted())
     load, before = os.getloadavg()[0], advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
-        taken = ensemble.run_rounds({"first": launch, "second": launch}, tasks, rounds)
+        rounds_by_task = ensemble.run_rounds({"first": launch, "second": launch}, tasks, rounds)
     advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
     verdicts = {
         task.problem: compare_in_one_state(found, "first", "second")
-        for task, found in taken.items()
+        for task, found in rounds_by_task.items()
     }
     latencies += state_survey.latencies(threads.wanted())
     states = state_survey.summary(_levels(), latencies)

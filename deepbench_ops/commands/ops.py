@@ -12,7 +12,7 @@ from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import OPERATIONS_SUFFIX
 
 if TYPE_CHECKING:
-    from deepbench_ops.measure.step_breakdown import Anatomy, Part
+    from deepbench_ops.measure.step_breakdown import OperationShare, StepBreakdown
 
 PROFILER_MARK = b"USDT:"
 """Begins the lines that torch's profiler writes where it starts and stops, at any log level."""
@@ -52,11 +52,11 @@ def ops(
     demand("--batch", batch)
     backend, problem = ready(name, batch, precision, operation + OPERATIONS_SUFFIX, device)
     from deepbench_ops.backends import check
-    from deepbench_ops.measure.step_breakdown import apart
+    from deepbench_ops.measure.step_breakdown import breakdown
 
     check.verify(backend, problem, precision, operation)
     with stderr_filter.hidden_lines(PROFILER_MARK):
-        found = apart(backend.build(problem, precision, operation), device)
+        found = breakdown(backend.build(problem, precision, operation), device)
     lines = [_line(found, part) for part in found.parts[:top]]
     summary = {
         "model": name,
@@ -90,7 +90,7 @@ COLUMNS = (
 )
 
 
-def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
+def _line(found: "StepBreakdown", part: "OperationShare") -> dict[str, object]:
     each = part.operation
     return {
         "operation": each.name,
@@ -108,7 +108,7 @@ def _line(found: "Anatomy", part: "Part") -> dict[str, object]:
     }
 
 
-def _as_table(found: "Anatomy", lines: list[dict[str, object]]) -> str:
+def _as_table(found: "StepBreakdown", lines: list[dict[str, object]]) -> str:
     shown = [
         [
             line["operation"],

@@ -1,4 +1,4 @@
-"""Options that several subcommands share, and which machine they mean."""
+"""Options that several subcommands share, and the choice of their machine."""
 
 import math
 import sys
@@ -195,7 +195,7 @@ def say_settings() -> None:
 
 
 def measure_alone() -> None:
-    """Be the only command that measures in the project until this one ends, as `asv run` is.
+    """Lock the project until this command ends: no other one measures in it meanwhile.
 
     Raises DeepbenchError naming the one that measures already. Outside a project a command that
     measures on the same machine is named in a warning.
@@ -214,7 +214,7 @@ def alone() -> AbstractContextManager[None]:
 
 @contextmanager
 def keeping(what: Callable[[], str]) -> Iterator[None]:
-    """Turn Ctrl-C in the block into Interrupted with the text of `what`, which names kept work."""
+    """Turn Ctrl-C in the block into Interrupted; what: returns the text about kept work."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""`deepbench overhead`: what whole models take beyond their operations, release by release."""
+"""`deepbench overhead`: time of whole models beyond their operations, release by release."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -74,7 +74,7 @@ def chosen(
     listed: str | None = None,
     selection: str | None = None,
 ) -> list[Problem]:
-    """The distinct problems that meet every condition given, in list order.
+    """Return the distinct problems that meet all given conditions, in list order.
 
     DeepbenchError for an unknown family, set, selection or id. An id without a family is
     looked for in each.
@@ -94,7 +94,7 @@ def chosen(
 
 
 def timed_only(ids: Sequence[str], family: str | None) -> list[Problem]:
-    """The problems that result workbooks time and no list has, or those of them asked for."""
+    """Return the problems in result workbooks that no list has, those of `ids` if any are given."""
     families = FAMILIES if family is None else (family_name(family),)
     found = [problem for each in families for problem in published_only(each)]
     asked = [find_anywhere(id, family) for id in ids]
@@ -102,7 +102,7 @@ def timed_only(ids: Sequence[str], family: str | None) -> list[Problem]:
 
 
 def find_anywhere(id: str, family: str | None) -> Problem:
-    """The problem of that id; without a family, in whichever family has it.
+    """Return the problem of that id, in any family unless one is given.
 
     DeepbenchError, with the nearest ids, when there is none.
     """
@@ -115,7 +115,7 @@ def find_anywhere(id: str, family: str | None) -> Problem:
 
 
 def as_json(problem: Problem) -> dict[str, object]:
-    """Everything about a problem; bytes and intensity are objects by precision."""
+    """Return all facts of a problem; bytes and intensity are objects by precision."""
     return {
         "family": problem.family,
         "id": problem.id,
@@ -136,7 +136,7 @@ def as_json(problem: Problem) -> dict[str, object]:
 
 
 def rows_by_set(problem: Problem) -> dict[str, int]:
-    """How many rows each set that lists the problem spends on it."""
+    """Return the number of rows of a problem in each set that lists it."""
     return dict(zip(problem.sets, problem.rows, strict=True))
 
 
@@ -185,7 +185,7 @@ def as_tables(found: Sequence[Problem]) -> str:
 
 
 def as_table(family: str, found: Sequence[Problem]) -> str:
-    """The problems of one family for a reader: rounded, precisions of equal size together."""
+    """Return the problems of one family as a table: rounded, precisions of equal size together."""
     weights = groups(found[0].precisions)
     columns = [terminal_tables.Column("id")]
     columns += [terminal_tables.Column(size, right=True, drop=4) for size in found[0].sizes()]

@@ -77,10 +77,10 @@ def scaling(
     say_settings()
     lines: list[dict[str, float]] = []
     for count in counts:
-        taken = launch.steps(request, count)["seconds"]
-        assert isinstance(taken, list)
-        level = statistics.median(taken)
-        low, high = _interval(sorted(taken))
+        step_seconds = launch.steps(request, count)["seconds"]
+        assert isinstance(step_seconds, list)
+        level = statistics.median(step_seconds)
+        low, high = _interval(sorted(step_seconds))
         one = lines[0] if lines else None
         throughput = network_size(name).items * batch * count / level
         ideal = one["items_per_second"] * count / counts[0] if one else throughput
@@ -89,7 +89,7 @@ def scaling(
                 "ranks": count,
                 "batch": batch * count,
                 "threads": request.threads,
-                "steps": len(taken),
+                "steps": len(step_seconds),
                 "step_seconds": level,
                 "low": low,
                 "high": high,

@@ -1,4 +1,4 @@
-"""`deepbench select`: a selection as the regular expression that asv wants."""
+"""`deepbench select`: a selection as a regular expression for asv."""
 
 import click
 

@@ -36,7 +36,7 @@ RENAMED = {"threads": "at-once"}
 """Sizes whose own name is another option's."""
 
 RESTLESS = 0.2
-"""Processes that lie further apart than this share did not have the machine for themselves."""
+"""Relative distance of processes from which other work is assumed on the machine."""
 
 LEFT_OUT = ("whole",)
 """Sizes of small twins alone."""
@@ -141,7 +141,7 @@ def _fields(kind: type[Problem]) -> list[dataclasses.Field[Any]]:
 
 
 def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., Any]:
-    """Return the option of a size; a share has no default that would be one."""
+    """Return the option of a size."""
     name = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}"
     if field.type is bool:
         words = field.name.replace("_", " ")
@@ -157,7 +157,7 @@ def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., A
 
 
 def _problem(kind: type[Problem], given: dict[str, Any]) -> Problem:
-    """Return the problem of these sizes; DeepbenchError where one is none, or they do not fit."""
+    """Return the problem of these sizes. Raises DeepbenchError for impossible ones."""
     checked = {
         name: value
         if isinstance(value, bool) or _is_text(kind, name)
@@ -179,7 +179,7 @@ def _number(kind: type[Problem], name: str, value: str) -> float:
 
 
 def _by_id(id: str) -> Problem:
-    """Return the problem of an id in whichever family it is one; DeepbenchError where in none."""
+    """Return the problem of an id in any family. Raises DeepbenchError for an unknown id."""
     for family in TYPES:
         try:
             return problem_of(family, id)
@@ -247,7 +247,7 @@ def _profile(results: "Path | None") -> "Profile | None":
 
 
 def _text(timing: "SingleTiming") -> str:
-    """The figures for a reader, a line each."""
+    """Return the figures as text, one on a line."""
     found = timing.as_json()
     lines = {
         "problem": f"{found['family']} {found['problem']} {found['operation']}, "
@@ -298,7 +298,7 @@ def _of_peak(timing: "SingleTiming", found: dict[str, Any]) -> str:
 
 
 def _disturbed(found: dict[str, Any]) -> str:
-    """Whether other work took processor time, as far as the measurement shows it."""
+    """Return a line about other work on the processors, as far as the measurement shows it."""
     if found["disturbed"]:
         return (
             f"{found['disturbed']} of {len(found['samples'])} slices: other work took processor"

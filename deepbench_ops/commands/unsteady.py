@@ -1,4 +1,4 @@
-"""`deepbench unsteady`: the points worth measuring again, as the pattern that asv wants."""
+"""`deepbench unsteady`: the unsteady points, and the pattern for asv that measures them again."""
 
 import math
 from pathlib import Path

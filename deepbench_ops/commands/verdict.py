@@ -1,4 +1,4 @@
-"""`deepbench verdict`: what became slower or faster, release by release, and whether it repeats."""
+"""`deepbench verdict`: changes of speed, release by release, and their confirmation."""
 
 import math
 import sys

@@ -35,7 +35,7 @@ def demand(option: str, value: int) -> None:
 def ready(
     name: str, batch: int, precision: str, operation: str, device: str, threads: int = 1
 ) -> tuple[Backend, Model]:
-    """Return torch on the device, with the processors' threads, and the problem, which fits.
+    """Return torch on the device, with the processors' threads, and the problem.
 
     The command is the only one that measures in the project from here on.
 
@@ -66,10 +66,10 @@ def ready(
 def keeper(
     results: Path | None, versions: dict[str, str], threads: int
 ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-    """Return what keeps runs of this machine in `results`, with what they were measured under.
+    """Return a function that stores runs of this machine in `results`, with their conditions.
 
-    versions: of torch and what else computes, by name. Asked for before anything is measured:
-    raises DeepbenchError where this machine has no name, or another's.
+    versions: of torch and other libraries, by name. To be called before anything is measured.
+    Raises DeepbenchError where this machine has no name, or the name of another one.
     """
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.machine import profile

@@ -1,4 +1,4 @@
-"""Operations that are spread over processes: ranks that meet, sum their vectors and are timed.
+"""Operations spread over processes: ranks that connect, exchange vectors and are timed.
 
 Two ways lead to the same ranks. On one machine a `RankGroup` starts them, supervises them and gives
 them orders; under torchrun or mpirun they exist already, and rank 0 leads the others

@@ -10,7 +10,7 @@ from deepbench_ops.measure import threads
 
 
 def main() -> None:
-    """Fix the threads before anything loads a library that starts some, then be this rank."""
+    """Fix the threads before a library that starts some is loaded, then run this rank."""
     os.environ.setdefault("DEEPBENCH_THREADS", "1")
     threads.fix()
     from deepbench_ops.distributed import launched_rank_program

@@ -21,11 +21,11 @@ from deepbench_ops.problems.problem_lists import TYPES
 
 RANKS = (2, 3)
 ELEMENTS = (1, 4097, 100_000)
-"""Fewer than there are ranks, what no number of them divides, and the smallest published. Of a
-vector that is cut, of each part."""
+"""Fewer than ranks, divisible by no number of ranks, and the smallest published; of a vector that
+is cut, the entries of each part."""
 
 
-def apart(families: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_by_processes(families: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the families that run in one process, and those that run between several."""
     between = [family for family in families if TYPES[family].ranks]
     return [family for family in families if family not in between], between

@@ -19,7 +19,7 @@ from deepbench_ops.measure.sampling import Policy
 from deepbench_ops.problems.collective import Collective
 
 POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples=6)
-"""Sums between processes vary with every turn the scheduler takes: with slices of the usual 8 ms,
+"""Sums between processes vary with the scheduler: with slices of the usual 8 ms,
 medians of four ranks on two cores lay 8 to 15 % apart from group to group, with these 2 to 7 %."""
 
 FEWEST_BITS = 2

@@ -35,7 +35,7 @@ depends on their figures. The first column is wider where an id is longer."""
 
 
 def lines(ranks: Ranks, request: CollectiveRequest) -> Iterator[str]:
-    """Time every problem of the request and give the table line by line."""
+    """Time every problem of the request and yield the lines of the table."""
     named = {key: value for key, value in ranks.versions.items() if key not in TITLED}
     versions = "; ".join(f"{key} {value}" for key, value in named.items())
     precision = request.precision
@@ -54,7 +54,7 @@ def lines(ranks: Ranks, request: CollectiveRequest) -> Iterator[str]:
 
 
 def timed(kernel: Kernel, repeats: int | None) -> Measurement:
-    """Time so many calls; without a number until the noise is low or the time is up."""
+    """Time so many calls; for None until the noise is low or the time is spent."""
     if repeats is None:
         found = measure(kernel, None, POLICY)
         samples = max(LEAST_SAMPLES, len(found.seconds))

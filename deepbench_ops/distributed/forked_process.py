@@ -1,4 +1,4 @@
-"""A fork of this process in the place of a program that would import the same library again.
+"""Fork of this process, in place of a program that would import the same library again.
 
 asv's processes have imported torch and done nothing with it, so that a fork of one equals the
 fork server after seconds of importing. Once anything has started a thread, a fork would have half
@@ -22,7 +22,8 @@ TASKS = Path("/proc/self/task")
 TICK_SECONDS = 0.01
 
 WITHOUT_DEVICE = ("gloo",)
-"""Transports whose ranks open no accelerator: a fork of who has looked for one cannot."""
+"""Transports whose ranks open no accelerator: a fork of a process that has looked for one
+cannot."""
 
 
 def possible(name: str) -> bool:
@@ -32,16 +33,16 @@ def possible(name: str) -> bool:
 
 
 class Forked:
-    """Runs a function in a fork, with what `subprocess.Popen` offers for a program.
+    """A function in a fork, with the methods of `subprocess.Popen`.
 
-    environ: all variables that it finds. words: the file that gets what it prints.
+    environ: all of its environment variables. output: descriptor of the file for its output.
     """
 
-    def __init__(self, work: Callable[[], None], environ: Mapping[str, str], words: int) -> None:
+    def __init__(self, work: Callable[[], None], environ: Mapping[str, str], output: int) -> None:
         self._status: int | None = None
         self.pid = os.fork()
         if not self.pid:
-            finish(partial(_begin, work, environ, words))
+            finish(partial(_begin, work, environ, output))
 
     def poll(self) -> int | None:
         """Return the exit status, None while it runs."""
@@ -74,10 +75,10 @@ def finish(work: Callable[[], None]) -> NoReturn:
         os._exit(status)
 
 
-def _begin(work: Callable[[], None], environ: Mapping[str, str], words: int) -> None:
-    """Do the work as a program of its own would: in its own session, with its own variables."""
+def _begin(work: Callable[[], None], environ: Mapping[str, str], output: int) -> None:
+    """Do the work like a separate program: in its own session, with its own variables."""
     os.setsid()
-    for theirs, own in ((os.open(os.devnull, os.O_RDONLY), 0), (words, 1), (words, 2)):
+    for theirs, own in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
         os.dup2(theirs, own)
     os.environ.clear()
     os.environ.update(environ)

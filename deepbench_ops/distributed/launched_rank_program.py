@@ -26,7 +26,7 @@ USAGE_ERROR = 2
 
 
 def main() -> None:
-    """Be this rank; a mistake ends in one line and a status that is not 0."""
+    """Run this rank; a mistake ends in one line and a status that is not 0."""
     try:
         status = run(arguments())
     except (DeepbenchError, Unsupported) as wrong:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Meet the others, then lead them or follow rank 0; return the exit status."""
+    """Join the other ranks, then lead them or follow rank 0; return the exit status."""
     asked = collective_options.request(
         given.problem,
         given.elements,
@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def lead(ranks: LaunchedRanks, asked: collective_options.CollectiveRequest) -> int:
-    """Time everything asked for and print the table; return the exit status."""
+    """Time all requested problems and print the table; return the exit status."""
     status = 0
     try:
         for line in collective_table.lines(ranks, asked):
@@ -125,7 +125,7 @@ def arguments() -> argparse.Namespace:
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong without the usage before it."""
+    """Argument parser whose errors are one line, without the usage before it."""
 
     def error(self, message: str) -> NoReturn:
         """End with the line and the status for bad input."""

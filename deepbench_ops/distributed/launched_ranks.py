@@ -1,9 +1,9 @@
 """Ranks that torchrun or mpirun has started, on one machine or on many, with rank 0 as leader.
 
-All run the same program. Rank 0 broadcasts an order, everyone obeys, rank 0 gathers the answers;
-so it can be asked as a `RankGroup` can. No process outside supervises them, so each watches
-itself: when an order takes too long, or the transport reports a broken connection, everyone that
-still lives answers a roll call, the first of them names those that do not, and all end.
+All run the same program. Rank 0 broadcasts an order, all ranks carry it out, and rank 0 gathers the
+answers, so that `LaunchedRanks` has the interface of `RankGroup`. No process outside supervises
+them. When an order takes too long, or the transport reports a broken connection, all ranks that run
+answer a roll call, the lowest of them prints the missing ranks, and all end.
 """
 
 import json
@@ -25,8 +25,8 @@ ROLL_SECONDS = 5.0
 """Seconds that a roll call waits: all ranks notice a fault at about the same time."""
 
 WORD_SECONDS = 2.0
-"""Seconds that the others wait for the message of the rank that names the missing ones: a launcher
-ends all ranks once one has ended, and messages not yet printed are lost."""
+"""Seconds that the other ranks wait until the missing ones are printed: a launcher ends all ranks
+once one has ended, and messages not yet printed are lost."""
 
 
 class TransportWatchdog:
@@ -54,7 +54,7 @@ class TransportWatchdog:
             timer.cancel()
 
     def _blame(self, stage: str, why: str) -> NoReturn:
-        """Find the missing ranks, print them unless a lower rank does, and end."""
+        """Print the missing ranks, unless a lower rank does, and end this process."""
         with self._calling:
             me, size = self._transport.rank, self._transport.size
             missing = sorted(set(self._roll()) - {me})
@@ -97,7 +97,7 @@ class LaunchedRanks:
     def ask(self, do: str, **details: object) -> list[Message]:
         """Have every rank carry out an order, and return their answers by rank.
 
-        DeepbenchError with the word of the first rank for which it failed, Unsupported where a
+        Raises DeepbenchError with the reason of the first rank that failed, Unsupported where a
         rank's library cannot do it.
         """
         with self._watchdog.supervise(STAGES[do]):
@@ -119,7 +119,7 @@ class LaunchedRanks:
 
 
 def follow(transport: Transport, timeout: float) -> int:
-    """Obey rank 0 until it says that it is over; return the exit status that it gives."""
+    """Carry out the orders of rank 0 until the last one; return the exit status in it."""
     member = RankMember(transport)
     watchdog = TransportWatchdog(transport, timeout)
     while True:
@@ -143,5 +143,5 @@ def _answer(member: RankMember, order: Message) -> str:
 
 
 def say(line: str) -> None:
-    """Print what went wrong, as the `deepbench` command does."""
+    """Print an error in the form of the `deepbench` command."""
     print(f"deepbench: error: {line}", file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
 """The program of a rank that a group has started on its own machine.
 
-It connects to the group's socket, names its rank, and obeys orders until the one to end. A thread
-of its own listens: it answers when asked what the rank is doing, also while the rank waits inside
-an all-reduce, and ends the process when the group is no more. Both sleep while there is nothing to
-do, so that idle ranks do not disturb what is measured meanwhile.
+It connects to the group's socket, names its rank, and obeys orders until the one to end. A second
+thread listens: it reports the state of the rank, also while the rank waits inside an all-reduce,
+and ends the process when the group has ended. Both sleep while there is nothing to do, so that idle
+ranks do not disturb measurements.
 """
 
 import os
@@ -35,14 +35,14 @@ def error_file(folder: Path, rank: int) -> Path:
 
 
 def serve(folder: Path, rank: int, size: int, name: str) -> None:
-    """Be that rank, over the transport of that name, until the group says so or is gone."""
+    """Run a rank over the transport `name` until the last order or the end of the group."""
     with error_file(folder, rank).open("wb") as words:
         os.dup2(words.fileno(), 2)
     LocalRank(folder, rank, size, name).serve()
 
 
 class LocalRank:
-    """A rank's place in a group: the line to it, and the member once all have met."""
+    """A rank of a group: its connection to the group, and its member once all have joined."""
 
     def __init__(self, folder: Path, rank: int, size: int, name: str) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class LocalRank:
         self._orders: SimpleQueue[Message] = SimpleQueue()
 
     def serve(self) -> None:
-        """Say who this is, then answer every order."""
+        """Send the number of this rank, then answer every order."""
         threading.Thread(target=self._listen, daemon=True).start()
         self._line.send({"rank": self._rank, "pid": os.getpid()})
         while (order := self._orders.get())["do"] != "end":
@@ -102,7 +102,7 @@ class LocalRank:
 
 
 def main() -> None:
-    """Be the rank that mpirun has started: arguments are the transport and the group's folder.
+    """Run the rank that mpirun has started: arguments are the transport and the group's folder.
 
     The rank is taken from the launcher's variables, and MPI meets only at an order, so that
     a rank which does not get that far has a name.

@@ -1,4 +1,4 @@
-"""MPI through mpi4py, as whatever MPI library it finds: Open MPI, MPICH and their kin.
+"""MPI through mpi4py, with the MPI library that it finds, such as Open MPI or MPICH.
 
 The timed calls are methods of `MPI.COMM_WORLD`, like `Allreduce`. The ranks are always started by
 mpirun, on one machine as well.
@@ -61,7 +61,7 @@ class MpiTransport(Transport):
         return self._control.gather(text, root=0) or []
 
     def missing(self, seconds: float) -> list[int]:
-        """Send everyone a token and look whose arrive.
+        """Send every rank a token, and return the ranks whose tokens do not arrive.
 
         No rank is named as missing where the library allows no calls during a blocked one.
         """
@@ -81,7 +81,7 @@ class MpiTransport(Transport):
         return sorted(absent)
 
     def versions(self) -> dict[str, str]:
-        """Return mpi4py, numpy and what the MPI library says of itself."""
+        """Return the versions of mpi4py, numpy and the MPI library."""
         library = MPI.Get_library_version().strip("\0 \n").splitlines()[0]
         return {
             "framework": f"numpy {np.__version__}",

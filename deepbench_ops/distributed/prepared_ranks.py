@@ -21,20 +21,20 @@ NO_TRANSPORT = "{} has nothing to carry messages between processes on {}"
 """The reason of a framework and device that are not in TRANSPORTS."""
 
 PROBE_ELEMENTS = (2**18, 2**22)
-"""Sizes on which a call is tried: the larger where the smaller forbids the problem, since that may
-tell of what many ranks on few cores spend on meeting, however little there is to exchange."""
+"""Sizes on which a call is tried. The larger is tried where the smaller seems too slow: that may be
+the time in which many ranks on few cores meet, whatever they exchange."""
 
 
 @dataclass(frozen=True)
 class RanksBackend:
-    """The ranks in the place of a backend: where they run, and what they are built of."""
+    """Ranks in the place of a backend: transport, device and versions."""
 
     name: str
     device: str
     group: RankGroup
 
     def versions(self) -> dict[str, str]:
-        """Return what rank 0 said of its libraries, and how many ranks there are."""
+        """Return the libraries of rank 0, and the number of ranks."""
         return {**self.group.versions, "ranks": str(self.group.size)}
 
 

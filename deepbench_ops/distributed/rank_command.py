@@ -53,7 +53,7 @@ here."""
 
 
 def command(name: str, size: int, folder: Path) -> list[str]:
-    """Return what starts `size` ranks over that transport; Unsupported where there is no mpirun."""
+    """Return the command that starts `size` ranks. Raises Unsupported where there is no mpirun."""
     python = [sys.executable, "-m"]
     if not transport.wants_mpirun(name):
         return [*python, "deepbench_ops.distributed.fork_server", name, str(size), str(folder)]

@@ -34,10 +34,11 @@ TIMEOUT_SECONDS = 120.0
 """Longest time of an order, and of the start, unless the caller gives another."""
 
 TICK_SECONDS = 0.2
-"""Seconds between two looks whether the process that starts the ranks is still there."""
+"""Seconds between two checks of the process that starts the ranks."""
 
 SETTLING_SECONDS = 3.0
-"""Other signs follow a first one, and distinguish its cause from consequences."""
+"""Seconds after a first failure in which others are awaited, to distinguish cause from
+consequences."""
 
 REPORTING_SECONDS = 2.0
 """Longest time until a rank reports its state: its listening thread has nothing else to do."""
@@ -55,7 +56,7 @@ class RankGroup:
 
     timeout: seconds that each order may take, and the start.
     pids: the ranks' process numbers.
-    versions: what rank 0 says of its libraries.
+    versions: of the libraries of rank 0.
     """
 
     def __init__(
@@ -93,8 +94,8 @@ class RankGroup:
     def ask(self, do: str, **details: object) -> list[Message]:
         """Have every rank carry out an order, and return their answers by rank.
 
-        The group is closed when that fails: DeepbenchError names the rank and says why,
-        Unsupported that this cannot be done here at all.
+        The group is closed when that fails. Raises DeepbenchError with the rank and the reason, and
+        Unsupported where this machine cannot carry the order out.
         """
         return self._order(range(self.size), {"do": do, **details})
 
@@ -141,7 +142,7 @@ class RankGroup:
             )
 
     def _meet(self) -> dict[str, str]:
-        """Wait for all ranks to start, have them meet, and return what rank 0 says of itself."""
+        """Wait for all ranks to start and to join each other; return the libraries of rank 0."""
         end = time.monotonic() + self.timeout
         while len(self._lines) < self.size:
             if trouble := self._hear(TICK_SECONDS):
@@ -223,7 +224,7 @@ class RankGroup:
         return len(dict(signs)) == self.size and lost <= self._ended.keys()
 
     def _silence(self, stage: str, waiting: set[int]) -> NoReturn:
-        """Raise the error that names the ranks for which the others wait."""
+        """Raise the error about the ranks for which the others wait."""
         doing: dict[int, str] = {}
         for rank in waiting:
             with suppress(OSError):
@@ -268,7 +269,7 @@ class RankGroup:
         return last_line(self._folder / LAUNCHER_WORDS)
 
     def _end(self, process: Process, seconds: float) -> None:
-        """Have the ranks end within so many seconds, then make them, and see that they have."""
+        """Let the ranks end within so many seconds, then kill them, and wait for their end."""
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
         with suppress(ProcessLookupError):
@@ -284,7 +285,7 @@ class RankGroup:
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a file that says something, "" where there is none."""
+    """Return the last line of a file that is not empty, "" where there is none."""
     with suppress(OSError):
         lines = path.read_text(errors="replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip(" -*=")), "")

@@ -69,7 +69,7 @@ class RankMember:
         family: str = AllReduce.family,
         precision: str = AllReduce.precisions[0],
     ) -> Mapping[str, object]:
-        """Make the vectors of this rank, in place of any earlier ones.
+        """Make the vectors of this rank; they replace earlier ones.
 
         elements: those of the whole vector, which is a multiple of the ranks where it is cut.
         """

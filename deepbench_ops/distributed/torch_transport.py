@@ -22,12 +22,12 @@ from deepbench_ops.distributed.transport import Bound, Transport
 from deepbench_ops.errors import Unsupported
 
 ROLL = "deepbench-alive"
-"""Under this key, with its rank, everyone that is alive answers a roll call in the store."""
+"""Key of the store under which, with its rank, each running rank answers a roll call."""
 
 LOOK_SECONDS = 0.1
 
 REFUSALS = ("not support", "no support", "scalar type", "not implemented")
-"""In the words with which torch refuses a call that a backend does not have, or not of a type."""
+"""Parts of torch's errors for a call, or a type of it, that a backend does not have."""
 
 
 class TorchTransport(Transport):
@@ -99,7 +99,7 @@ class TorchTransport(Transport):
         return box or []
 
     def missing(self, seconds: float) -> list[int]:
-        """Answer in the store and look who else does; a store that is gone was rank 0's."""
+        """Answer in the store, and return the ranks that do not; a missing store means rank 0."""
         end = time.monotonic() + seconds
         absent = list(range(self.size))
         try:
@@ -159,7 +159,7 @@ class NcclTransport(TorchTransport):
         )
 
     def versions(self) -> dict[str, str]:
-        """Return the same, NCCL's release and the GPU's name besides."""
+        """Return these versions, that of NCCL and the GPU's name."""
         release = torch.cuda.nccl.version()
         return {
             **super().versions(),
@@ -186,4 +186,4 @@ def _tensor(values: np.ndarray) -> torch.Tensor:
 
 
 def _nothing() -> None:
-    """On a CPU everything is done when the call returns, and nothing has to be moved."""
+    """Do nothing: on a CPU the call has done everything when it returns."""

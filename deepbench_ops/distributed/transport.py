@@ -71,8 +71,7 @@ class Transport(ABC):
         """
 
     def lacks(self, fault: Exception) -> str:
-        """Return the words in which the library refused a call that it does not have; "" where the
-        call failed otherwise."""
+        """Return the library's message for a call that it does not have; "" for other failures."""
         return ""
 
     @abstractmethod
@@ -91,16 +90,16 @@ class Transport(ABC):
     def missing(self, seconds: float) -> list[int]:
         """Call the roll after something went wrong; return the ranks that do not answer in time.
 
-        Every rank that still can calls this at about the same time, from any thread.
+        All running ranks call this at about the same time, from any thread.
         """
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
-        """Return what decides the speed: releases of the libraries, how they were set up."""
+        """Return the versions and settings of the libraries that decide the speed."""
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the others in good order."""
+        """Close the connection without errors on the other ranks."""
 
 
 def load(name: str) -> type[Transport]:
@@ -124,7 +123,7 @@ def wants_mpirun(name: str) -> bool:
 
 
 def has_bfloat16(name: str) -> bool:
-    """Return whether the transport knows bfloat16, and can sum it; others can move its bits."""
+    """Return whether the transport can sum bfloat16; others can only move its bits."""
     return check(name) not in _WITHOUT_BFLOAT16
 
 

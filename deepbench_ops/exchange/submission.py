@@ -44,10 +44,10 @@ FORMAT, VERSION = "deepbench-submission", 2
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A submission that may be taken in.
+class CheckedSubmission:
+    """A submission that passed all checks.
 
-    releases: one for each of its results. profile: what the machine's will be.
+    releases: one for each of its results. profile: the machine's after the import.
     """
 
     content: Any
@@ -128,38 +128,43 @@ def check(submission: Any) -> None:
 
 
 def check_result(result: Any, known: Profile) -> None:
-    """Raise DeepbenchError for conditions or times of a result that cannot be right; `known` has
-    the peaks of its machine."""
+    """Raise DeepbenchError for impossible conditions or times of a result.
+
+    known: the profile of its machine, with the peaks.
+    """
     submission_checks.check_conditions(result["variables"])
     submission_checks.check(result, known)
 
 
-def fit(
+def checked_all(
     results: Path, submissions: Mapping[Path, Any], releases: Mapping[str, Release]
-) -> dict[Path, Fit]:
-    """Return submissions as they may be taken in, one after the other; nothing is written.
+) -> dict[Path, CheckedSubmission]:
+    """Return submissions that can be stored one after the other; nothing is written.
 
     Raises DeepbenchError, naming the file, for what `check` refuses, for a machine that is
     described otherwise here or has other yardsticks or variables, and for a release that the table
     lacks or has on another day.
     """
-    found: dict[Path, Fit] = {}
+    found: dict[Path, CheckedSubmission] = {}
     for path, submission in submissions.items():
         try:
             check(submission)
             before = [
                 one for one in found.values() if _machine(one.content) == _machine(submission)
             ]
-            found[path] = fitted(results, submission, releases, before)
+            found[path] = checked(results, submission, releases, before)
         except DeepbenchError as wrong:
             raise DeepbenchError(f"{path}: {wrong}") from None
     return found
 
 
-def fitted(
-    results: Path, submission: Any, releases: Mapping[str, Release], before: Sequence[Fit]
-) -> Fit:
-    """Return a submission as it may be taken in after others of its machine; see `fit`."""
+def checked(
+    results: Path,
+    submission: Any,
+    releases: Mapping[str, Release],
+    before: Sequence[CheckedSubmission],
+) -> CheckedSubmission:
+    """Return a submission that can be stored after others of its machine; see `checked_all`."""
     machine = _machine(submission)
     entry = before[-1].content["machine"] if before else None
     entry = entry or entry_of(results / machine / "machine.json")
@@ -173,13 +178,15 @@ def fitted(
             raise DeepbenchError(
                 f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
             )
-        _same_place(release, result, _standing(results / machine, release, before))
+        _same_place(release, result, _stored_variables(results / machine, release, before))
     profile_here = before[-1].profile if before else profile.read(results, machine)
     sent = profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
-    return Fit(submission, found, merged(profile_here, sent))
+    return CheckedSubmission(submission, found, merged(profile_here, sent))
 
 
-def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[str, Any]:
+def _stored_variables(
+    machine: Path, release: Release, before: Sequence[CheckedSubmission]
+) -> dict[str, Any]:
     """Return the variables that a release was measured under, by environment."""
     known = map(result_files.read, sorted(machine.glob(f"{release.hash[:8]}-*.json")))
     return {str(each.env_name): each.env_vars for each in known} | {
@@ -191,8 +198,10 @@ def _standing(machine: Path, release: Release, before: Sequence[Fit]) -> dict[st
 
 
 def _same_place(release: Release, result: dict[str, Any], standing: Mapping[str, Any]) -> None:
-    """Raise DeepbenchError where stored results would not be joined with a result but contradict
-    it, or give a second time of the same kernel."""
+    """Raise DeepbenchError where a result cannot be joined with stored ones of its release.
+
+    They have other variables in the same environment, or the same conditions in another one.
+    """
     for environment, variables in standing.items():
         if environment == result["environment"] and variables != result["variables"]:
             raise DeepbenchError(
@@ -210,11 +219,11 @@ def _conditions(variables: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(condition.of(variables) for condition in CONDITIONS)
 
 
-def accept(results: Path, one: Fit, list_days: ListDays) -> int:
-    """Take in a submission that fits; return how many results changed, or their raw seconds.
+def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
+    """Store a checked submission; return the number of results that changed, or their raw seconds.
 
-    All files are made ready first, and replaced together once the days of publication are listed,
-    as in `publication_filing.file`.
+    All files are prepared first, and replaced together once the days of publication are listed, as
+    in `publication_filing.file`.
     """
     machine = one.content["machine"]
     entry = results / machine["machine"] / "machine.json"

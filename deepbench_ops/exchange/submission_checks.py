@@ -18,28 +18,29 @@ from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.statistics.calibration import on_quiet_machine
 from deepbench_ops.storage import valid_times
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import unquoted
 
 Point = dict[str, Any]
 
-TOO_SLOW = 1 / 200
+LEAST_SHARE_OF_ROOF = 1 / 200
 """Share of its roof that the best kernel of a family must reach. The least best of results/,
 release by release, is 1/16 (recurrent layers of the GTX 1080 Ti on 2017-07-12), the highest 2.5
 times the peak (convolutions of the V100), which in milliseconds would be 1/400."""
 
-A_FAMILY = 3
+FEWEST_KERNELS = 3
 """Least number of a family's kernels to judge it by its best: of fewer, all may be small."""
 
-ANOTHER_UNIT = 10.0
+LARGEST_SAMPLE_RATIO = 10.0
 """Largest ratio of a time to the median of its samples: machines vary by less, units by 1000."""
 
-NOT_ITS_OWN = 1.1
+LARGEST_RECORD_RATIO = 1.1
 """How far a time may be from the median of its calibrated raw seconds: of the
 11,047 times of results/ the farthest is 0.1 % off."""
 
-MORE_THAN_SPENT = 1.01
+LARGEST_SPENT_RATIO = 1.01
 """How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:
 both are rounded to four digits. In results/ they are 0.05 % longer at most."""
 
@@ -121,9 +122,9 @@ def _refuse_another_unit(point: Point, records: Sequence[Record]) -> None:
     if low > seconds * (1 + ROUNDED) or seconds > high * (1 + ROUNDED):
         raise DeepbenchError(f"{seconds:g} s is outside of its interval, {low:g} to {high:g} s")
     raw_seconds = [each for record in records for each in record["seconds"]]
-    for what, taken in (("samples", point.get("samples", ())), ("raw seconds", raw_seconds)):
-        middle = statistics.median(taken) if taken else seconds
-        if not middle / ANOTHER_UNIT <= seconds <= middle * ANOTHER_UNIT:
+    for what, values in (("samples", point.get("samples", ())), ("raw seconds", raw_seconds)):
+        middle = statistics.median(values) if values else seconds
+        if not middle / LARGEST_SAMPLE_RATIO <= seconds <= middle * LARGEST_SAMPLE_RATIO:
             raise DeepbenchError(
                 f"{seconds:g} s is far from {middle:g} s, the median of its {what}: another unit?"
             )
@@ -132,7 +133,7 @@ def _refuse_another_unit(point: Point, records: Sequence[Record]) -> None:
 def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
     """Raise DeepbenchError where a point contradicts the records of its processes."""
     calibrated = [
-        each * record["nominal"] / reading
+        on_quiet_machine(each, reading, record["nominal"])
         for record in records
         if record.get("nominal")
         for each, reading in zip(record["seconds"], record["yardstick"], strict=False)
@@ -143,17 +144,17 @@ def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
         ]
     seconds: float = point["seconds"]
     middle = statistics.median(calibrated) if calibrated else seconds
-    if not middle / NOT_ITS_OWN <= seconds <= middle * NOT_ITS_OWN:
+    if not middle / LARGEST_RECORD_RATIO <= seconds <= middle * LARGEST_RECORD_RATIO:
         raise DeepbenchError(
             f"{seconds:g} s is not {middle:g} s, the median of its raw seconds over their"
             " yardstick's readings times its nominal one: pack the measured times again"
         )
     for record in records:
-        taken = record["number"] * sum(record["seconds"])
-        spent = record.get("spent", {}).get("kernel", taken)
-        if taken > spent * MORE_THAN_SPENT:
+        total = record["number"] * sum(record["seconds"])
+        spent = record.get("spent", {}).get("kernel", total)
+        if total > spent * LARGEST_SPENT_RATIO:
             raise DeepbenchError(
-                f"its raw seconds add up to {taken:.4g} s, and its process spent {spent:.4g} s in"
+                f"its raw seconds add up to {total:.4g} s, and its process spent {spent:.4g} s in"
                 " the kernel: another unit?"
             )
 
@@ -169,7 +170,7 @@ def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
             family = key[0].split(".")[0]
             shares[family, unquoted(*key)[1][1]].append(max(of_peak, of_bandwidth))
     for (family, precision), found in shares.items():
-        if len(found) >= A_FAMILY and max(found) < TOO_SLOW:
+        if len(found) >= FEWEST_KERNELS and max(found) < LEAST_SHARE_OF_ROOF:
             raise DeepbenchError(
                 f"the best of {len(found)} kernels of {family} in {precision} reaches"
                 f" 1/{1 / max(found):.0f} of what its profile says the machine can do: check that"

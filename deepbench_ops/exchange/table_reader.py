@@ -23,7 +23,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import published_machines, submission, workbook_timings, xlsx_reader
 from deepbench_ops.exchange.publication_filing import entry_of
 from deepbench_ops.exchange.spreadsheet_text import bare
-from deepbench_ops.exchange.submission import Fit
+from deepbench_ops.exchange.submission import CheckedSubmission
 from deepbench_ops.exchange.table_writer import (
     COLUMNS,
     NO_SETTINGS,
@@ -217,16 +217,16 @@ def remarks(rows: Iterable[Row]) -> list[str]:
     ]
 
 
-def fits(
+def checked_tables(
     results: Path,
     rows: Iterable[Row],
     releases: Mapping[str, Release],
     machine: str | None = None,
-) -> list[Fit]:
-    """Return the rows of each machine as a submission that may be taken in.
+) -> list[CheckedSubmission]:
+    """Return the rows of each machine as a submission that can be stored.
 
-    machine: its name here. Raises DeepbenchError as `submission.fit` does, and for a table of
-    several machines, which no export is.
+    machine: its name here. Raises DeepbenchError as `submission.checked_all` does, and for a table
+    of several machines, which no export is.
     """
     by_machine: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -235,7 +235,7 @@ def fits(
         names = ", ".join(sorted(by_machine))
         raise DeepbenchError(f"it is of several machines ({names}): import a file of each")
     return [
-        submission.fitted(results, _content(results, machine or name, own), releases, [])
+        submission.checked(results, _content(results, machine or name, own), releases, [])
         for name, own in by_machine.items()
     ]
 

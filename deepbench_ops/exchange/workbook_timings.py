@@ -38,7 +38,7 @@ AGREEMENT = 0.02
 """Largest distance of the rate that a sheet prints from the one that its time gives."""
 
 
-class Where(Protocol):
+class Place(Protocol):
     """Place of a cell or a line in a file; its text names it in messages."""
 
     @property
@@ -55,7 +55,7 @@ class Timing:
     in_step: whether it stands in its own row, not in a column that was pasted out of step.
     """
 
-    place: Where
+    place: Place
     problem: Problem
     operation: str
     precision: str
@@ -77,7 +77,7 @@ class Unread:
     """A cell that should hold a time and gives none, or a header whose times belong to no known
     pass."""
 
-    place: Where
+    place: Place
     text: str
     reason: str
 

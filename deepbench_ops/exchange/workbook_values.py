@@ -18,7 +18,7 @@ from deepbench_ops.exchange import (
     xlsx_reader,
 )
 from deepbench_ops.exchange.published_machines import PublishedMachine
-from deepbench_ops.exchange.workbook_timings import Timing, Unread, Where
+from deepbench_ops.exchange.workbook_timings import Place, Timing, Unread
 from deepbench_ops.problems.problem_lists import set_name
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.storage import size_limits
@@ -47,7 +47,7 @@ class Publication:
     slips: dict[str, str] = field(default_factory=dict)
     unlisted: set[str] = field(default_factory=set)
     disagreeing: list[Timing] = field(default_factory=list)
-    out_of_step: dict[ResultKey, Where] = field(default_factory=dict)
+    out_of_step: dict[ResultKey, Place] = field(default_factory=dict)
     layout: str = ""
 
     @property
@@ -87,7 +87,7 @@ def read(
     publications = {
         one.name: Publication(path.name, one, day, published_set, specs) for one in places.values()
     }
-    places_of: dict[tuple[str, ResultKey], Where] = {}
+    places_of: dict[tuple[str, ResultKey], Place] = {}
     for timing in found:
         one = publications[places[timing.place.sheet].name]
         key = _key(timing, published_set)

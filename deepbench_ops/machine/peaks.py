@@ -77,17 +77,17 @@ def gemm_peak(
     """
     check.verify(backend, Gemm(SMALLEST, SMALLEST, SMALLEST), precision)
     size = SMALLEST
-    kernel, taken = _prepare(backend, size, precision, clock)
-    while size < LARGEST and taken * 8 < LONGEST_SECONDS:
+    kernel, fastest = _prepare(backend, size, precision, clock)
+    while size < LARGEST and fastest * 8 < LONGEST_SECONDS:
         size *= 2
-        kernel, taken = _prepare(backend, size, precision, clock)
+        kernel, fastest = _prepare(backend, size, precision, clock)
     runs, end = 1, clock() + seconds
     while clock() < end:
-        taken = min(taken, _once(kernel, clock))
+        fastest = min(fastest, _once(kernel, clock))
         runs += 1
     release = backend.versions().get(backend.name, "")
     how = f"measured: {size}^3 GEMM, {backend.name} {release}, best of {runs}"
-    return Figure(kernel.flops / taken, FLOP_RATE, how)
+    return Figure(kernel.flops / fastest, FLOP_RATE, how)
 
 
 def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_counter) -> Figure:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.calibration import NominalReadings
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.storage import atomic, size_limits
 from deepbench_ops.storage.atomic import Ready
 

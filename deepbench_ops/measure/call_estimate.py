@@ -1,4 +1,4 @@
-"""How long a call will take, asked before the first one: some would take minutes."""
+"""Estimate of the seconds of a call, before the first one: some would take minutes."""
 
 import math
 from contextlib import suppress
@@ -20,7 +20,7 @@ PROBE_SECONDS = 0.05
 LONG_SECONDS = 0.25
 """Of calls that take so long together two are enough."""
 
-PATIENCE_SECONDS = 3.0
+LONGEST_TRIAL_SECONDS = 3.0
 """A larger problem is tried where the rate of the smaller one lets it take no longer; and a call
 that takes so long is tried once. The first of two may be slower, where something is made for it."""
 
@@ -44,7 +44,7 @@ def seconds(
         probe, larger = (families.probe(problem, each) for each in (times, 2 * times))
         onward = math.inf
         if larger != probe:
-            onward = larger.amount_of_work(precision, operation) / PATIENCE_SECONDS
+            onward = larger.amount_of_work(precision, operation) / LONGEST_TRIAL_SECONDS
         rate = _rate(backend, probe, precision, operation, min(allowed, onward))
         if rate >= allowed or rate < onward:
             return work / rate
@@ -91,7 +91,7 @@ def _best_on_one_thread(backend: Backend, kernel: Kernel) -> float:
 def _best_of_some(kernel: Kernel) -> float:
     """Return the seconds of the fastest of a few calls; other processes slow some down."""
     best, spent, calls = float("inf"), 0.0, 0
-    least = ((2, PATIENCE_SECONDS), (3, LONG_SECONDS), (PROBE_CALLS, PROBE_SECONDS))
+    least = ((2, LONGEST_TRIAL_SECONDS), (3, LONG_SECONDS), (PROBE_CALLS, PROBE_SECONDS))
     while any(calls < count and spent < limit for count, limit in least):
         call = time_calls(kernel, 1)
         best, spent, calls = min(best, call), spent + call, calls + 1

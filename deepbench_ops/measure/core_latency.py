@@ -1,4 +1,4 @@
-"""Latency between two cores: how long one byte takes from one to the other and back.
+"""Latency between two cores: the time of one byte from one to the other and back.
 
 A virtual machine's cores are moved by its host: for minutes at a time they share a last-level
 cache, or they do not. Nothing inside of the machine announces it, and the time of a kernel on two

@@ -18,9 +18,9 @@ from deepbench_ops.errors import DeepbenchError
 
 @dataclass(frozen=True)
 class Work:
-    """One thread's share: calling one of ``units`` does a unit; it holds no lock meanwhile.
+    """The units of work of one thread: functions that do a unit each, without holding a lock.
 
-    All do the same work; those of a copy do it in different buffers. ``keep`` holds the buffers,
+    All do the same work, those of a copy in different buffers. ``keep`` holds the buffers,
     which must outlive the pointers in `units`.
     """
 

@@ -32,11 +32,12 @@ from deepbench_ops.measure import (
     threads,
     worker_turns,
 )
-from deepbench_ops.measure.calibration import Choice, NominalReadings, on_quiet_machine
+from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.measure.worker_turns import WorkerFailed
 from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics.calibration import on_quiet_machine
 from deepbench_ops.statistics.spread import median_variance
 from deepbench_ops.statistics.two_way import TwoWay
 
@@ -198,14 +199,14 @@ def run_round(
             if reference is not None:
                 members[YARDSTICK] = reference.launch
             workers = _started(members, found, random, stack)
-            for task, taken in found.items():
+            for task, this_round in found.items():
                 if len(workers.keys() - {YARDSTICK}) > 1:
-                    _Block(task, workers, taken, random, reference, reader).measure(sweeps)
+                    _Block(task, workers, this_round, random, reference, reader).measure(sweeps)
                 if block is cut[-1]:
-                    for name in taken.names:
-                        taken.reasons.pop(name, None)  # the anchor of one block that failed
-                    taken.ended_at = time.time()
-                    yield task, taken
+                    for name in this_round.names:
+                        this_round.reasons.pop(name, None)  # the anchor of one block that failed
+                    this_round.ended_at = time.time()
+                    yield task, this_round
 
 
 def run_rounds(
@@ -218,10 +219,10 @@ def run_rounds(
     found: dict[Task, list[Round]] = {task: [] for task in tasks}
     for number in range(rounds):
         with closing(run_round(launches, found, number, sweeps=sweeps)) as measured:
-            for task, taken in measured:
-                if taken.reasons:
-                    raise DeepbenchError(next(iter(taken.reasons.values())))
-                found[task].append(taken)
+            for task, this_round in measured:
+                if this_round.reasons:
+                    raise DeepbenchError(next(iter(this_round.reasons.values())))
+                found[task].append(this_round)
     return found
 
 
@@ -252,8 +253,8 @@ def _started(
         try:
             workers[name] = LiveWorker(launches[name], cores)
         except (DeepbenchError, OSError) as error:
-            for taken in found.values():
-                taken.reasons[name] = str(error)
+            for this_round in found.values():
+                this_round.reasons[name] = str(error)
         else:
             stack.callback(workers[name].close)
     return workers
@@ -269,7 +270,7 @@ class _Block:
 
     task: Task
     workers: dict[str, LiveWorker]
-    taken: Round
+    this_round: Round
     random: Random
     reference: SweptYardstick | None
     latencies: core_latency.Reader
@@ -277,16 +278,16 @@ class _Block:
 
     def measure(self, sweeps: int | None) -> None:
         """Add up to so many sweeps to the round, fewer of long calls; None for the usual number."""
-        own = len(self.taken.sweeps)
+        own = len(self.this_round.sweeps)
         self._prepare()
         if sweeps is None:
             sweeps = max(SWEEPS, SLICES // max(1, len(self._releases)))
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
-        self.taken.calls |= {name: calls[name] for name in self._releases}
+        self.this_round.calls |= {name: calls[name] for name in self._releases}
         long = all(calls[name] == 1 and self.prepared[name]["stoppable"] for name in self._releases)
         order, planned = list(self.prepared), self._affordable(calls, sweeps)
         latency = self._latency()
-        self.taken.latencies += latency[:1]
+        self.this_round.latencies += latency[:1]
         for index in range(LONGEST_WAIT * planned):
             order = [name for name in order if name in self.prepared]
             if len(self._releases) < 2 or (index >= planned and self._are_enough(own)):
@@ -303,11 +304,11 @@ class _Block:
                 self._give_up(failed, error)
                 self._forget(failed, own)
                 continue
-            self.taken.yardstick.append(seconds.pop(YARDSTICK, math.nan))
-            self.taken.sweeps.append(seconds)
+            self.this_round.yardstick.append(seconds.pop(YARDSTICK, math.nan))
+            self.this_round.sweeps.append(seconds)
             before, latency = latency, self._latency()
             self._note_state(before + latency)
-        self.taken.latencies += latency[-1:]
+        self.this_round.latencies += latency[-1:]
         self._choose_nominal()
 
     def _latency(self) -> list[float]:
@@ -318,10 +319,10 @@ class _Block:
     def _note_state(self, around: Sequence[float]) -> None:
         """Note the latencies before and after the last sweep, and its nominal reading."""
         before, after = around if len(around) == 2 else (math.nan, math.nan)
-        self.taken.sweep_latencies.append((before, after))
+        self.this_round.sweep_latencies.append((before, after))
         choice = self._nominal([before, after])
-        self.taken.nominals.append(choice.seconds)
-        self.taken.remarks.append(choice.remark)
+        self.this_round.nominals.append(choice.seconds)
+        self.this_round.remarks.append(choice.remark)
 
     def _are_enough(self, own: int) -> bool:
         """Whether the sweeps of this block, which begin at `own`, are enough in one state.
@@ -330,10 +331,10 @@ class _Block:
         """
         steady = [
             max(two)
-            for two in self.taken.sweep_latencies[own:]
+            for two in self.this_round.sweep_latencies[own:]
             if math.isfinite(two[0]) and machine_states.level_of(two[0], two[1:]) is not None
         ]
-        known = any(math.isfinite(one) for one, _ in self.taken.sweep_latencies[own:])
+        known = any(math.isfinite(one) for one, _ in self.this_round.sweep_latencies[own:])
         alike = [
             sum(machine_states.level_of(one, [other]) is not None for one in steady)
             for other in steady
@@ -353,25 +354,25 @@ class _Block:
         for name in self._releases:
             answer = self.prepared[name]
             for known, part in (
-                (self.taken.facts, "facts"),
-                (self.taken.notes, "notes"),
-                (self.taken.implementations, "implementation"),
+                (self.this_round.facts, "facts"),
+                (self.this_round.notes, "notes"),
+                (self.this_round.implementations, "implementation"),
             ):
                 if answer.get(part):
                     known[name] = answer[part]
         kinds = {self.prepared[name].get("yardstick", "") for name in self._releases}
         if YARDSTICK in self.workers and len(kinds) == 1 and "" not in kinds:
             self._ask(YARDSTICK, kind=(kind := kinds.pop()))
-            self.taken.yardstick_kind = kind
+            self.this_round.yardstick_kind = kind
 
     def _choose_nominal(self) -> None:
         """Take the nominal reading of the state in which all blocks so far were measured."""
-        choice = self._nominal(self.taken.latencies)
-        self.taken.nominal, self.taken.calibration = choice.seconds, choice.remark
+        choice = self._nominal(self.this_round.latencies)
+        self.this_round.nominal, self.this_round.calibration = choice.seconds, choice.remark
 
     def _nominal(self, latencies: Sequence[float]) -> Choice:
         """Return the nominal reading of the yardstick at these latencies, if it takes part."""
-        kind = self.taken.yardstick_kind
+        kind = self.this_round.yardstick_kind
         if self.reference is None or not kind:
             return Choice(None)
         known = [each for each in latencies if math.isfinite(each)]
@@ -417,13 +418,13 @@ class _Block:
     def _forget(self, name: str, own: int) -> None:
         """Remove a member's seconds from the sweeps of this block, which begin at `own`."""
         if name == YARDSTICK:
-            self.taken.yardstick[own:] = [math.nan] * (len(self.taken.yardstick) - own)
-        for sweep in self.taken.sweeps[own:]:
+            self.this_round.yardstick[own:] = [math.nan] * (len(self.this_round.yardstick) - own)
+        for sweep in self.this_round.sweeps[own:]:
             sweep.pop(name, None)
 
     def _give_up(self, name: str, error: WorkerFailed) -> None:
         """Note why a release has no times of the kernel; end its worker where that is lost."""
-        self.taken.reasons[name] = str(error)
+        self.this_round.reasons[name] = str(error)
         if error.is_lost:
             self.workers.pop(name).close()
 

@@ -36,40 +36,40 @@ def by_kernel(content: RoundsFile) -> dict[Task, list[Round]]:
     }
 
 
-def entry_of(task: Task, taken: Round) -> tuple[FactsByDigest, Entry]:
+def entry_of(task: Task, this_round: Round) -> tuple[FactsByDigest, Entry]:
     """Return the line of one round of a kernel, and the facts that it names by their digest."""
     facts: FactsByDigest = {}
-    fingerprints = _digests(taken.facts, facts)
+    fingerprints = _digests(this_round.facts, facts)
     entry: Entry = {
         **asdict(task),
-        "round": taken.id,
+        "round": this_round.id,
         "version": ensemble.VERSION,
-        "started_at": round(taken.started_at, 3),
-        "ended_at": round(taken.ended_at, 3),
-        "anchor": taken.anchor,
+        "started_at": round(this_round.started_at, 3),
+        "ended_at": round(this_round.ended_at, 3),
+        "anchor": this_round.anchor,
         "fingerprints": fingerprints,
-        "calls": taken.calls,
+        "calls": this_round.calls,
         "seconds": {
-            name: [_rounded(sweep.get(name, math.nan)) for sweep in taken.sweeps]
-            for name in taken.names
+            name: [_rounded(sweep.get(name, math.nan)) for sweep in this_round.sweeps]
+            for name in this_round.names
         },
-        "reasons": taken.reasons,
-        "latencies": taken.latencies,
+        "reasons": this_round.reasons,
+        "latencies": this_round.latencies,
     }
-    if taken.has_yardstick:
+    if this_round.has_yardstick:
         entry["yardstick"] = {
-            "kind": taken.yardstick_kind,
-            "nominal": taken.nominal,
-            **({"remark": taken.calibration} if taken.calibration else {}),
-            "seconds": [_rounded(each) for each in taken.yardstick],
-            **({"nominals": taken.nominals} if taken.nominals else {}),
-            **({"remarks": taken.remarks} if any(taken.remarks) else {}),
+            "kind": this_round.yardstick_kind,
+            "nominal": this_round.nominal,
+            **({"remark": this_round.calibration} if this_round.calibration else {}),
+            "seconds": [_rounded(each) for each in this_round.yardstick],
+            **({"nominals": this_round.nominals} if this_round.nominals else {}),
+            **({"remarks": this_round.remarks} if any(this_round.remarks) else {}),
         }
     optional = {
-        "sweep_latencies": [[_rounded(each) for each in two] for two in taken.sweep_latencies],
-        "implementations": taken.implementations,
-        "notes": _digests(taken.notes, facts),
-        "conditions": taken.conditions,
+        "sweep_latencies": [[_rounded(each) for each in two] for two in this_round.sweep_latencies],
+        "implementations": this_round.implementations,
+        "notes": _digests(this_round.notes, facts),
+        "conditions": this_round.conditions,
     }
     return facts, {**entry, **{name: value for name, value in optional.items() if value}}
 

@@ -48,9 +48,9 @@ class EnsembleStore:
         for content in (stored, self._journal()):
             for task, rounds in ensemble_record.by_kernel(content).items():
                 usable = {
-                    taken.id: taken
-                    for taken in rounds
-                    if taken.conditions == here and taken.started_at >= self.since
+                    this_round.id: this_round
+                    for this_round in rounds
+                    if this_round.conditions == here and this_round.started_at >= self.since
                 }
                 self.rounds.setdefault(task, {}).update(usable)
 
@@ -70,11 +70,11 @@ class EnsembleStore:
         """Return whether a kernel lacks a round of this number for any release."""
         return bool(self.lacking(task, number))
 
-    def add(self, task: Task, taken: Round) -> None:
+    def add(self, task: Task, this_round: Round) -> None:
         """Append one round of a kernel, on the disk before the next one is measured."""
-        self.rounds.setdefault(task, {})[taken.id] = taken
+        self.rounds.setdefault(task, {})[this_round.id] = this_round
         self._has_states = False
-        facts, entry = ensemble_record.entry_of(task, taken)
+        facts, entry = ensemble_record.entry_of(task, this_round)
         new = {digest: each for digest, each in facts.items() if digest not in self._written}
         lines = [{"fingerprint": digest, "facts": each} for digest, each in new.items()]
         with locks.writing(self.path.parent, DOING):

@@ -1,4 +1,4 @@
-"""The conditions of a measurement: what one would ask before believing a number.
+"""Fingerprint: the conditions of a measurement, from the processor to the load.
 
 Two parts. `stable` is the same for every kernel of a process (processor, memory, kernel,
 libraries, revision of this project) and is stored once, under its digest. `readings` change
@@ -30,7 +30,7 @@ ENVIRONMENT_VARIABLE = "DEEPBENCH_ENVIRONMENT"
 def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
     """Return the facts that hold for a whole process, as text by name.
 
-    framework_versions: what the backend says of itself (`Backend.versions`).
+    framework_versions: those of the backend's libraries (`Backend.versions`).
     """
     facts = {
         **of_the_run(),
@@ -59,7 +59,7 @@ def of_the_run() -> dict[str, str]:
 
 
 def readings() -> dict[str, float]:
-    """Return what the machine is doing now: one-minute load, processor clock in MHz."""
+    """Return the present load over one minute, and the processor clock in MHz."""
     found = {"load_1min": round(os.getloadavg()[0], 2)}
     clocks = _cpuinfo_all("cpu MHz")
     if clocks:
@@ -76,8 +76,8 @@ def silicon() -> str:
 
 
 def _of_environment() -> dict[str, str]:
-    """Return what the framework asks for and this environment was made without, and whether it is
-    an interpreter that was there before."""
+    """Return the requirements that this environment was made without, and whether it is an existing
+    interpreter."""
     folder = Path(os.environ.get(ENVIRONMENT_VARIABLE, sys.prefix))
     try:
         holds = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))

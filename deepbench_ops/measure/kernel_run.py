@@ -21,15 +21,15 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import (
-    calibration,
     call_estimate,
     fingerprint,
+    nominal_readings,
     record_spool,
     threads,
     yardstick,
 )
-from deepbench_ops.measure.calibration import Choice, NominalReadings
 from deepbench_ops.measure.implementation import implementation_of
+from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.record_spool import rounded
 from deepbench_ops.measure.sampling import Measurement, Policy, measure
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
@@ -39,12 +39,12 @@ from deepbench_ops.problems.problem import Problem, computed
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
 
-NOMINAL_VARIABLE = calibration.VARIABLE
+NOMINAL_VARIABLE = nominal_readings.VARIABLE
 """Variable with the nominal yardstick readings of the machine's profile."""
 
 
 class MeasuredBackend(Protocol):
-    """Backend, or processes of their own in its stead, that run a kernel."""
+    """Backend, or ranks in their own processes, that run a kernel."""
 
     @property
     def device(self) -> str:
@@ -56,7 +56,7 @@ class MeasuredBackend(Protocol):
 
 @dataclass(frozen=True)
 class CheckedKernel:
-    """A kernel that has passed its check, with what is needed to time and to name it."""
+    """A kernel that has passed its check, with its executor and its number of threads."""
 
     backend: MeasuredBackend
     kernel: Kernel
@@ -69,7 +69,7 @@ class CheckedKernel:
 
     @property
     def yardstick_client(self) -> YardstickClient | None:
-        """The yardstick to hold it against; None on a device that has none."""
+        """Client of the yardstick that calibrates it; None on a device without one."""
         if not yardstick.exists(self.backend.device):
             return None
         kind = self.yardstick_kind
@@ -99,7 +99,7 @@ def preload(calibrating: bool = True) -> None:
     """Fix the threads and import the framework, so that forked children need not.
 
     Only an import: a thread pool or a device context made here would not survive the fork.
-    ``calibrating`` says whether kernels will be held against the yardstick. The children end with
+    ``calibrating``: whether the yardstick will calibrate the kernels. The children end with
     this process.
     """
     lifetime.bind_forks()
@@ -192,7 +192,7 @@ def timed(
     quick: bool = False,
     preparing: float = 0.0,
 ) -> dict[str, object]:
-    """Time a prepared kernel, record all about it, and return what asv wants.
+    """Time a prepared kernel, write its record, and return asv's form of the samples.
 
     preparing: the seconds that it took to prepare the kernel, for the record.
 
@@ -237,7 +237,7 @@ def conditions_of(prepared: CheckedKernel) -> dict[str, str]:
 
 
 def skipped(benchmark: str, params: Sequence[str], reason: str) -> None:
-    """Put on record why a problem is not measured, which asv only prints."""
+    """Record the reason why a problem is not measured; asv only prints it."""
     record_spool.write({**_identity(benchmark, params, time.time()), "skipped": reason})
 
 

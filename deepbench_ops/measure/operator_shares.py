@@ -1,4 +1,4 @@
-"""How long each operation takes inside a step, by torch's profiler."""
+"""Seconds of each operation inside a step, by torch's profiler."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -47,14 +47,14 @@ def derive(rounds: Sequence[Round], known: Iterable[float] = ()) -> None:
             each.state = most_common(in_parts) or machine_states.together(states)
 
 
-def parts(taken: Round) -> dict[str, Round]:
+def parts(this_round: Round) -> dict[str, Round]:
     """Return the sweeps of each state of the machine, as rounds; {} where no state is known of any.
 
     A round whose latencies were not read is one of the state "".
     """
-    if taken.by_state:
-        return taken.by_state
-    return {} if taken.state in machine_states.INCOMPARABLE else {taken.state: taken}
+    if this_round.by_state:
+        return this_round.by_state
+    return {} if this_round.state in machine_states.INCOMPARABLE else {this_round.state: this_round}
 
 
 def most_common(states: Iterable[str]) -> str:
@@ -74,7 +74,7 @@ def select(rounds: Iterable[Round]) -> SelectedRounds:
     return SelectedRounds(state, used, len(timed) - len(used))
 
 
-def _by_state(taken: Round, states: Sequence[str]) -> dict[str, Round]:
+def _by_state(this_round: Round, states: Sequence[str]) -> dict[str, Round]:
     """Return the sweeps of each state that has enough of them, by the state of each sweep."""
     rows = {
         name: [row for row, state in enumerate(states) if state == name]
@@ -82,21 +82,23 @@ def _by_state(taken: Round, states: Sequence[str]) -> dict[str, Round]:
         if name and name not in machine_states.INCOMPARABLE
     }
     return {
-        name: _part(taken, name, mine) for name, mine in rows.items() if len(mine) >= FEWEST_SWEEPS
+        name: _part(this_round, name, mine)
+        for name, mine in rows.items()
+        if len(mine) >= FEWEST_SWEEPS
     }
 
 
-def _part(taken: Round, state: str, rows: Sequence[int]) -> Round:
+def _part(this_round: Round, state: str, rows: Sequence[int]) -> Round:
     """Return the round of these sweeps alone, which were measured in one state."""
-    around = [taken.sweep_latencies[row] for row in rows]
-    nominal, remark = taken.nominal, taken.calibration
-    if taken.nominals:
-        chosen = {(taken.nominals[row], taken.remarks[row]) for row in rows}
+    around = [this_round.sweep_latencies[row] for row in rows]
+    nominal, remark = this_round.nominal, this_round.calibration
+    if this_round.nominals:
+        chosen = {(this_round.nominals[row], this_round.remarks[row]) for row in rows}
         nominal, remark = chosen.pop() if len(chosen) == 1 else (None, SEVERAL_NOMINALS)
     return replace(
-        taken,
-        sweeps=[taken.sweeps[row] for row in rows],
-        yardstick=[taken.yardstick[row] for row in rows if taken.yardstick],
+        this_round,
+        sweeps=[this_round.sweeps[row] for row in rows],
+        yardstick=[this_round.yardstick[row] for row in rows if this_round.yardstick],
         latencies=[min(map(min, around)), max(map(max, around))],
         sweep_latencies=around,
         nominal=nominal,
@@ -108,9 +110,9 @@ def _part(taken: Round, state: str, rows: Sequence[int]) -> Round:
     )
 
 
-def _readings(taken: Round) -> list[float]:
+def _readings(this_round: Round) -> list[float]:
     """Return the latencies of all sweeps, or where there are none those before and after."""
-    return _finite(chain.from_iterable(taken.sweep_latencies)) or taken.latencies
+    return _finite(chain.from_iterable(this_round.sweep_latencies)) or this_round.latencies
 
 
 def _finite(values: Iterable[float]) -> list[float]:

@@ -9,10 +9,10 @@ the yardstick, and the timeline shows
 where the nominal reading belongs to the machine's profile. Raw seconds and yardstick readings
 are kept next to it, so that a reader can undo the calibration.
 
-While the yardstick reads far above nominal the machine is *disturbed*: a core has gone to
-another process, say. Kernels lose more or less by that than the yardstick does, according to how
-they share their work, so such slices are put aside and taken again, for as long as patience
-lasts, the kernel's and the run's (see `patience`).
+While the yardstick reads far above nominal the machine is *disturbed*: a core has gone to another
+process, say. Kernels lose more or less by that than the yardstick does, according to how they share
+their work, so such slices are put aside and taken again, within the wait budgets of the kernel
+(`Policy.wait_seconds`) and of the run (`wait_budget`).
 """
 
 import gc
@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 
 from deepbench_ops.gc_pause import no_collector
-from deepbench_ops.measure.calibration import on_quiet_machine
+from deepbench_ops.statistics.calibration import on_quiet_machine
 from deepbench_ops.statistics.spread import scaled_mad
 
 # Bytes written between cold-cache calls: more than any last-level cache of today's machines.
@@ -134,7 +134,7 @@ class Measurement:
     yardstick: mean of the two readings around each slice, seconds per unit; empty when no
         yardstick was at hand.
     put_aside: (kernel, yardstick) seconds of slices taken while the machine was disturbed.
-    disturbed: slices among ``seconds`` that were too, patience having run out.
+    disturbed: slices among ``seconds`` that were too, the wait budget being spent.
     number: calls per slice.
     noise: relative half-width of the 95 % interval of the median that was reached.
     target_reached: whether sampling ended because that was low enough.
@@ -273,7 +273,7 @@ class _Disturbance:
         self._before: float | None = None
 
     def calm(self) -> None:
-        """Make sure of a reading before a slice, waiting for a calm one while patience lasts."""
+        """Take a reading before a slice, after waiting for a calm one within the wait budget."""
         if self._before is None:
             self._before = self._read(self._policy.reading_seconds)
         again = WAITING_SECONDS + self._policy.reading_seconds
@@ -317,7 +317,8 @@ class _Disturbance:
         return reference.slice(reference.units_for(seconds)) if reference else None
 
     def _beside(self, seconds: float) -> float:
-        """Return how long to read next to a slice: as ever, but a tenth of a long call."""
+        """Return the seconds of a reading next to a slice: the usual ones, or a tenth of a long
+        call."""
         return max(self._policy.reading_seconds, min(0.1 * seconds, 0.25))
 
 

@@ -12,8 +12,8 @@ from deepbench_ops.backends.torch_backend.operator_trace import Operation
 from deepbench_ops.measure import operator_shares
 from deepbench_ops.measure.sampling import Policy, measure
 
-WHOLE = Policy(budget_seconds=1.0, target=0.01, min_samples=6, wait_seconds=0.0)
-ALONE = Policy(
+WHOLE_STEP = Policy(budget_seconds=1.0, target=0.01, min_samples=6, wait_seconds=0.0)
+SINGLE_OPERATION = Policy(
     budget_seconds=0.03,
     twice_seconds=0.0,
     warmup_seconds=0.02,
@@ -22,14 +22,17 @@ ALONE = Policy(
     wait_seconds=0.0,
 )
 
-WATCHED = 3
+PROFILED_STEPS = 3
 """Steps under the profiler, whose median counts: the first call after it starts is slow."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """One operation of a step. inside: seconds of all its calls in a profiled step; alone: seconds
-    of one call with nothing around it, None where it cannot be repeated."""
+class OperationShare:
+    """One operation of a step.
+
+    inside: seconds of all its calls in a profiled step. alone: seconds of one call by itself, None
+    where it cannot be repeated.
+    """
 
     operation: Operation
     inside: float
@@ -41,11 +44,11 @@ LONGEST_ALONE = 1.5
 
 
 @dataclass(frozen=True)
-class Anatomy:
-    """whole: seconds of a step; parts: its operations, those that take longest first."""
+class StepBreakdown:
+    """A step and its operations. whole: seconds of a step. parts: the longest first."""
 
     whole: float
-    parts: tuple[Part, ...]
+    parts: tuple[OperationShare, ...]
 
     @property
     def alone(self) -> float:
@@ -54,7 +57,7 @@ class Anatomy:
 
     @property
     def overhead(self) -> float | None:
-        """The framework's own time, which is not its operations', as a part of the step.
+        """Share of the step beyond its operations, each measured alone: the framework's own time.
 
         A little below 0 where operations run faster one after the other than alone: the output of
         one is still in the cache when the next reads it. None where they took over `LONGEST_ALONE`
@@ -64,47 +67,53 @@ class Anatomy:
             return None
         return 1 - self.alone / self.whole
 
-    def share(self, part: Part) -> float:
-        """The part's share of the step: its calls' seconds under the profiler over those of a step
-        without. All shares together are less than 1 by what no operation takes, or above it where
-        the profiler makes many short operations longer."""
+    def share(self, part: OperationShare) -> float:
+        """Return the seconds of its calls under the profiler over those of a step without.
+
+        The sum of all shares is below 1, or above where the profiler prolongs many short
+        operations.
+        """
         return part.inside / self.whole
 
 
-def apart(kernel: Kernel, device: str) -> Anatomy:
-    """Take a model's kernel apart; see `recorded`, `shares`."""
-    whole = median(measure(kernel, None, WHOLE).seconds)
+def breakdown(kernel: Kernel, device: str) -> StepBreakdown:
+    """Return the breakdown of a model's step, from its timing, a profile and single operations."""
+    whole = median(measure(kernel, None, WHOLE_STEP).seconds)
     kernel.reset()
     found = operator_trace.operations(kernel.run)
-    inside = [median(each) for each in zip(*_watched(kernel, found, device), strict=True)]
+    inside = [median(each) for each in zip(*_profiled(kernel, found, device), strict=True)]
     parts = [
-        Part(operation, seconds, _alone(operation, kernel.synchronise))
+        OperationShare(operation, seconds, _alone(operation, kernel.synchronise))
         for operation, seconds in zip(found, inside, strict=True)
     ]
-    return Anatomy(whole, tuple(sorted(parts, key=lambda part: -part.inside)))
+    return StepBreakdown(whole, tuple(sorted(parts, key=lambda part: -part.inside)))
 
 
-def _watched(kernel: Kernel, found: Sequence[Operation], device: str) -> Iterator[Sequence[float]]:
+def _profiled(kernel: Kernel, found: Sequence[Operation], device: str) -> Iterator[Sequence[float]]:
     """Yield the seconds of each operation in several steps under the profiler."""
-    for _ in range(WATCHED):
+    for _ in range(PROFILED_STEPS):
         kernel.reset()
         yield operator_shares.seconds(kernel.run, found, device)
 
 
 @dataclass(frozen=True)
-class _Alone:
-    """An operation as what `measure` can time."""
+class _SingleOperation:
+    """An operation in the form that `measure` times."""
 
     run: Callable[[], object]
     synchronise: Callable[[], object]
     clock: None = None
 
     def reset(self) -> None:
-        """There is nothing to restore: what it changes is its own, whatever becomes of it."""
+        """Do nothing: it changes only arrays of its own."""
 
 
 def _alone(operation: Operation, synchronise: Callable[[], object]) -> float | None:
     with torch.inference_mode():
         if not operation.repeats:
             return None
-        return median(measure(_Alone(operation.again(), synchronise), None, ALONE).seconds)
+        return median(
+            measure(
+                _SingleOperation(operation.again(), synchronise), None, SINGLE_OPERATION
+            ).seconds
+        )

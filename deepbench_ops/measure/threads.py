@@ -1,4 +1,4 @@
-"""How many threads a kernel may use, settled before any library reads its environment."""
+"""Number of threads of a kernel, fixed before any library reads its environment variables."""
 
 import os
 from collections.abc import MutableMapping

@@ -44,7 +44,7 @@ class Worker:
     def prepare(
         self, family: str, problem: str, precision: str, operation: str = "forward"
     ) -> dict[str, object]:
-        """Build and check the kernel, warm it up, and return its seconds per call and what it is.
+        """Build and check the kernel, warm it up, and return its seconds per call.
 
         Returned with them: which implementation computes, and whether it can be stopped on its way.
         It can be stopped on its way where all the work is done by this process's own threads.

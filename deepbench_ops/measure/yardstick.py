@@ -1,7 +1,7 @@
 """Fixed workloads that no framework release can change, timed next to every kernel.
 
 On a shared machine the same kernel runs at one speed now and at half of it a minute later. A
-yardstick sees the same weather: a kernel's time divided by the yardstick's, taken
+yardstick is slowed by the same causes: a kernel's time divided by the yardstick's, taken
 milliseconds apart, moves far less; and a slice taken while it reads far too much can be taken
 again. A neighbour that takes arithmetic units slows other kernels than one that takes memory
 bandwidth, hence two kinds:
@@ -79,8 +79,7 @@ def kinds(device: str) -> tuple[str, ...]:
 
 
 def kind_for(flops: float, bytes_moved: float, device: str = PROCESSOR) -> str:
-    """Return which yardstick belongs to a kernel of so many FLOPs and bytes on a device that has
-    one."""
+    """Return the kind of yardstick for a kernel of so many FLOPs and bytes."""
     own = device_workloads.of(device)
     cached_bytes = CACHED_BYTES if own is None else own.cached_bytes
     intensity = COMPUTE_BOUND_INTENSITY if own is None else own.bound_intensity
@@ -209,7 +208,7 @@ def nominal(kind: str, threads: int, seconds: float = 2.0) -> float:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return what identifies the yardstick: its own version, its library and its sizes."""
+    """Return the identity of the yardstick: its version, its library and its sizes."""
     return {
         "yardstick": VERSION,
         "yardstick_library": f"{WHEEL} {_wheel_version()}",
@@ -229,7 +228,7 @@ def description(kind: str, threads: int) -> str:
 
 
 def device_versions(device: str) -> dict[str, str]:
-    """Return what identifies the yardstick that a framework brings for a device; {} for none."""
+    """Return the identity of the yardstick that a framework brings for a device; {} for none."""
     own = device_workloads.of(device)
     if own is None:
         return {}

@@ -16,14 +16,14 @@ from deepbench_ops.measure.yardstick import Yardstick
 
 
 class YardstickMember:
-    """Each kind of yardstick, made when it is first asked for."""
+    """The kinds of yardstick, each made when it is first needed."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, Yardstick] = {}
         self._kind = ""
 
     def prepare(self, kind: str) -> dict[str, object]:
-        """Make a kind of yardstick the one that slices are of; return the seconds of a unit."""
+        """Choose the kind of yardstick for the next slices; return the seconds of a unit."""
         if kind not in self._kinds:
             self._kinds[kind] = Yardstick(kind, threads.wanted())
         self._kind = kind

@@ -1,13 +1,13 @@
 """The yardstick in a process of its own, which stops the measured one while it runs.
 
-Thread pools do not sleep when a kernel returns: OpenBLAS's workers spin for tens of
-milliseconds, OpenMP's for a few. A yardstick next to them shares its cores with them and reads
-up to twice too much, more for one framework than for another. So it runs elsewhere: asked for a
-reading, the process stops the asker with all its threads, reads, and lets it go on.
+Thread pools do not sleep when a kernel returns: OpenBLAS's workers spin for tens of milliseconds,
+OpenMP's for a few. A yardstick next to them shares its cores with them and reads up to twice too
+much, more for one framework than for another. So it runs elsewhere: on a request for a reading, it
+stops the measured process with all its threads, reads, and lets it go on.
 
-One such process serves all that are forked after it was started. Its program is
-``python -m deepbench_ops.measure.yardstick_process``: a reader and its guardian. Each of them lets
-the asker go on when the other is killed.
+One such process serves all that are forked after it was started. Its program is ``python -m
+deepbench_ops.measure.yardstick_process``: a reader and its guardian. Each of them lets the measured
+process go on when the other is killed.
 """
 
 import math
@@ -88,13 +88,14 @@ class YardstickClient:
         self._unit_seconds = server.ask(do="unit", kind=kind)
 
     def slice(self, units: int) -> float:
-        """Return seconds per unit of work, read while this process stands still."""
+        """Return seconds per unit of work, read while this process is stopped."""
         return self._server.ask(do="slice", kind=self.kind, units=units)
 
     def core_latency(self) -> float | None:
         """Return nanoseconds of a round trip between the first two cores of the kernel.
 
-        None where it has one thread alone, or none could be read. This process stands still.
+        None where it has one thread, or where no reading was possible. This process is stopped
+        meanwhile.
         """
         found = self._server.ask(do="latency", kind=self.kind)
         return None if math.isnan(found) else found
@@ -109,7 +110,7 @@ class YardstickClient:
 
 
 class _Held:
-    """The process that stands still for a reading, in memory that reader and guardian share."""
+    """The process that is stopped for a reading, in memory that reader and guardian share."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 8)
@@ -188,7 +189,7 @@ def main() -> None:
 
 
 def _read(held: _Held, guardian: int) -> NoReturn:
-    """Answer until no process is left that could ask, or the guardian has ended."""
+    """Answer requests until all clients, or the guardian, have ended."""
 
     def end(*_: object) -> NoReturn:
         with suppress(ProcessLookupError):

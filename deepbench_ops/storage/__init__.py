@@ -1,1 +1,1 @@
-"""Primitives for files: imports nothing of the project but its errors, and may be used anywhere."""
+"""Primitives for files, used by all other folders; they import leaves of the project alone."""

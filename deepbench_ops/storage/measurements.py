@@ -12,13 +12,13 @@ records are added; `compress` replaces it.
 import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from operator import truediv
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.statistics.calibration import on_quiet_machine
 from deepbench_ops.storage import atomic, compression, facts_digest, record_fields, size_limits
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.result_key import ResultKey
@@ -170,8 +170,9 @@ def level(entry: Record) -> float:
         return float(entry["ensemble"]["seconds"])
     if not entry["yardstick"] or not entry.get("nominal"):
         return statistics.median(entry["seconds"])
-    ratios = list(map(truediv, entry["seconds"], entry["yardstick"]))
-    return statistics.median(ratios) * float(entry["nominal"])
+    nominal = float(entry["nominal"])
+    pairs = zip(entry["seconds"], entry["yardstick"], strict=False)
+    return statistics.median(on_quiet_machine(raw, reading, nominal) for raw, reading in pairs)
 
 
 def levels(entry: Record) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ from deepbench_ops.asv_adapter import ongoing_run, run_command, run_journal
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
 from deepbench_ops.backends.shared_cache import SharedCache
-from deepbench_ops.measure import calibration
+from deepbench_ops.measure import nominal_readings
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
 OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
@@ -362,7 +362,7 @@ def test_nominal_readings_are_no_condition_of_a_journal(monkeypatch):
     """A state of the machine met since the kill adds one; the journal's points still count."""
     monkeypatch.setenv("DEEPBENCH_CORES", "near")
     before = ongoing_run._variables()
-    monkeypatch.setenv(calibration.VARIABLE, '{"1": 0.5}')
+    monkeypatch.setenv(nominal_readings.VARIABLE, '{"1": 0.5}')
     assert before == ongoing_run._variables()
     assert "near" == before["DEEPBENCH_CORES"]
 

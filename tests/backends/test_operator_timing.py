@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 
 from deepbench_ops.backends.torch_backend import operator_timing, operator_trace  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
-from deepbench_ops.measure.step_breakdown import Anatomy, Part  # noqa: E402
+from deepbench_ops.measure.step_breakdown import OperationShare, StepBreakdown  # noqa: E402
 
 APART = [each for each in Model.uncompared if each.endswith("_operations")]
 MMOE = Model(name="mmoe", batch=4)
@@ -169,4 +169,4 @@ def test_operands_that_stay_are_counted_before_they_are_allocated():
 def test_an_overhead_that_no_quiet_machine_shows_is_unknown(alone, expected):
     operation = SimpleNamespace(calls=1)
 
-    assert expected == Anatomy(1.0, (Part(operation, 1.0, alone),)).overhead
+    assert expected == StepBreakdown(1.0, (OperationShare(operation, 1.0, alone),)).overhead

@@ -26,7 +26,7 @@ from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, worker_turns
-from deepbench_ops.measure.calibration import NominalReadings
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch

@@ -120,8 +120,8 @@ def values(results):
 
 def taken(results, sent, releases=RELEASES, list_days=len):
     """Take in a submission; no day of publication is listed anywhere."""
-    [fit] = submission.fit(results, {Path("sent.json"): sent}, releases).values()
-    return submission.accept(results, fit, list_days)
+    [fit] = submission.checked_all(results, {Path("sent.json"): sent}, releases).values()
+    return submission.store(results, fit, list_days)
 
 
 A_TIME = st.floats(0.5, 2.0)
@@ -720,7 +720,7 @@ def test_another_submission_beside_it_must_fit_too(tmp_path):
 
     both = {Path("one.json"): GOOD, Path("two.json"): sealed(changed(other))}
     with pytest.raises(DeepbenchError, match=r"two\.json: torch-2\.13\.0 was measured under other"):
-        submission.fit(tmp_path, both, RELEASES)
+        submission.checked_all(tmp_path, both, RELEASES)
 
 
 def test_a_second_environment_of_the_same_conditions_is_refused(tmp_path):

@@ -8,8 +8,8 @@ from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.machine import profile, state_survey, survey
 from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick
-from deepbench_ops.measure.calibration import NominalReadings
 from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN
+from deepbench_ops.measure.nominal_readings import NominalReadings
 
 NEAR_NS, FAR_NS = [172.0, 175.0, 170.0], [322.0, 318.0, 325.0]
 

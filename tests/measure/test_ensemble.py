@@ -15,7 +15,7 @@ from processes import living
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.measure import core_latency, ensemble, release_blocks, threads, worker_turns
-from deepbench_ops.measure.calibration import NominalReadings
+from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics import two_way

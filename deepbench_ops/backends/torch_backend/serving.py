@@ -131,8 +131,8 @@ class BatchThreads:
 
     def mean(self, number: int) -> float:
         """Run so many batches on every thread; return the mean seconds of one."""
-        taken = self._all(lambda done, since: done >= number)
-        return statistics.fmean(sum(each) / number for each in taken)
+        by_thread = self._all(lambda done, since: done >= number)
+        return statistics.fmean(sum(each) / number for each in by_thread)
 
     def latencies(self, seconds: float, fewest: int = 1) -> list[float]:
         """Run batches on every thread for so long, and so many at least; return the seconds of
@@ -141,8 +141,8 @@ class BatchThreads:
         def enough(done: int, since: float) -> bool:
             return done >= fewest and time.perf_counter() - since >= seconds
 
-        taken = self._all(enough)
-        return [latency for each in taken for latency in each]
+        by_thread = self._all(enough)
+        return [latency for each in by_thread for latency in each]
 
     def _all(self, enough: Callable[[int, float], bool]) -> list[list[float]]:
         before = torch.get_num_threads()
@@ -157,10 +157,10 @@ class BatchThreads:
         torch.set_num_threads(self._each)  # a thread has a number of its own
         self._start.wait()
         begun = last = time.perf_counter()
-        taken: list[float] = []
-        while not enough(len(taken), begun):
+        latencies: list[float] = []
+        while not enough(len(latencies), begun):
             self._one(place)
             now = time.perf_counter()
-            taken.append(now - last)
+            latencies.append(now - last)
             last = now
-        return taken
+        return latencies

@@ -1,4 +1,4 @@
-"""The request to all ranks, as the text that each of them gets."""
+"""Request of a training, as the text that each rank gets."""
 
 import json
 import math
@@ -17,8 +17,12 @@ SPLIT = ("wide_deep",)
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """batch: items of each rank. threads: of each rank. split: tables over the ranks, not copied.
-    seconds: how long to measure, about. whole: as published, else its small twin."""
+    """A training over several ranks.
+
+    batch: items of each rank. threads: of each rank. split: whether tables are split over the
+    ranks, not copied. seconds: about how long to measure. whole: whether the network is as
+    published, not its small twin.
+    """
 
     network: str
     batch: int
@@ -47,12 +51,12 @@ class TrainingRequest:
             )
 
     def text(self) -> str:
-        """Return it for a command line."""
+        """Return the request as text for a command line."""
         return json.dumps(asdict(self))
 
 
 def parsed(text: str) -> TrainingRequest:
-    """Return the request; DeepbenchError for a text that is none."""
+    """Return the request of a text. Raises DeepbenchError for any other text."""
     try:
         return TrainingRequest(**json.loads(text))
     except (ValueError, TypeError) as wrong:

@@ -24,8 +24,11 @@ BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 
 @dataclass(frozen=True)
 class Steps:
-    """seconds: of each step, the slowest rank's. losses: before and after the first step, each
-    the mean over ranks."""
+    """Measured steps of a training.
+
+    seconds: of each step on the slowest rank. losses: before and after the first step, mean over
+    ranks.
+    """
 
     seconds: Sequence[float]
     losses: Sequence[float]
@@ -34,7 +37,7 @@ class Steps:
 def run(request: TrainingRequest) -> Steps:
     """Take part in the training; the process group exists already.
 
-    DeepbenchError where the ranks' weights differ in the end, which they must not.
+    Raises DeepbenchError where the ranks' weights differ in the end.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.set_num_threads(request.threads)

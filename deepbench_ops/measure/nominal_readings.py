@@ -1,4 +1,4 @@
-"""Calibration of seconds by the yardstick, and the nominal reading that fits a kernel.
+"""Nominal readings of the yardstick as measured processes get them, and which one fits a kernel.
 
 A yardstick reads differently in different states of a machine (`machine_states`): a copy that
 does not fit a cache by a factor of 0.6. So a reading of one state never calibrates times of
@@ -20,15 +20,6 @@ FIRST, LEVELS = "first_levels", "levels"
 
 Readings = Mapping[str, Mapping[str, float]]
 """Seconds per unit by number of threads and kind of yardstick."""
-
-
-def on_quiet_machine(seconds: float, reading: float, nominal: float) -> float:
-    """Return calibrated seconds: an estimate of the time on the quiet machine.
-
-    reading: the yardstick's seconds per unit at the same moment. nominal: those on the quiet
-    machine.
-    """
-    return nominal * (seconds / reading)
 
 
 @dataclass(frozen=True)
