@@ -46,7 +46,7 @@ SECTIONS = {
     },
     "Ask the results": {
         "verdict": "what became slower or faster, release by release",
-        "bisect": "the first release on which a kernel is slow, measured in pairs",
+        "bisect": "the first release on which a kernel is slow, measured in shared rounds",
         "frameworks": "the frameworks of a machine on the same kernels",
         "compare": "machines or releases side by side",
         "fastest": "the fastest machine for each kernel, today or on any day",

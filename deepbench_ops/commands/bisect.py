@@ -55,7 +55,7 @@ def bisect(
     \b
         deepbench bisect m3072_n1_k128_NN numpy-1.24.4..numpy-2.4.6
 
-    Releases in between are measured against FROM in pairs of live processes, each until it is
+    Releases in between are measured together with FROM in live processes, each until it is
     certain whether it is slow. Missing environments are installed.
 
     The exit status is 1 if a slow release was found, 0 if TO is not slower than FROM, and 3 if

@@ -11,7 +11,7 @@ import click
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
-from deepbench_ops.commands.output import as_json
+from deepbench_ops.commands.output import as_json, counted
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission, table_reader, workbook_values
 from deepbench_ops.exchange.workbook_values import Publication
@@ -131,13 +131,17 @@ def import_(
             releases = [release.name for release in one.releases]
             provenance.note(results / name, one.content["digest"], by, releases)
             who = by or "not signed"
-            click.echo(f"{path}: {times} times of {name}, {written} files written; {who}")
+            done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"
+            click.echo(f"{path}: {done}; {who}")
         for path, several in own.items():
             for one in several:
                 times = sum(len(result["points"]) for result in one.content["results"])
                 written = submission.store(results, one, add)
                 name = one.profile.machine
-                click.echo(f"{path}: {times} times of {name}, {written} files written")
+                click.echo(
+                    f"{path}: {counted(times, 'time')} of {name},"
+                    f" {counted(written, 'file')} written"
+                )
             say(f"{path}: {line}" for line in table_reader.remarks(tables_of[path]))
     if (sent or tables_of) and not found:
         return
@@ -147,8 +151,9 @@ def import_(
         click.echo(terminal_tables.table(COLUMNS, [list(_row(one).values()) for one in found]))
         times, names = sum(one.timings for one in found), {one.machine.name for one in found}
         click.echo(
-            f"{times} times of {len(names)} machines: {changed} result files written, {added} days"
-            " added to the release table"
+            f"{counted(times, 'time')} of {counted(len(names), 'machine')}:"
+            f" {counted(changed, 'result file')} written, {counted(added, 'day')} added to the"
+            " release table"
         )
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one, results)))

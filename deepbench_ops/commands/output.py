@@ -45,3 +45,8 @@ def _finite(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
     return value
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which takes an s unless the number is 1."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

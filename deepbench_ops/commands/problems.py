@@ -6,7 +6,7 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output import counted, show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SELECTIONS, SETS, Problem, find, load
 from deepbench_ops.problems.families import SEPARATOR
@@ -215,7 +215,8 @@ def as_table(family: str, found: Sequence[Problem]) -> str:
     ]
     table = terminal_tables.table(columns, lines)
     rows = sum(sum(problem.rows) for problem in found)
-    return f"{table}\n{family}: {len(found)} distinct problems, {rows} rows of the published lists"
+    sizes = counted(len(found), "problem")
+    return f"{table}\n{family}: {sizes}, {counted(rows, 'row')} in its lists"
 
 
 def scaled(number: float) -> str:

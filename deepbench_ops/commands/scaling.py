@@ -14,7 +14,7 @@ from deepbench_ops.commands.options import (
     results_folder_if_any,
     say_settings,
 )
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output import counted, show
 from deepbench_ops.commands.whole_model import keeper, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
@@ -150,8 +150,6 @@ def _as_table(lines: list[dict[str, float]]) -> str:
         terminal_tables.Column("threads of each", right=True),
         terminal_tables.Column("step ms", wrap=12),
         terminal_tables.Column("items/s", right=True),
-        terminal_tables.Column(
-            f"efficiency against {fewest} rank{'s' if fewest > 1 else ''}", right=True
-        ),
+        terminal_tables.Column(f"efficiency against {counted(fewest, 'rank')}", right=True),
     ]
     return terminal_tables.table(columns, shown)

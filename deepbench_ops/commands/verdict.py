@@ -46,7 +46,7 @@ COLUMNS = (
     terminal_tables.Column("measured in", drop=4, wrap=12),
     terminal_tables.Column("also on", drop=3, wrap=12),
 )
-IN_PAIRS = terminal_tables.Column("in pairs", wrap=16)
+MEASURED_AGAIN = terminal_tables.Column("measured again", wrap=16)
 NOTHING, REGRESSION, UNKNOWN = 0, 1, 3
 
 Between = tuple[str, str, str]
@@ -75,7 +75,7 @@ News = Mapping[Between, Mapping[str, tuple[str, str]]]
 @click.option(
     "--confirm",
     is_flag=True,
-    help="Measure the slower and faster kernels again on this machine, old and new in pairs, and"
+    help="Measure the slower and faster kernels again on this machine, both releases at once, and"
     " keep what repeats.",
 )
 @most_rounds(10, "The most pairs of processes that --confirm starts for each kernel.")
@@ -279,7 +279,7 @@ def _text(
         rows = [_row(cause, confirmed) for cause in mine]
         text += ["", f"{name}:" if rows else f"{name}: nothing changed"]
         if rows:
-            columns = [*COLUMNS, *([IN_PAIRS] if confirmed is not None else [])]
+            columns = [*COLUMNS, *([MEASURED_AGAIN] if confirmed is not None else [])]
             text += ["", terminal_tables.table(columns, rows, markdown), ""]
         for between in dict.fromkeys(map(_between, mine)):
             if news.get(between):
@@ -327,7 +327,7 @@ def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
         [
             summary,
             *(
-                f"- {_what(cause)}; in pairs: {'; '.join(confirmed.summaries(cause))}"
+                f"- {_what(cause)}; measured again: {'; '.join(confirmed.summaries(cause))}"
                 for cause in gone
             ),
         ]

@@ -85,8 +85,8 @@ def gemm_peak(
     while clock() < end:
         fastest = min(fastest, _once(kernel, clock))
         runs += 1
-    release = backend.versions().get(backend.name, "")
-    how = f"measured: {size}^3 GEMM, {backend.name} {release}, best of {runs}"
+    release = f"{backend.name} {backend.versions().get(backend.name, '')}".strip()
+    how = f"measured: {size}^3 GEMM, {release}, best of {runs}"
     return Figure(kernel.flops / fastest, FLOP_RATE, how)
 
 

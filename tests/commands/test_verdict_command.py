@@ -387,7 +387,7 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
     found = confirm.confirm(causes, 10, str, same_release)
     lines = command._not_repeated(causes, found).splitlines()
     assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
-    assert all("in pairs: same 1" in text for text in lines[2:])
+    assert all("measured again: same 1" in text for text in lines[2:])
     left = [cause for cause in causes if found.repeats(cause)]
     content = json.loads(command._json([], left, found, {}, causes))
     assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))

@@ -277,7 +277,7 @@ def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
     assert [locks.NAME] == [path.name for path in (tmp_path / "results").iterdir()]
     assert before == releases.read_text()
     done = run(tmp_path, path)
-    assert "1 result files written, 1 days added" in done.output
+    assert "1 result file written, 1 day added" in done.output
     known = {release.hash: release for release in release_table.load(releases)}
     assert [DAY] == [
         point.release for point in points.load(tmp_path / "results", "nvidia-p100", known)

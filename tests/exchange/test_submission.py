@@ -794,7 +794,7 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     assert packed.exit_code == 0, packed.output
     taken = CliRunner().invoke(import_, [str(sent), "--results", str(tmp_path / "other")])
     assert taken.exit_code == 0, taken.output
-    assert "1 times of nvidia-p100, 1 files written" in taken.output
+    assert "1 time of nvidia-p100, 1 file written" in taken.output
     again = submission.pack(
         tmp_path / "other", "nvidia-p100", {r.hash: r for r in release_table.load()}
     )
