@@ -150,6 +150,6 @@ def _as_table(lines: list[dict[str, float]]) -> str:
         terminal_tables.Column("threads of each", right=True),
         terminal_tables.Column("step ms", wrap=12),
         terminal_tables.Column("items/s", right=True),
-        terminal_tables.Column(f"efficiency against {counted(fewest, 'rank')}", right=True),
+        terminal_tables.Column(f"efficiency against {counted(int(fewest), 'rank')}", right=True),
     ]
     return terminal_tables.table(columns, shown)
