@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, limited
+from deepbench_ops.storage import atomic, size_limits
 
 NAMESPACE = "deepbench-submission"
 """A signature made for anything else, such as a commit, is not one of a submission."""
@@ -56,7 +56,7 @@ def verify(submission: Path, allowed: Path | None) -> Signer | None:
     signature = path_of(submission)
     if not signature.exists():
         return None
-    limited.demand_smaller(signature, limited.SMALL)
+    size_limits.demand_smaller(signature, size_limits.SMALL)
     given = ["-n", NAMESPACE, "-s", str(signature)]
     checked = _run(["-Y", "check-novalidate", *given], submission)
     found = KEY.search(checked.stdout)
