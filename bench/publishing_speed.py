@@ -7,8 +7,9 @@ The results of the repository are copied under further machine names, in a scrat
 publishing is a process of its own: plain asv with nothing but the release table as repository;
 then the whole of `asv publish` without the patches that only save time (DEEPBENCH_PLAIN_ASV=1);
 then with them: first with nothing remembered, and again after one more result file has come, with
-what the first has left. Seconds are of the wall clock, memory the largest of
-the process and of the largest it starts, added up.
+what the first has left. Seconds are of the wall clock, and of the processors in all processes:
+the latter hardly depend on what else runs. Memory is the largest of the process and of the largest
+it starts, added up.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from tabulate import tabulate
@@ -30,8 +32,19 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 TOO_LONG = 1800
 
-PLAIN, SLOW, WHOLE = "plain asv", "without speed-ups", "whole"
+PLAIN, SLOW, WHOLE, AGAIN = "plain asv", "without speed-ups", "whole", "whole, one file later"
 """Ways of publishing."""
+
+HEADERS = ("copies", "values", "way", "s", "CPU s", "CPU s / whole", "GiB")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds on the wall clock and of processors, and the largest memory in bytes."""
+
+    seconds: float
+    processor_seconds: float
+    memory: int
 
 
 def main() -> None:
@@ -43,50 +56,35 @@ def main() -> None:
     if options.publish:
         publish(options.publish[0], Path(options.publish[1]))
         return
-    rows = []
     for copies in options.copies:
         with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            points = copy(folder / "results", copies)
-            plain = None if options.without_plain else timed(PLAIN, folder)
-            slow = timed(SLOW, folder)
-            shutil.rmtree(folder / ".asv", ignore_errors=True)
-            first = timed(WHOLE, folder)
-            add(folder / "results")
-            again = timed(WHOLE, folder)
-            size = sum(p.stat().st_size for p in (folder / "html").rglob("*") if p.is_file())
-            rows.append(
-                [copies, points]
-                + ([f"{plain[0]:.1f}", f"{plain[1] / 2**30:.2f}"] if plain else ["", ""])
-                + [
-                    f"{slow[0]:.1f}",
-                    f"{first[0]:.1f}",
-                    f"{again[0]:.1f}",
-                    f"{first[1] / 2**30:.2f}",
-                ]
-                + (
-                    [f"{plain[0] / first[0]:.1f}", f"{plain[0] / again[0]:.1f}"]
-                    if plain
-                    else ["", ""]
-                )
-                + [f"{size / 2**20:.0f}"]
-            )
-            print(tabulate(rows, HEADERS), flush=True)
+            compare(Path(scratch), copies, [SLOW] if options.without_plain else [PLAIN, SLOW])
 
 
-HEADERS = (
-    "copies",
-    "values",
-    "plain s",
-    "GiB",
-    "without speed-ups s",
-    "first s",
-    "file later s",
-    "GiB",
-    "plain / first",
-    "plain / later",
-    "MiB of html",
-)
+def compare(folder: Path, copies: int, slow_ways: list[str]) -> None:
+    """Print a table of the costs of each way on so many copies of the results."""
+    values = copy(folder / "results", copies)
+    costs = {way: timed(way, folder) for way in slow_ways}
+    shutil.rmtree(folder / ".asv", ignore_errors=True)
+    costs[WHOLE] = timed(WHOLE, folder)
+    add(folder / "results")
+    costs[AGAIN] = timed(WHOLE, folder)
+    whole = costs[WHOLE].processor_seconds
+    rows = [
+        (
+            copies,
+            values,
+            way,
+            f"{cost.seconds:.1f}",
+            f"{cost.processor_seconds:.1f}",
+            f"{cost.processor_seconds / whole:.2f}",
+            f"{cost.memory / 2**30:.2f}",
+        )
+        for way, cost in costs.items()
+    ]
+    print(tabulate(rows, HEADERS, disable_numparse=True))
+    size = sum(path.stat().st_size for path in (folder / "html").rglob("*") if path.is_file())
+    print(f"html: {size / 2**20:.0f} MiB\n", flush=True)
 
 
 def copy(target: Path, copies: int) -> int:
@@ -129,8 +127,8 @@ def counted(stored: dict) -> int:
     return sum(value is not None and value == value for each in results for value in each or ())
 
 
-def timed(way: str, folder: Path) -> tuple[float, int]:
-    """Return the seconds and the largest memory in bytes of one publishing."""
+def timed(way: str, folder: Path) -> Cost:
+    """Return the cost of one publishing."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, __file__, "--publish", way, str(folder)],
@@ -141,11 +139,13 @@ def timed(way: str, folder: Path) -> tuple[float, int]:
         timeout=TOO_LONG,
         check=True,
     )
-    return time.perf_counter() - started, int(done.stdout.splitlines()[-1])
+    processor_seconds, memory = done.stdout.splitlines()[-1].split()
+    return Cost(time.perf_counter() - started, float(processor_seconds), int(memory))
 
 
 def publish(way: str, folder: Path) -> None:
-    """Publish as asv.conf.json asks for, but from and to `folder`; print the memory taken."""
+    """Publish as asv.conf.json asks for, but from and to `folder`; print processor seconds and
+    bytes of memory taken."""
     from asv.commands.publish import Publish
     from asv.config import Config
 
@@ -164,8 +164,11 @@ def publish(way: str, folder: Path) -> None:
     if way == PLAIN:  # published figures, too, which the plugin would add
         conf.branches = [*conf.branches, "published"]
     Publish.run(conf)
-    processes = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    print(sum(resource.getrusage(each).ru_maxrss for each in processes) * 1024)
+    used = [resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(
+        sum(each.ru_utime + each.ru_stime for each in used),
+        sum(each.ru_maxrss for each in used) * 1024,
+    )
 
 
 if __name__ == "__main__":
