@@ -1,6 +1,15 @@
 # Two commands matter: `make dashboard` and `make test`. Each does all of its own set-up.
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v python || echo python3)
 VENV := .venv
+# Another Python than that of .venv, named on the command line, has an environment of its own.
+version_of = $(shell $(1) -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>/dev/null)
+ifeq ($(origin PYTHON),command line)
+ifneq ($(wildcard .venv/bin/python),)
+ifneq ($(call version_of,$(PYTHON)),$(call version_of,.venv/bin/python))
+VENV := .venv-$(call version_of,$(PYTHON))
+endif
+endif
+endif
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FRAMEWORKS := $(VENV)/.frameworks
@@ -23,6 +32,7 @@ help:
 	@echo "make lint        ruff and mypy, as CI runs them"
 	@echo "make docs        build the documentation in artifacts/docs, and check its links"
 	@echo "make noise       how quiet is this machine: plain, calibrated and paired, side by side"
+	@echo "PYTHON=python3.12 after any of them takes that Python"
 	@echo "make clean       remove what the other targets made, results/ excepted"
 
 dashboard: $(READY)
@@ -84,4 +94,4 @@ $(FRAMEWORKS): $(READY)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .asv html artifacts .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) .venv-* .asv html artifacts .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -2,9 +2,10 @@
 
 In one process, slices of the prepared kernel as `deepbench_ops.measure` times them alternate with
 slices of a loop that a user would write around the framework's own call, on operands of the same
-values. Prints the median ratio of neighbouring slices; it should lie within 3 % of one.
+values; on a GPU the loop stands between two CUDA events, which the GPU's own clock times. Prints
+the median ratio of neighbouring slices; it should lie within 3 % of one.
 
-Usage: python bench/bare_loop.py [--framework torch] [--problem m1760_n128_k1760_NN]
+Usage: python bench/bare_loop.py [--framework torch] [--device cuda] [--problem ID]
 """
 
 import argparse
@@ -23,7 +24,7 @@ from deepbench_ops.measure import kernel_run, threads
 from deepbench_ops.measure.sampling import time_calls
 
 
-def bare_numpy(inputs: GemmInputs) -> Callable[[], object]:
+def bare_numpy(inputs: GemmInputs, device: str) -> Callable[[], object]:
     b, a = inputs.b.T, inputs.a.T
     output = inputs.c.T.copy()
     product = np.empty_like(output)
@@ -35,11 +36,11 @@ def bare_numpy(inputs: GemmInputs) -> Callable[[], object]:
     return call
 
 
-def bare_torch(inputs: GemmInputs) -> Callable[[], object]:
+def bare_torch(inputs: GemmInputs, device: str) -> Callable[[], object]:
     import torch
 
-    a, b = torch.from_numpy(inputs.a), torch.from_numpy(inputs.b)
-    c = torch.from_numpy(inputs.c.T).clone().t()
+    a, b = (torch.from_numpy(each).to(device) for each in (inputs.a, inputs.b))
+    c = torch.from_numpy(inputs.c.T).clone().to(device).t()
     return lambda: torch.addmm(c, a, b, out=c)
 
 
@@ -50,18 +51,36 @@ def loop_slice(call: Callable[[], object], calls: int) -> float:
     return (time.perf_counter() - start) / calls
 
 
+def event_slice(call: Callable[[], object], calls: int) -> float:
+    """Return the seconds of a call between two events on the GPU."""
+    import torch
+
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda.synchronize()
+    begin.record()
+    for _ in range(calls):
+        call()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / 1e3 / calls
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--framework", choices=("numpy", "torch"), default="numpy")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--problem", default="m1760_n128_k1760_NN")
     parser.add_argument("--pairs", type=int, default=200)
     arguments = parser.parse_args()
 
     os.environ["DEEPBENCH_FRAMEWORK"] = arguments.framework
-    kernel_run.preload()
+    os.environ["DEEPBENCH_DEVICE"] = arguments.device
+    timed = loop_slice if arguments.device == "cpu" else event_slice
+    kernel_run.preload(calibrating=False)
     prepared = kernel_run.prepare("gemm", arguments.problem, "float32")
     inputs = gemm_inputs(problems.find("gemm", arguments.problem), "float32")
-    bare = {"numpy": bare_numpy, "torch": bare_torch}[arguments.framework](inputs)
+    make = {"numpy": bare_numpy, "torch": bare_torch}[arguments.framework]
+    bare = make(inputs, arguments.device)
 
     seconds = min(time_calls(prepared.kernel, 1) for _ in range(5))
     calls = max(1, round(0.015 / seconds))
@@ -69,15 +88,16 @@ def main() -> None:
     ratios, ours = [], []
     for index in range(arguments.pairs):
         if index % 2:
-            theirs = loop_slice(bare, calls)
+            theirs = timed(bare, calls)
             ours.append(time_calls(prepared.kernel, calls))
         else:
             ours.append(time_calls(prepared.kernel, calls))
-            theirs = loop_slice(bare, calls)
+            theirs = timed(bare, calls)
         ratios.append(math.log(ours[-1] / theirs))
     ratio = math.exp(statistics.median(ratios))
     print(
-        f"{arguments.framework} {arguments.problem}: {1e3 * statistics.median(ours):.3f} ms, "
+        f"{arguments.framework} on {arguments.device} {arguments.problem}: "
+        f"{1e3 * statistics.median(ours):.3f} ms, "
         f"measured / bare loop = {ratio:.4f} over {arguments.pairs} pairs of {calls} calls"
     )
 

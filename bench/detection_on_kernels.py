@@ -5,9 +5,14 @@ judged by `compare_pairs`. Without extra work every verdict other than *same* an
 false one; with it, *slower* is right. Plain medians of the same processes, ten before and ten
 after, are also judged by asv's own step detection, which is kind to it: the two sides were taken in
 the same minutes. Rounds are saved, so that verdicts of another estimator can be had of them.
+`detection_simulation.py --physical` measures many kernels; one kernel, also on a GPU:
+
+    python bench/detection_on_kernels.py --framework torch --device cuda --extra 0.02 --problem ID
 """
 
+import argparse
 import json
+import os
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,6 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from asv import step_detect
+from tabulate import tabulate
 
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs
 from deepbench_ops.measure import ensemble, worker_control
@@ -118,3 +124,25 @@ def save(path: Path, found: Sequence[Case]) -> None:
     """Write every case with its rounds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([asdict(case) for case in found]) + "\n")
+
+
+def main() -> None:
+    """Measure one case, unless the file has it already, and print the table of all that it has."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--framework", default="numpy")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--extra", type=float, default=0.0, help="share of extra work, as 0.02")
+    parser.add_argument("--problem", required=True)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--json", type=Path, default=Path("artifacts/kernels.json"))
+    asked = parser.parse_args()
+    os.environ["DEEPBENCH_DEVICE"] = asked.device  # of the workers
+    found = load(asked.json)
+    if not any((case.problem, case.extra) == (asked.problem, asked.extra) for case in found):
+        found += cases(asked.framework, asked.extra, 1, [asked.problem], asked.rounds)
+        save(asked.json, found)
+    print(tabulate(table(found), headers="keys", disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()

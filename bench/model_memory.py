@@ -1,9 +1,10 @@
 """Memory that whole models really take, next to the estimate before one is built.
 
-    python bench/model_memory.py [--pass forward] [MODEL_bBATCH ...]
+    python bench/model_memory.py [--pass forward] [--device cuda] [MODEL_bBATCH ...]
 
 Each is prepared, run twice and judged in a process of its own, as under asv. Measured is how far
-its resident set has grown at most, from when torch was loaded and had multiplied two matrices.
+its resident set has grown at most, from when torch was loaded and had multiplied two matrices; on a
+GPU the most that torch's allocator has given out.
 """
 
 import argparse
@@ -21,29 +22,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", default=NETWORKS, metavar="MODEL_bBATCH")
     parser.add_argument("--pass", dest="operation", choices=Model.operations, default="forward")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--here", action="store_true", help="the one model, in this process")
     asked = parser.parse_args()
     if asked.here:
-        print(*_taken(asked.models[0], asked.operation))
+        print(*_taken(asked.models[0], asked.operation, asked.device))
         return
     print("| model | pass | estimated, MB | taken, MB | estimated / taken |\n|---|---|---|---|---|")
     for name in asked.models:
-        command = [sys.executable, __file__, name, "--pass", asked.operation, "--here"]
+        options = ["--pass", asked.operation, "--device", asked.device, "--here"]
+        command = [sys.executable, __file__, name, *options]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
         needed, taken = map(float, said)
         figures = f"{needed / 1e6:.0f} | {taken / 1e6:.0f} | {needed / taken:.2f}"
         print(f"| {name} | {asked.operation} | {figures} |", flush=True)
 
 
-def _taken(name: str, operation: str) -> tuple[float, float]:
-    """Return the bytes that are asked for, and by how many the resident set has grown at most."""
+def _taken(name: str, operation: str, device: str) -> tuple[float, float]:
+    """Return the bytes that are asked for, and those that were taken at most."""
     import torch
 
     from deepbench_ops.backends import check
     from deepbench_ops.backends.torch_backend.backend import TorchBackend
 
-    backend, problem = TorchBackend(), problem_of("model", name)
-    torch.ones(256, 256) @ torch.ones(256, 256)
+    backend, problem = TorchBackend(device), problem_of("model", name)
+    there = torch.ones(256, 256, device=device)
+    there @ there
     needed = backend.memory_needed(problem, "float32", operation)
     Path("/proc/self/clear_refs").write_text("5")  # the highest so far is what there is now
     before = _resident("VmRSS:")
@@ -52,6 +56,8 @@ def _taken(name: str, operation: str) -> tuple[float, float]:
         kernel.reset()
         kernel.run()
     check.verify_output(kernel, run=False)
+    if device == "cuda":
+        return needed, torch.cuda.max_memory_allocated()
     return needed, _resident("VmHWM:") - before
 
 

@@ -9,7 +9,7 @@ spread between rounds, as standard deviation of the logarithm in percent, of
 - paired: the median ratio of a release against itself in alternating slices.
 
 Nothing else should run meanwhile. Usage:
-    python bench/round_spread.py [--framework torch] [--rounds 10]
+    python bench/round_spread.py [--framework torch] [--device cuda] [--rounds 10]
 """
 
 import argparse
@@ -19,6 +19,7 @@ import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -42,10 +43,13 @@ PROBLEMS = (
 )
 
 
-def one_round() -> dict[str, list]:
-    """Measure every problem once in this process; return (plain, calibrated, calls) medians."""
+def one_round(problems: Sequence[str]) -> dict[str, list]:
+    """Measure every problem once in this process; return plain and calibrated medians, and kinds.
+
+    Calibrated is None without a yardstick.
+    """
     found = {}
-    for problem in PROBLEMS:
+    for problem in problems:
         prepared = kernel_run.prepare("gemm", problem, "float32")
         taken = measure(
             prepared.kernel,
@@ -55,29 +59,32 @@ def one_round() -> dict[str, list]:
         )
         found[problem] = [
             statistics.median([*taken.seconds, *(s for s, _ in taken.put_aside)]),
-            statistics.median(taken.ratios()),
+            statistics.median(taken.ratios()) if taken.yardstick else None,
             prepared.yardstick_kind,
         ]
     return found
 
 
-def rounds_of(framework: str, rounds: int) -> list[dict[str, list]]:
+def rounds_of(
+    framework: str, device: str, problems: Sequence[str], rounds: int
+) -> list[dict[str, list]]:
     """Run that many fresh processes, one after the other."""
     count = threads.wanted()
-    nominal = {kind: yardstick.nominal(kind, count) for kind in yardstick.KINDS}
+    nominal = {kind: yardstick.nominal(kind, count) for kind in yardstick.kinds(device)}
     environ = {
         **os.environ,
         "DEEPBENCH_FRAMEWORK": framework,
         kernel_run.NOMINAL_VARIABLE: json.dumps({count: nominal}),
     }
-    command = [sys.executable, __file__, "--one-round"]
+    chosen = [word for problem in problems for word in ("--problem", problem)]
+    command = [sys.executable, __file__, "--one-round", *chosen]
     return [
         json.loads(subprocess.run(command, env=environ, check=True, capture_output=True).stdout)
         for _ in range(rounds)
     ]
 
 
-def spread(values: list[float]) -> float:
+def spread(values: Sequence[float]) -> float:
     """Return the standard deviation of the logarithms, in percent."""
     return 100 * statistics.stdev(map(math.log, values))
 
@@ -85,18 +92,21 @@ def spread(values: list[float]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--framework", default="numpy")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--problem", action="append", help="one of the ten; may be repeated")
     parser.add_argument("--json", type=Path, help="also write the figures there")
     parser.add_argument("--one-round", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    problems = arguments.problem or PROBLEMS
     if arguments.one_round:
-        print(json.dumps(one_round()))
+        print(json.dumps(one_round(problems)))
         return
 
-    singles = rounds_of(arguments.framework, arguments.rounds)
+    os.environ["DEEPBENCH_DEVICE"] = arguments.device  # of the processes that are started
+    singles = rounds_of(arguments.framework, arguments.device, problems, arguments.rounds)
     launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
-    tasks = [Task("gemm", problem, "float32") for problem in PROBLEMS]
+    tasks = [Task("gemm", problem, "float32") for problem in problems]
     sides = {"first": launch, "second": launch}
     together = ensemble.run_rounds(sides, tasks, arguments.rounds)
 
@@ -109,13 +119,14 @@ def main() -> None:
                 "problem": task.problem,
                 "yardstick": kinds[0],
                 "ms": round(1e3 * statistics.median(plain), 3),
-                "plain %": round(spread(list(plain)), 2),
-                "calibrated %": round(spread(list(calibrated)), 2),
+                "plain %": round(spread(plain), 2),
+                "calibrated %": None if None in calibrated else round(spread(calibrated), 2),
                 "side by side %": round(spread(ratios), 2),
                 "side by side: bias %": round(100 * (statistics.geometric_mean(ratios) - 1), 2),
             }
         )
-    print(f"{arguments.framework}, {arguments.rounds} rounds, spread between rounds")
+    about = f"{arguments.framework} on {arguments.device}, {arguments.rounds} rounds"
+    print(f"{about}, spread between rounds")
     print(tabulate(table, headers="keys"))
     if arguments.json:
         arguments.json.write_text(json.dumps(table, indent=1) + "\n")

@@ -1,34 +1,42 @@
 """The worker of a pair whose kernels have extra work in them, a known share of their own time.
 
-The work is small products of numpy, as many as make up the share that the environment variable
-EXTRA names (0.02 for 2 %), both sides being timed on the machine as it is. Used by
-detection_on_kernels.py.
+The work is small products of numpy, or on a GPU of torch, as many as make up the share that the
+environment variable EXTRA names (0.02 for 2 %), both sides being timed on the machine as it is.
+Used by detection_on_kernels.py.
 """
 
 import os
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from deepbench_ops.measure import kernel_run, worker_program
 
-PIECE = np.random.default_rng(0).standard_normal((48, 48), dtype=np.float32)
-OUT = np.empty_like(PIECE)
+SIZE = 48
 
 
-def piece() -> None:
-    """A few microseconds of work on one thread."""
-    np.matmul(PIECE, PIECE, out=OUT)
+def piece_on(device: str):
+    """Return a function that does a few microseconds of work: on one thread, or on the GPU."""
+    values = np.random.default_rng(0).standard_normal((SIZE, SIZE), dtype=np.float32)
+    if device == "cpu":
+        return partial(np.matmul, values, values, out=np.empty_like(values))
+    import torch
+
+    there = torch.from_numpy(values).to(device)
+    return partial(torch.matmul, there, there, out=torch.empty_like(there))
 
 
-def best(run, calls: int) -> float:
+def best(run, calls: int, synchronise) -> float:
     """Return the seconds of one call, of the fastest of ten goes, of three where they are long."""
     found = []
     while len(found) < 3 or (len(found) < 10 and sum(found) * calls < 0.3):
+        synchronise()
         began = time.perf_counter()
         for _ in range(calls):
             run()
+        synchronise()
         found.append((time.perf_counter() - began) / calls)
     return min(found)
 
@@ -39,9 +47,11 @@ def slowed(prepare, share: float):
     def wrapped(*args: str):
         prepared = prepare(*args)
         kernel = prepared.kernel
-        plain = kernel.run
+        plain, wait = kernel.run, kernel.synchronise
+        piece = piece_on(prepared.backend.device)
         plain()
-        pieces = max(1, round(share * best(plain, 1) / best(piece, 100)))
+        calls = 1 if prepared.backend.device == "cpu" else 100
+        pieces = max(1, round(share * best(plain, calls, wait) / best(piece, 100, wait)))
 
         def run() -> None:
             plain()

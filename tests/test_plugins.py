@@ -117,9 +117,10 @@ def test_times_on_its_device_are_compared_with_its_yardstick(installed):
 
 
 def test_a_run_names_a_device_whose_yardstick_was_never_read(installed):
-    """The processor's is read when a run begins, and cuda has none."""
-    (line,) = json.loads(run(installed, "-c", READINGS).stdout)
+    """The processor's is read when a run begins; those of cuda and toy0 are not known."""
+    cuda, line = json.loads(run(installed, "-c", READINGS).stdout)
 
+    assert cuda.startswith("cuda has no nominal reading")
     assert line.startswith("toy0 has no nominal reading of its yardstick: times are stored as")
 
 

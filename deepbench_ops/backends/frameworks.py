@@ -6,8 +6,9 @@ imports nothing: `POSITION`, `COMPANIONS` and `DEVICES` are all that may stand t
 distributions name theirs by entry points of the group `deepbench.frameworks`: the framework's name,
 and its package.
 
-`DEVICES` declares the devices that a framework brings: for each name the module of its package
-with the device's yardstick (`measure/device_workloads.py`), "" where it has none. The processor is
+`DEVICES` declares the devices that a framework brings: for each name the module with the device's
+yardstick (`measure/device_workloads.py`), "" where it has none: of its own package, or by a full
+name with dots. The processor is
 always there; a framework that runs on a device of another one need not declare it.
 """
 
@@ -110,9 +111,13 @@ def _devices(framework: str, package: str, origin: str, declared: object) -> tup
             " names of lower-case letters, digits and underscores"
         )
     return tuple(
-        Device(name, framework, origin, f"{package}.{module}" if module else "")
+        Device(name, framework, origin, _full_name(package, module))
         for name, module in declared.items()
     )
+
+
+def _full_name(package: str, module: str) -> str:
+    return module if "." in module or not module else f"{package}.{module}"
 
 
 def _framework(name: str, package: str, origin: str) -> Framework:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,12 @@ import click
 
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands import progress, terminal_tables
-from deepbench_ops.commands.options import printed_as, several
+from deepbench_ops.commands.options import printed_as, release_option, several
 from deepbench_ops.commands.output import as_json
 from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.errors import NoAnswer
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
-from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
+from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.problem_lists import TYPES, family_name
@@ -23,6 +23,7 @@ from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.check_table import CheckResult
+    from deepbench_ops.distributed.check_process import Selection
 
 COLUMNS = (
     terminal_tables.Column("framework"),
@@ -47,6 +48,7 @@ ANY_WRONG = 1
 @several("--family", "families", tuple(TYPES))
 @several("--precision", "precisions", ALL_PRECISIONS)
 @several("--layout", "layouts", LAYOUT.values)
+@release_option
 @printed_as("table", "csv", "json")
 def check(
     frameworks: tuple[str, ...],
@@ -54,6 +56,7 @@ def check(
     families: tuple[str, ...],
     precisions: tuple[str, ...],
     layouts: tuple[str, ...],
+    release: str | None,
     form: str,
 ) -> None:
     """Compare every kernel with float64 on small problems, timing none.
@@ -61,6 +64,7 @@ def check(
     \b
         deepbench check --framework numpy --family gemm
         deepbench check --precision bfloat16 --format json
+        deepbench check --release torch-2.13.0 --device cuda
 
     One line for each framework, device, family, operation, precision and layout, printed as soon
     as it is known. The problems are listed ones, cut down until every entry of the output can be
@@ -72,44 +76,50 @@ def check(
       wrong    some entry is not, or the kernel fails: the exit status is 1
       skipped  missing here, with the reason; if all are, the exit status is 3
     """
-    wanted = (
+    from deepbench_ops.distributed.check_process import Selection
+    from deepbench_ops.measure import threads
+
+    wanted = Selection(
         once(known("framework", name, NAMES) for name in frameworks) or NAMES,
         once(known("device", name, DEVICES) for name in devices) or DEVICES,
         once(family_name(name) for name in families) or FAMILIES,
         once(known_precision(name).name for name in precisions),
+        once(known("layout", name, LAYOUT.values) for name in layouts),
     )
-    lying = once(known("layout", name, LAYOUT.values) for name in layouts)
-    from deepbench_ops.measure import threads
-
-    count = threads.fix()
-    # The frameworks are only imported now, after their thread counts were settled.
+    threads.fix()
+    # numpy is only imported now, after the thread counts were settled.
     from deepbench_ops.backends import check_table
-    from deepbench_ops.distributed import check_table as between_processes
-
-    places, chosen, kinds = wanted[:2], wanted[2], wanted[3]
-
-    def rows() -> Iterator["CheckResult"]:
-        in_one, between = between_processes.split_by_processes(chosen)
-        if in_one:
-            yield from check_table.rows(
-                *places, in_one, kinds, threads=count, tell=show_step, layouts=lying
-            )
-        yield from between_processes.rows(
-            between, *places, kinds or PRECISIONS, tell=show_step, layouts=lying
-        )
 
     writers: dict[str, Callable[[Iterable[CheckResult]], Iterable[CheckResult]]] = {
-        "table": partial(print_table, *wanted),
+        "table": partial(print_table, wanted),
         "csv": print_csv,
         "json": print_json,
     }
-    verdicts = Counter(row.verdict for row in writers[form](rows()))
+    verdicts = Counter(row.verdict for row in writers[form](checked(wanted, release)))
     counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in check_table.VERDICTS)
     click.echo(counted, err=form != "table")
     if verdicts[check_table.WRONG]:
         click.get_current_context().exit(ANY_WRONG)
     if not verdicts[check_table.OK]:
         raise NoAnswer("no kernel was compared: the table has the reasons")
+
+
+def checked(wanted: "Selection", release: str | None) -> Iterator["CheckResult"]:
+    """Yield the rows of this environment, or those of a release in its own.
+
+    Raises DeepbenchError for an unknown release, or one of a framework that is not asked for.
+    """
+    from deepbench_ops.distributed import check_process
+
+    if release is None:
+        return check_process.rows(wanted, show_step)
+    from deepbench_ops.releases import worker_launch
+
+    launch = worker_launch.of_name(release, lambda line: click.echo(line, err=True))
+    framework = launch.environ["DEEPBENCH_FRAMEWORK"]
+    if framework not in wanted.frameworks:
+        raise DeepbenchError(f"--release {release} is no release of --framework: leave that out")
+    return check_process.rows_of(launch, replace(wanted, frameworks=(framework,)), show_step)
 
 
 def known(what: str, name: str, names: Sequence[str]) -> str:
@@ -154,22 +164,17 @@ def print_csv(rows: Iterable["CheckResult"]) -> Iterator["CheckResult"]:
         yield row
 
 
-def print_table(
-    frameworks: Sequence[str],
-    devices: Sequence[str],
-    families: Sequence[str],
-    precisions: Sequence[str],
-    rows: Iterable["CheckResult"],
-) -> Iterator["CheckResult"]:
+def print_table(wanted: "Selection", rows: Iterable["CheckResult"]) -> Iterator["CheckResult"]:
     """Print a line for each row as it comes, errors to three digits, and yield the row.
 
     Columns are as wide as the names that they may hold.
     """
-    operations = {name for family in families for name in TYPES[family].operations}
-    layouts = {name for family in families for name in TYPES[family].layouts}
-    usual = {name for family in families for name in TYPES[family].precisions}
-    kinds = precisions or usual
-    held = (frameworks, devices, families, {*operations, FIRST_CALL}, kinds, layouts)
+    operations = {name for family in wanted.families for name in TYPES[family].operations}
+    layouts = {name for family in wanted.families for name in TYPES[family].layouts}
+    usual = {name for family in wanted.families for name in TYPES[family].precisions}
+    kinds = wanted.precisions or usual
+    places = wanted.frameworks, wanted.devices, wanted.families
+    held = (*places, {*operations, FIRST_CALL}, kinds, layouts)
     widths = [*(max(map(len, names)) for names in held), 8, 8, 7, 60]
     layout = terminal_tables.Layout(COLUMNS, widths, terminal_tables.terminal_width())
     click.echo(layout.head())

@@ -25,7 +25,7 @@ OPTIONS = (
         "--ranks",
         metavar="N",
         default="",
-        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}.",
+        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}; 1 too with nccl.",
     ),
     click.option(
         "--transport",
@@ -116,7 +116,7 @@ def print_table(
     algorithm: str = rank_command.DEFAULT_ALGORITHM,
 ) -> None:
     """Start the ranks over the transport of that name, time what is asked for, print each line."""
-    count = collective_options.ranks(ranks)
+    count = collective_options.ranks(ranks, name)
     if launcher_variables.found() is not None:
         raise DeepbenchError(
             f"this was started by {launcher_variables.found()}: start"

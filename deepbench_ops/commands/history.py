@@ -1,6 +1,7 @@
 """`deepbench history`: all releases of a framework, measured in the same seconds."""
 
 import math
+import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.analysis.history_files import demand_warm, open_history
+from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.history_progress import Progress
 from deepbench_ops.commands.options import (
@@ -23,6 +25,7 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.output import show
 from deepbench_ops.commands.problems import find_anywhere
+from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import precision as precision_named
 
@@ -107,6 +110,11 @@ def _seconds(context: click.Context, option: click.Parameter, given: str) -> flo
     help="Most releases to run at once.  [default: as many as fit in memory]",
 )
 @click.option(
+    "--device",
+    type=click.Choice(DEVICES),
+    help="Where kernels run.  [default: DEEPBENCH_DEVICE, or cpu]",
+)
+@click.option(
     "--no-save",
     is_flag=True,
     help="File no results; the rounds stay in .asv/history/, and the next run files them.",
@@ -126,6 +134,7 @@ def history(
     rounds: int,
     anchor: str | None,
     together: int | None,
+    device: str | None,
     no_save: bool,
     form: str,
 ) -> None:
@@ -150,6 +159,8 @@ def history(
     from deepbench_ops.analysis.ensembles import Ensemble, Goal, demand_two
 
     folder = project.environments()
+    if device is not None:
+        os.environ[DEVICE.variable] = device  # of the workers, and of where results are filed
     name, releases = _asked(framework, span, frameworks, newest)
     tasks = _tasks(selection, family, ids, precision_named(precision).name)
     demand_warm()

@@ -73,6 +73,12 @@ def most_rounds(default: int, text: str) -> Callable[..., Any]:
     )
 
 
+release_option = click.option(
+    "--release",
+    metavar="RELEASE",
+    help="In the environment of this release, such as torch-2.13.0, of the project's table.",
+)
+
 operation_option = click.option(
     "--operation",
     metavar="O",

@@ -1,6 +1,7 @@
 """`deepbench time`: one problem of any sizes, checked and timed here and now."""
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from deepbench_ops.commands.options import (
     operation_option,
     precision_option,
     printed_as,
+    release_option,
     results_folder_if_any,
     say_settings,
 )
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from deepbench_ops.analysis.single_timing import SingleTiming
     from deepbench_ops.machine.profile import Profile
+    from deepbench_ops.measure.worker_control import Launch
 
 RENAMED = {"threads": "at-once"}
 """Sizes whose own name is another option's."""
@@ -43,6 +46,7 @@ LEFT_OUT = ("whole",)
 
 OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--framework", metavar="F", help=f"One of {', '.join(NAMES)} (default: numpy)."),
+    release_option,
     precision_option,
     operation_option,
     click.option(
@@ -93,10 +97,11 @@ def time() -> None:
         deepbench time gemm --m 1760 --n 128 --k 1760
         deepbench time gemm --m 1760 --n 128 --k 1760 --framework torch
         deepbench time lstm_h256_n4_t150 --operation fused_forward --framework onnxruntime
+        deepbench time m1760_n128_k1760_NN --release torch-2.13.0
 
     Give a family and its sizes, or the id of a listed problem ("deepbench problems" lists them,
     "deepbench time gemm --help" the sizes of a family). The framework is one that is installed in
-    this environment; nothing is stored.
+    this environment, or the one of --release in its own; nothing is stored.
 
     The output is checked against float64 before and after the timing. Printed are the median of
     all samples with its 99 % interval, FLOP/s, bytes/s (counting each operand and result once) and
@@ -192,6 +197,7 @@ def _by_id(id: str) -> Problem:
 def _time(
     problem: Problem,
     framework: str | None,
+    release: str | None,
     precision: str,
     operation: str,
     threads: int | None,
@@ -204,6 +210,8 @@ def _time(
     from deepbench_ops.measure import kernel_process, kernel_run, yardstick
     from deepbench_ops.measure import threads as cores
 
+    if framework is not None and release is not None:
+        raise DeepbenchError("give --framework or --release, which names its framework, not both")
     name = framework or kernel_run.framework()
     if name not in NAMES:
         raise unknown("framework", name, NAMES)
@@ -214,19 +222,30 @@ def _time(
     say_settings()
     known = _profile(results)
     count = threads or cores.wanted()
+    launch = _launch(name, release)
     environ = {
-        "DEEPBENCH_FRAMEWORK": name,
+        **launch.environ,
         "DEEPBENCH_DEVICE": device,
         "DEEPBENCH_THREADS": str(count),
     }
     if known is not None:
         environ[kernel_run.NOMINAL_VARIABLE] = known.for_processes(yardstick.VERSION)
     task = {"family": problem.family, "problem": problem.id, "precision": precision}
-    records = [
-        kernel_process.measured({**task, "operation": operation}, environ) for _ in range(processes)
-    ]
+    task["operation"] = operation
+    records = [kernel_process.measured(task, environ, launch.python) for _ in range(processes)]
     timing = SingleTiming(problem, operation, precision, device, records, known)
     show(form, lambda: _text(timing), timing.as_json)
+
+
+def _launch(framework: str, release: str | None) -> "Launch":
+    """Return the interpreter and the variables of the measured processes."""
+    from deepbench_ops.measure.worker_control import Launch
+
+    if release is None:
+        return Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": framework})
+    from deepbench_ops.releases import worker_launch
+
+    return worker_launch.of_name(release, lambda line: click.echo(line, err=True))
 
 
 def _profile(results: "Path | None") -> "Profile | None":

@@ -15,6 +15,8 @@ from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.suggestions import unknown
 
 FEWEST_RANKS = 2
+ALONE = ("nccl",)
+"""Transports that may have a single rank: the launches and copies on one GPU."""
 MOST_RANKS = 32
 
 
@@ -63,12 +65,13 @@ def kind(name: str) -> type[Collective]:
     return found
 
 
-def ranks(text: str) -> int:
-    """Read the number of ranks on one machine."""
+def ranks(text: str, transport: str = "") -> int:
+    """Read the number of ranks on one machine, over a transport."""
     if not text:
         raise DeepbenchError(f"--ranks is missing: from {FEWEST_RANKS} to {MOST_RANKS} processes")
     count = whole("--ranks", text, least=None)
-    if not FEWEST_RANKS <= count <= MOST_RANKS:
+    fewest = 1 if transport in ALONE else FEWEST_RANKS
+    if not fewest <= count <= MOST_RANKS:
         raise DeepbenchError(
             f"--ranks is {count}: from {FEWEST_RANKS} (one alone has no other to exchange with) to"
             f" {MOST_RANKS} on one machine"

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deepbench_ops.measure import fingerprint, outside_settings
+from deepbench_ops.measure import fingerprint, gpu_readings, outside_settings
 
 NO_ACCELERATOR = "none"
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -41,6 +41,7 @@ def facts() -> dict[str, str]:
         "processor": fingerprint.silicon(),
         fingerprint.SETTINGS: outside_settings.text(outside_settings.of_this_process()),
         **accelerators(),
+        **gpu_readings.facts(gpu_readings.DEVICE),
     }
     return {name: value for name, value in found.items() if value}
 

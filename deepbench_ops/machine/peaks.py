@@ -23,9 +23,14 @@ from deepbench_ops.machine.profile import Figure
 from deepbench_ops.measure import device_workloads, yardstick
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 GPU = "cuda"
 """The device that `detect.accelerators` lists."""
+
+FP8 = "fp8"
+"""The peak of 8-bit floating point (`Precision.product`), which GPUs alone are asked for."""
 
 FLOP_RATE = "FLOP/s"
 BYTE_RATE = "bytes/s"
@@ -43,6 +48,16 @@ TRIAD_BYTES = 3 * ELEMENT_BYTES
 Clock = Callable[[], float]
 
 
+def product(size: int, peak: str) -> tuple[Problem, str]:
+    """Return a square product whose rate is a peak, and its precision.
+
+    The peak of 8-bit floating point is that of a linear layer with a scale for each row.
+    """
+    if peak == FP8:
+        return QuantisedLinear(m=size, n=size, k=size), "fp8_row"
+    return Gemm(size, size, size), peak
+
+
 def gemm_peaks(
     device: str, threads: int, deadline: float, clock: Clock = time.perf_counter
 ) -> dict[str, Figure]:
@@ -53,7 +68,7 @@ def gemm_peaks(
     """
     loaded, missing = load_all(device, threads)
     peaks = {}
-    for precision in PRECISIONS:
+    for precision in (*PRECISIONS, *((FP8,) if device == GPU else ())):
         found = [_attempt(backend, precision, deadline, clock) for backend in loaded] + missing
         peaks[precision] = best(found)
     return peaks
@@ -75,7 +90,7 @@ def gemm_peak(
 
     Unsupported where the backend cannot do it; DeepbenchError where its result is wrong.
     """
-    check.verify(backend, Gemm(SMALLEST, SMALLEST, SMALLEST), precision)
+    check.verify(backend, *product(SMALLEST, precision))
     size = SMALLEST
     kernel, fastest = _prepare(backend, size, precision, clock)
     while size < LARGEST and fastest * 8 < LONGEST_SECONDS:
@@ -210,7 +225,7 @@ def _none(reason: str) -> Figure:
 
 
 def _prepare(backend: Backend, size: int, precision: str, clock: Clock) -> tuple[Kernel, float]:
-    kernel = backend.build(Gemm(size, size, size), precision)
+    kernel = backend.build(*product(size, precision))
     _once(kernel, clock)  # the first run of a size also sets things up
     return kernel, _once(kernel, clock)
 

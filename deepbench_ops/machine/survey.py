@@ -22,6 +22,8 @@ from deepbench_ops.measure import yardstick
 # a minute; the processor comes first and leaves each accelerator some time.
 LATEST_GEMM = (20.0, 45.0)
 MORE_SECONDS = 10.0
+GPU_SECONDS = 60.0
+"""A GPU has so long for the products of a pass: their operands are drawn on the processor."""
 TRIAD_SECONDS = 1.0
 
 DISAGREE = 1.1
@@ -40,6 +42,9 @@ MUCH = 1.1
 
 MEASURED = "measured:"
 KEPT = ", kept from "
+
+LIBRARIES = ("cuda", "hip", "cudnn", "xla_runtime")
+"""Names in `Backend.versions` of what a framework brings for a GPU."""
 
 Say = Callable[[str], None]
 
@@ -86,11 +91,14 @@ def survey(
         for number, device in enumerate(devices):
             say(f"large GEMMs and bandwidth on {device}, {which} pass")
             latest = started + LATEST_GEMM[place] + number * MORE_SECONDS
+            if device == peaks.GPU:
+                latest = max(latest, time.perf_counter() + GPU_SECONDS)
             gemms = peaks.gemm_peaks(device, threads, latest)
             measured[device] = {**gemms, peaks.BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
     say("yardsticks")
     nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
+    facts |= _libraries(threads) if peaks.GPU in devices else {}
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     standing = None if renewed.peaks else old
     kept = {device: _kept(found[device], standing, device, warn) for device in devices}
@@ -151,6 +159,17 @@ def _here(device: str, facts: Mapping[str, str], threads: int) -> bool:
         return False
     loaded, _ = peaks.load_all(device, threads)
     return bool(loaded) or device in (yardstick.PROCESSOR, peaks.GPU)
+
+
+def _libraries(threads: int) -> dict[str, str]:
+    """Return the versions of CUDA and cuDNN that the frameworks on a GPU bring, such as torch's."""
+    return {
+        f"{backend.name}_{name}": versions[name]
+        for backend in peaks.load_all(peaks.GPU, threads)[0]
+        if (versions := backend.versions())
+        for name in LIBRARIES
+        if name in versions
+    }
 
 
 def _bandwidth(device: str, threads: int) -> Figure:

@@ -20,12 +20,15 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record_spool
 
 
-def measured(task: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, Any]:
+def measured(
+    task: Mapping[str, str], environ: Mapping[str, str], python: str = sys.executable
+) -> dict[str, Any]:
     """Measure a task in a process with these variables added; return its record.
 
-    Raises DeepbenchError with the process's reason where the kernel cannot be had or is wrong.
+    python: the interpreter. Raises DeepbenchError with the process's reason where the kernel cannot
+    be had or is wrong.
     """
-    command = [sys.executable, "-m", "deepbench_ops.measure.kernel_process", json.dumps(dict(task))]
+    command = [python, "-m", "deepbench_ops.measure.kernel_process", json.dumps(dict(task))]
     done = subprocess.run(
         command,
         env={**os.environ, **environ},

@@ -7,6 +7,7 @@ verdict never measure different things.
 import gc
 import math
 import os
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +23,9 @@ from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import (
     call_estimate,
+    device_notes,
     fingerprint,
+    gpu_readings,
     nominal_readings,
     record_spool,
     threads,
@@ -69,11 +72,17 @@ class CheckedKernel:
 
     @property
     def yardstick_client(self) -> YardstickClient | None:
-        """Client of the yardstick that calibrates it; None on a device without one."""
+        """Client of the yardstick that calibrates it; None on a device without one that runs."""
         if not yardstick.exists(self.backend.device):
             return None
         kind = self.yardstick_kind
-        return _server().client(kind, nominal(kind, threads.wanted()))
+        try:
+            return _server().client(kind, nominal(kind, threads.wanted()))
+        except DeepbenchError as fault:
+            if self.backend.device == yardstick.PROCESSOR:
+                raise
+            print(f"deepbench: times stay raw: {fault}", file=sys.stderr)
+            return None
 
     @property
     def policy(self) -> Policy:
@@ -138,6 +147,11 @@ def prepare(
     """
     threads.unpin()
     backend = _backend()
+    if CACHE.asked() != CACHE.usual and backend.device != DEVICE.usual:
+        raise Unsupported(
+            f"{CACHE.variable}={CACHE.asked()} is of the processor's caches, not of"
+            f" {backend.device}'s"
+        )
     problem = problem_of(family, problem_id)
     check.verify(backend, problem, precision, operation)
     demand_memory(backend, problem, precision, operation)
@@ -206,7 +220,14 @@ def timed(
     latencies = [_latency(prepared, client)]
     if client is not None:
         client.nominal = _choice(client, latencies).seconds
-    measurement = measure(prepared.kernel, client, rules, lambda: pinned.append(prepared.pin()))
+    measurement = measure(
+        prepared.kernel,
+        client,
+        rules,
+        lambda: pinned.append(prepared.pin()),
+        gpu_readings.reader(prepared.backend.device),
+    )
+    remarks = device_notes.of(prepared.kernel, measurement, prepared.backend.device)
     latencies.append(_latency(prepared, client))
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
@@ -222,8 +243,9 @@ def timed(
     samples = [rounded(s) for s in measurement.calibrated(reference)]
     entry = {
         **_identity(benchmark, params, started),
-        **_record(prepared, measurement, choice, pinned),
+        **_record(prepared, measurement, choice, {"threads": "; ".join(pinned), **remarks}),
         **_latencies(latencies),
+        **device_notes.readings(measurement),
         "spent": spent,
     }
     record_spool.write({**entry, "quick": True} if quick else entry)
@@ -232,8 +254,14 @@ def timed(
 
 def conditions_of(prepared: CheckedKernel) -> dict[str, str]:
     """Return the fingerprint of this process: machine, libraries, threads and yardstick."""
-    clocks = {**yardstick.versions(), **yardstick.device_versions(prepared.backend.device)}
-    return fingerprint.stable({**prepared.backend.versions(), **clocks}, prepared.threads)
+    device = prepared.backend.device
+    more = {
+        **gpu_readings.facts(device),
+        **prepared.backend.versions(),
+        **yardstick.versions(),
+        **yardstick.device_versions(device),
+    }
+    return fingerprint.stable(more, prepared.threads)
 
 
 def skipped(benchmark: str, params: Sequence[str], reason: str) -> None:
@@ -251,7 +279,7 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 
 
 def _record(
-    prepared: CheckedKernel, measurement: Measurement, choice: Choice, pinned: list[str]
+    prepared: CheckedKernel, measurement: Measurement, choice: Choice, remarks: dict[str, str]
 ) -> dict[str, object]:
     named = implementation_of(prepared.kernel, min(measurement.seconds))
     return {
@@ -267,7 +295,8 @@ def _record(
         "notes": {
             **{name: text for name, text in prepared.kernel.notes.items() if text != named},
             **prepared.kernel.outcome(),
-            "threads": "; ".join(pinned) or "not pinned",
+            **remarks,
+            "threads": remarks["threads"] or "not pinned",
             **({"calibration": choice.remark} if choice.remark else {}),
         },
         **({"implementation": named} if named else {}),

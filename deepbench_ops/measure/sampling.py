@@ -136,6 +136,8 @@ class Measurement:
     put_aside: (kernel, yardstick) seconds of slices taken while the machine was disturbed.
     disturbed: slices among ``seconds`` that were too, the wait budget being spent.
     number: calls per slice.
+    device_readings: what the device said of itself after each slice of ``seconds``, such as its
+        clock; empty where it says nothing.
     noise: relative half-width of the 95 % interval of the median that was reached.
     target_reached: whether sampling ended because that was low enough.
     warm_up_seconds: time spent in the kernel before the first slice.
@@ -148,6 +150,7 @@ class Measurement:
     yardstick: list[float] = field(default_factory=list)
     put_aside: list[tuple[float, float]] = field(default_factory=list)
     disturbed: int = 0
+    device_readings: list[dict[str, float]] = field(default_factory=list)
     noise: float = math.inf
     target_reached: bool = False
     warm_up_seconds: float = 0.0
@@ -181,31 +184,33 @@ def measure(
     yardstick: YardstickReader | None,
     policy: Policy,
     warmed_up: Callable[[], object] = lambda: None,
+    read_device: Callable[[], dict[str, float]] | None = None,
 ) -> Measurement:
     """Warm the kernel up, then sample it; see the module's text for what a sample is.
 
     ``warmed_up`` is called once in between, when the kernel's threads exist and have worked.
+    ``read_device`` is called after each slice, and what it returns is kept with the sample.
     """
     gc.collect()
     with no_collector():
         started = time.perf_counter()
-        result = _warmed_up_and_sampled(kernel, yardstick, policy, warmed_up)
+        disturbance = _Disturbance(yardstick, policy, read_device)
+        result = _warmed_up_and_sampled(kernel, disturbance, policy, warmed_up)
         result.spent_seconds = time.perf_counter() - started
     return result
 
 
 def _warmed_up_and_sampled(
     kernel: Timed,
-    yardstick: YardstickReader | None,
+    disturbance: "_Disturbance",
     policy: Policy,
     warmed_up: Callable[[], object],
 ) -> Measurement:
     flush = _flusher() if policy.cold else None
     end = time.perf_counter() + policy.budget_seconds
-    disturbance = _Disturbance(yardstick, policy)
     disturbance.calm()
     call = time_calls(kernel, 1, flush)
-    result = Measurement(1, yardstick.kind if yardstick else "none")
+    result = Measurement(1, disturbance.kind)
     if call >= policy.long_call_seconds:
         disturbance.take(result, call)
         if time.perf_counter() >= end + disturbance.waited and result.seconds:
@@ -266,11 +271,22 @@ def _sample(
 class _Disturbance:
     """Reads the yardstick around slices, and waits while it says the machine is disturbed."""
 
-    def __init__(self, yardstick: YardstickReader | None, policy: Policy) -> None:
+    def __init__(
+        self,
+        yardstick: YardstickReader | None,
+        policy: Policy,
+        read_device: Callable[[], dict[str, float]] | None = None,
+    ) -> None:
         self.waited = 0.0
         self._yardstick = yardstick
         self._policy = policy
+        self._read_device = read_device
         self._before: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of yardstick, "none" for none."""
+        return self._yardstick.kind if self._yardstick else "none"
 
     def calm(self) -> None:
         """Take a reading before a slice, after waiting for a calm one within the wait budget."""
@@ -285,9 +301,10 @@ class _Disturbance:
 
     def take(self, result: Measurement, seconds: float) -> None:
         """File a slice with the readings around it, among the samples or put aside."""
+        state = self._read_device() if self._read_device else {}
         before, self._before = self._before, self._read(self._beside(seconds * result.number))
         if before is None or self._before is None:
-            result.seconds.append(seconds)
+            self._keep(result, seconds, state)
             return
         reading = (before + self._before) / 2
         disturbed = self._is_disturbed(self._before)
@@ -296,9 +313,14 @@ class _Disturbance:
             result.put_aside.append((seconds, reading))
             self.waited += again
             return
-        result.seconds.append(seconds)
+        self._keep(result, seconds, state)
         result.yardstick.append(reading)
         result.disturbed += disturbed
+
+    def _keep(self, result: Measurement, seconds: float, state: dict[str, float]) -> None:
+        result.seconds.append(seconds)
+        if self._read_device:
+            result.device_readings.append(state)
 
     def _may_wait_for(self, seconds: float) -> bool:
         """Return whether the kernel, and the run, can afford it; it counts as spent by the run."""
@@ -351,6 +373,26 @@ def time_span(
         run()
     kernel.synchronise()
     return start, time.perf_counter()
+
+
+LAUNCHES = 256
+"""Most calls whose launching is timed: a GPU holds about a thousand before a launch waits."""
+
+
+def launch_share(kernel: Timed, number: int) -> float:
+    """Return which share of the time of ``number`` calls the host needs to launch them.
+
+    Near 1 the device waits for the host. At most `LAUNCHES` calls are made.
+    """
+    kernel.reset()
+    kernel.synchronise()
+    run = kernel.run
+    start = time.perf_counter()
+    for _ in range(min(number, LAUNCHES)):
+        run()
+    launched = time.perf_counter()
+    kernel.synchronise()
+    return (launched - start) / (time.perf_counter() - start)
 
 
 def _warm_up(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from deepbench_ops import project
 from deepbench_ops.measure.worker_control import Launch
+from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.releases.environment_install import project_root
 from deepbench_ops.releases.installed_release import installation
 from deepbench_ops.releases.release_table import Release
@@ -29,3 +30,12 @@ def launch(
         str(environment.python),
         {"DEEPBENCH_FRAMEWORK": release.framework, "DEEPBENCH_RELEASE": release.name},
     )
+
+
+def of_name(name: str, say: Callable[[str], object] = lambda line: None) -> Launch:
+    """Return the same for the release of that name in the project's table.
+
+    Raises DeepbenchError for an unknown one as well.
+    """
+    known = release_table.measurable(table_location.of_project())
+    return launch(release_table.find(name, known), say=say)

@@ -52,6 +52,12 @@ def _figures(found: Any) -> bool:
     return isinstance(found, Mapping) and all(map(is_number, found.values()))
 
 
+def _columns(found: Any) -> bool:
+    return isinstance(found, Mapping) and all(
+        isinstance(values, list) and all(map(is_number, values)) for values in found.values()
+    )
+
+
 def _nanoseconds(found: Any) -> bool:
     return is_number(found) and 0 < found < 1e9
 
@@ -82,6 +88,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "core_latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
     "number": lambda found: type(found) is int and found >= 1,
     "ensemble": _ensemble,
+    "device_readings": _columns,
     "notes": lambda found: isinstance(found, Mapping),
     **dict.fromkeys(("readings", "spent"), _figures),
 }

@@ -10,6 +10,9 @@ import pytest
 from command import COMMAND, deepbench
 from processes import MARK, eventually_gone, living
 
+from deepbench_ops.distributed import collective_options
+from deepbench_ops.errors import DeepbenchError
+
 pytest.importorskip("click", reason="the command needs the `track` extra")
 
 
@@ -31,6 +34,13 @@ def test_a_table_comes_out():
     assert [["n100000", "400000", "2", "3"], ["n500", "2000", "2", "3"]] == [
         line.split()[:4] for line in lines
     ]
+
+
+def test_one_gpu_may_be_alone():
+    """nccl's single rank shows launches and copies; other transports need a second process."""
+    assert 1 == collective_options.ranks("1", "nccl")
+    with pytest.raises(DeepbenchError, match="--ranks is 1: from 2"):
+        collective_options.ranks("1", "gloo")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import detect, profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import fingerprint
+from deepbench_ops.problems.precision import multiplied
 
 pytest.importorskip("asv", reason="machine entries are asv's: the `track` extra")
 pytest.importorskip("click", reason="the command needs the `track` extra")
@@ -369,6 +370,17 @@ def test_the_best_framework_gives_the_peak(unchecked, monkeypatch):
     monkeypatch.setattr(peaks, "load_all", lambda *_: (group, []))
     found = peaks.gemm_peaks("cpu", 1, 1e9, clock)
     assert [pytest.approx(2e9)] * 5 == [figure.value for figure in found.values()]
+
+
+def test_a_gpu_has_a_peak_of_8_bit_floating_point_too(unchecked, monkeypatch):
+    """From a linear layer with a scale for each row; the processor is not asked for it."""
+    clock = Clock()
+    monkeypatch.setattr(peaks, "load_all", lambda *_: ([Backend(clock, 1e9)], []))
+    on_gpu = peaks.gemm_peaks("cuda", 1, 1e9, clock)
+    assert pytest.approx(1e9) == on_gpu["fp8"].value
+    assert {"fp8"} == set(on_gpu) - set(peaks.gemm_peaks("cpu", 1, 1e9, clock))
+    problem, precision = peaks.product(1024, "fp8")
+    assert ("fp8", 2 * 1024**3) == (multiplied(precision), problem.flops)
 
 
 def test_nothing_is_begun_after_the_deadline(unchecked, monkeypatch):

@@ -79,6 +79,41 @@ def test_it_is_measured_as_it_is_and_stays_as_it_was(project, interpreter):
     assert 2 == len(release_table.load(project / "releases.csv"))
 
 
+def uses(project):
+    """Let the environment's interpreter note each start; return the file of the notes."""
+    script = project / ".asv" / "env" / f"numpy-{NUMPY}" / "bin" / "python"
+    first, rest = script.read_text().split("\n", 1)
+    script.write_text(f'{first}\necho "$2" >> {project}/uses\n{rest}')
+    return project / "uses"
+
+
+def test_its_kernels_are_checked_in_its_interpreter(project, interpreter):
+    """`deepbench check --release` has the rows of that framework, as they are computed there."""
+    added(interpreter, NUMPY, "--date", "2026-01-02")
+    used = uses(project)
+    asked = ["check", "--release", f"numpy-{NUMPY}", "--device", "cpu", "--family", "gemm"]
+    done = CliRunner().invoke(cli, [*asked, "--precision", "float32", "--format", "json"])
+    assert 0 == done.exit_code, done.output
+    (row,) = json.loads(done.stdout)
+    assert ("numpy", "gemm", "ok") == (row["framework"], row["family"], row["verdict"])
+    assert "deepbench_ops.distributed.check_process\n" == used.read_text()
+    other = CliRunner().invoke(cli, [*asked, "--framework", "torch"])
+    assert "is no release of --framework" in str(other.exception)
+
+
+def test_it_is_timed_in_its_interpreter(project, interpreter):
+    """`deepbench time --release` names the framework by its release."""
+    added(interpreter, NUMPY, "--date", "2026-01-02")
+    used = uses(project)
+    asked = ["time", "m96_n32_k64_NN", "--release", f"numpy-{NUMPY}", "--processes", "1"]
+    done = CliRunner().invoke(cli, [*asked, "--format", "json"])
+    assert 0 == done.exit_code, done.output
+    assert f"numpy {NUMPY}" == json.loads(done.stdout)["framework"]
+    assert "deepbench_ops.measure.kernel_process\n" in used.read_text()
+    both = CliRunner().invoke(cli, [*asked, "--framework", "numpy"])
+    assert "not both" in str(both.exception)
+
+
 def test_facts_say_that_the_interpreter_was_there_before(project, interpreter):
     """In the record of each measurement."""
     added(interpreter, NUMPY, "--date", "2026-01-02")

@@ -31,6 +31,10 @@ DTYPES = {
 THREADS_VARIABLE = "NPROC"
 """XLA's pool on the CPU has so many threads, or as many as there are processors."""
 
+RESERVE_VARIABLE = "XLA_PYTHON_CLIENT_PREALLOCATE"
+"""jax takes three quarters of a GPU's memory at its first operation unless this is false: two
+processes that are compared, or the yardstick, would not fit next to each other."""
+
 _pool: list[int] = []
 """The threads of the pool, once it has been made; a process makes it once."""
 
@@ -47,6 +51,7 @@ class JaxDevice(Backend):
         if device == "cpu":
             jax.config.update("jax_platforms", "cpu")
         else:
+            os.environ.setdefault(RESERVE_VARIABLE, "false")
             _demand_gpu()
 
     @classmethod
@@ -154,7 +159,8 @@ class JaxDevice(Backend):
             "xla_threads": str(self.threads()),
         }
         if self.device != "cpu":
-            found |= {"device": self._place.device_kind}
+            runtime = " ".join(self._place.client.platform_version.split())
+            found |= {"device": self._place.device_kind, "xla_runtime": runtime}
         return found
 
 

@@ -3,5 +3,5 @@
 POSITION = 20
 """Place among the frameworks in tables and menus."""
 
-DEVICES = {"cuda": ""}
-"""The device that it brings, which has no yardstick."""
+DEVICES = {"cuda": "deepbench_ops.measure.cuda_yardstick"}
+"""The device that it brings, and the module of its yardstick."""

@@ -173,7 +173,10 @@ def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) 
         return lambda: multiply(x, w, scale_x, of_columns, out_dtype=torch.bfloat16), {
             "route": "torch._scaled_mm, a scale for each row of x and of W"
         }
-    from torch.nn.functional import ScalingType, SwizzleType, scaled_mm
+    try:
+        from torch.nn.functional import ScalingType, SwizzleType, scaled_mm
+    except ImportError:
+        raise Unsupported(f"torch {torch.__version__} has no scaled_mm with blocks") from None
 
     if precision == "fp8_block":
         # Scales of 1 x 128 lie column by column, those of 128 x 128 likewise.

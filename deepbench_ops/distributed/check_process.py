@@ -1,0 +1,97 @@
+"""The rows of `deepbench check`: made in this process, or in the interpreter of a release.
+
+``python -m deepbench_ops.distributed.check_process '{"frameworks": [...], ...}'`` writes messages
+to standard output: ``{"step": text}`` before each step, and ``{"row": {...}}`` with the fields of
+a `CheckResult` for each row. Importing this module imports no framework.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from deepbench_ops import lifetime, messages
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import threads
+from deepbench_ops.measure.worker_control import Launch
+from deepbench_ops.problems import PRECISIONS
+
+if TYPE_CHECKING:
+    from deepbench_ops.backends.check_table import CheckResult
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The kernels to check; no precisions or layouts for those that each family has."""
+
+    frameworks: tuple[str, ...]
+    devices: tuple[str, ...]
+    families: tuple[str, ...]
+    precisions: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()
+
+
+def rows(wanted: Selection, tell: Say = lambda step: None) -> Iterator["CheckResult"]:
+    """Yield the row of every kernel, as this process computes it.
+
+    tell: called with the name of each step before it. Raises DeepbenchError for names that do not
+    exist.
+    """
+    count = threads.fix()
+    # The frameworks are only imported now, after their thread counts were settled.
+    from deepbench_ops.backends import check_table
+    from deepbench_ops.distributed import check_table as between_processes
+
+    places = wanted.frameworks, wanted.devices
+    in_one, between = between_processes.split_by_processes(wanted.families)
+    if in_one:
+        yield from check_table.rows(
+            *places, in_one, wanted.precisions, threads=count, tell=tell, layouts=wanted.layouts
+        )
+    kinds = wanted.precisions or PRECISIONS
+    yield from between_processes.rows(between, *places, kinds, tell=tell, layouts=wanted.layouts)
+
+
+def rows_of(
+    launch: Launch, wanted: Selection, tell: Say = lambda step: None
+) -> Iterator["CheckResult"]:
+    """Yield the same rows as the interpreter of a release computes them.
+
+    Raises DeepbenchError where its process ends with an error.
+    """
+    from deepbench_ops.backends.check_table import CheckResult
+
+    command = [launch.python, "-m", __name__, json.dumps(asdict(wanted))]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **launch.environ},
+        preexec_fn=lifetime.with_this_process(),
+    ) as process:
+        assert process.stdout is not None
+        while (message := messages.read(process.stdout)) is not None:
+            if "step" in message:
+                tell(message["step"])
+            else:
+                yield CheckResult(**message["row"])
+    if process.returncode:
+        raise DeepbenchError(
+            f"the checking process of {launch.python} ended with status {process.returncode}"
+        )
+
+
+def main() -> None:
+    """Check the selection in the argument, as JSON; write the messages."""
+    asked = {name: tuple(values) for name, values in json.loads(sys.argv[1]).items()}
+    answers = messages.reserved_output()
+    for row in rows(Selection(**asked), lambda step: messages.write(answers, {"step": step})):
+        messages.write(answers, {"row": asdict(row)})
+
+
+if __name__ == "__main__":
+    main()

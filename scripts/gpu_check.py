@@ -1,0 +1,80 @@
+"""All that is to be tried on a machine with a GPU, in steps that go on where they were stopped.
+
+Run it by the interpreter that holds the framework, which stays as it is: deepbench gets an
+environment of its own, filled from the folder of `collect_wheels.py` without a network. After every
+part the results, the logs and the state are packed into one archive, in the folder that the
+environment variable OUT names, or in the work folder. A part that has ended is not repeated; on
+another machine `--resume ARCHIVE` goes on.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from gpu_parts import STEPS, Target, parts_of
+from gpu_session import Archive, Journal, Session
+
+ROOT = Path(__file__).resolve().parents[1]
+
+ALL_ENDED, SOME_WRONG, UNFINISHED = 0, 1, 3
+"""Exit status: all parts have ended well; some part has failed; the time was over before."""
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        epilog="steps: " + "; ".join(f"{name}: {text}" for name, text in STEPS.items()),
+    )
+    parser.add_argument("--list", action="store_true", help="list the parts and their state")
+    parser.add_argument("--only", action="append", choices=STEPS, metavar="STEP")
+    parser.add_argument("--again", action="store_true", help="repeat what has ended, of --only")
+    parser.add_argument("--framework", default="torch")
+    parser.add_argument("--device", default="cuda", help="cpu tries everything without a GPU")
+    parser.add_argument("--machine", help="its name in the results (default: that of the GPU)")
+    parser.add_argument("--minutes", type=float, default=9.5, help="begin nothing new after these")
+    parser.add_argument("--short", action="store_true", help="a trial: the least of every step")
+    parser.add_argument("--folder", type=Path, default=ROOT / "artifacts" / "gpu_check")
+    parser.add_argument("--wheels", type=Path, default=ROOT / "wheels")
+    parser.add_argument("--resume", type=Path, metavar="ARCHIVE", help="go on with these results")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Go on with what has not ended; return the exit status."""
+    began, given = time.monotonic(), options()
+    archive = Archive(given.folder, Path(os.environ.get("OUT") or given.folder))
+    archive.unpack(given.resume)
+    journal = Journal(given.folder / "state.json")
+    target = Target.here(given.framework, given.device, given.machine, given.short)
+    session = Session(ROOT, given.folder, given.wheels, Path(sys.executable), target)
+    session.prepare()
+    parts = parts_of(target, session.families())
+    chosen = [part for part in parts if not given.only or part.step in given.only]
+    if given.list:
+        for part in chosen:
+            print(f"{journal.text(part.name):40} {part.name}")
+        return ALL_ENDED
+    if given.again and given.only:
+        journal.forget(part.name for part in chosen)
+    end = began + 60 * given.minutes
+    for part in chosen:
+        if journal.has_ended(part.name):
+            continue
+        left = end - time.monotonic()
+        if left < part.least_seconds:
+            print(f"no time is left for {part.name}: run this again")
+            break
+        session.run(part, left, journal)
+        archive.pack()
+    archive.pack()
+    print(journal.summary([part.name for part in chosen]))
+    waiting = [part for part in chosen if not journal.has_ended(part.name)]
+    failed = [part for part in chosen if journal.has_failed(part.name)]
+    return UNFINISHED if waiting else SOME_WRONG if failed else ALL_ENDED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+"""The parts of `gpu_check.py`: commands that each end within some minutes and leave results."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+
+STEPS = {
+    "machine": "peaks, bandwidth, clocks, driver",
+    "check": "every kernel against float64, by family",
+    "yardstick": "spread between rounds, a bare loop with events, launch-bound kernels",
+    "headline": "the headline of every family, and the published sets",
+    "modern": "the operations of today",
+    "ensembles": "a release against itself, and with 2 % more work",
+    "more": "collectives of one machine, a model's step, its memory",
+}
+
+CHECKED = (0, 1, 3)
+"""Exit statuses of `deepbench check` that end it: all right, something wrong, all skipped."""
+MEASURED = (0, 2)
+"""Of `asv run`: 2 where some benchmark failed, which the results say."""
+
+PRECISIONS = {"cuda": ("float32", "tf32", "float16", "bfloat16", "int8"), "cpu": ("float32",)}
+MODERN = {"cuda": ("bfloat16", "fp8_row", "fp8_block", "mxfp8", "int8_row"), "cpu": ("float32",)}
+PUBLISHED = {"training": ("float32", "float16"), "inference-server": ("float32", "int8")}
+"""Sets and the precisions in which DeepBench published V100 and T4."""
+
+SPREAD = (
+    *("m35_n700_k2048_NN", "m1760_n64_k1760_NN", "m1760_n128_k1760_NN", "m2560_n64_k2560_NN"),
+    *("m3072_n128_k1024_TN", "m5124_n700_k2048_NN", "m3072_n1_k1024_NN", "m3072_n4_k1024_NN"),
+    *("m7680_n1_k2560_NN", "m8448_n4_k2816_NN"),
+)
+"""Ten GEMMs, as in bench/round_spread.py."""
+
+BARE = ("m1760_n128_k1760_NN", "m5124_n700_k2048_NN", "m35_n700_k2048_NN")
+SMALL = ("m3072_n1_k1024_NN", "m35_n700_k2048_NN", "softmax_batch4096_columns256")
+COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The installed release and the device that are tried.
+
+    short: the least of every step, to try the way without a GPU.
+    """
+
+    framework: str
+    version: str
+    device: str
+    machine: str
+    short: bool = False
+
+    @property
+    def release(self) -> str:
+        """Like torch-2.11.0."""
+        return f"{self.framework}-{self.version}"
+
+    @classmethod
+    def here(cls, framework: str, device: str, machine: str | None, short: bool) -> "Target":
+        """Return that of this interpreter. Raises SystemExit where it has no such framework."""
+        try:
+            version = metadata.version(framework).partition("+")[0]
+        except metadata.PackageNotFoundError:
+            raise SystemExit(
+                f"{framework} is not installed for this interpreter: set PYTHON to the one that"
+                " holds it, or name another --framework"
+            ) from None
+        return cls(framework, version, device, machine or _machine(device), short)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A command of one step.
+
+    name: unique, part of file names. command: words of a shell. endings: exit statuses with which
+    it has ended as it should. least_seconds: it is not begun where fewer are left.
+    """
+
+    step: str
+    name: str
+    command: str
+    endings: tuple[int, ...] = (0,)
+    least_seconds: float = 60
+
+
+def parts_of(target: Target, families: Sequence[str]) -> list[Part]:
+    """Return all parts in their order, which is that of their use."""
+    families = ("gemm", "softmax") if target.short else families
+    made = (_machine_parts, _checks, _yardstick, _headline, _modern, _ensembles, _more)
+    found = [part for make in made for part in make(target, families)]
+    return found
+
+
+def _machine_parts(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    yield Part("machine", "machine", f"deepbench machine --yes --name {target.machine}")
+    if target.device == "cuda":
+        yield Part("machine", "nvidia-smi", "nvidia-smi -q", least_seconds=20)
+
+
+def _checks(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    for family in families:
+        asked = f"--release {target.release} --device {target.device} --family {family}"
+        command = f"deepbench check {asked} --format csv"
+        yield Part("check", f"{target.release}-check-{family}", command, CHECKED)
+
+
+def _yardstick(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    framework, rounds = target.framework, 3 if target.short else 10
+    for problem in SPREAD[:1] if target.short else SPREAD:
+        command = (
+            f"python bench/round_spread.py --framework {framework} --device {target.device}"
+            f" --rounds {rounds} --problem {problem}"
+            f" --json $RESULTS/spread-{target.release}-{problem}.json"
+        )
+        yield Part("yardstick", f"{target.release}-spread-{problem}", command, least_seconds=120)
+    if framework in ("torch", "numpy"):
+        for problem in BARE[:1] if target.short else BARE:
+            command = (
+                f"python bench/bare_loop.py --framework {framework} --device {target.device}"
+                f" --problem {problem} --pairs {20 if target.short else 200}"
+            )
+            yield Part("yardstick", f"{target.release}-bare-{problem}", command)
+    for problem in SMALL[:1] if target.short else SMALL:
+        asked = f"--release {target.release} --device {target.device} --format json"
+        command = f"deepbench time {problem} {asked}"
+        yield Part("yardstick", f"{target.release}-time-{problem}", command)
+
+
+def _headline(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    for family in families:
+        for precision in PRECISIONS[target.device]:
+            yield from _run(target, "headline", "headline", family, precision)
+    for name, precisions in PUBLISHED.items() if not target.short else ():
+        for precision in precisions if target.device == "cuda" else ("float32",):
+            for family in ("gemm", "conv", "rnn", "sparse_gemm"):
+                yield from _run(target, "headline", name, family, precision)
+
+
+def _modern(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    for family in families:
+        for precision in MODERN[target.device]:
+            yield from _run(target, "modern", "modern", family, precision)
+
+
+def _run(target: Target, step: str, selection: str, family: str, precision: str) -> Iterator[Part]:
+    """Yield a run of what a selection holds of a family, which may be nothing."""
+    pick = f"deepbench select {selection} --family {family} --precision {precision}"
+    command = (
+        f'if bench="$({pick})"; then asv run --show-stderr --bench "$bench" {target.release}^!;'
+        f" else echo nothing of {family} in {precision}; fi"
+    )
+    name = f"{target.release}-{selection}-{family}-{precision}"
+    yield Part(step, name, command, MEASURED, least_seconds=30)
+
+
+def _ensembles(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    problems = SPREAD[:1] if target.short else SPREAD[1:5]
+    for extra in (0, 0.02):
+        for problem in problems:
+            command = (
+                f"python bench/detection_on_kernels.py --framework {target.framework}"
+                f" --device {target.device} --extra {extra} --problem {problem}"
+                f" --rounds {3 if target.short else 10} --json $RESULTS/pairs-{target.release}.json"
+            )
+            name = f"{target.release}-pairs-{extra:g}-{problem}"
+            yield Part("ensembles", name, command, least_seconds=120)
+
+
+def _more(target: Target, families: Sequence[str]) -> Iterator[Part]:
+    transport, ranks = ("nccl", 1) if target.device == "cuda" else ("gloo", 2)
+    if target.framework != "torch":
+        return
+    for name in COLLECTIVES[:1] if target.short else COLLECTIVES:
+        command = f"deepbench collective {name} --transport {transport} --ranks {ranks}"
+        yield Part("more", f"{target.release}-{name}", command + " --elements 1000000")
+    for way in ("forward", "training_step"):
+        asked = f"--batch 8 --pass {way} --device {target.device} --format json"
+        yield Part("more", f"{target.release}-ops-{way}", f"deepbench ops resnet50 {asked}")
+    for way in ("forward", "training_step"):
+        command = f"python bench/model_memory.py --device {target.device} --pass {way} resnet50_b16"
+        yield Part("more", f"{target.release}-memory-{way}", command)
+
+
+def _machine(device: str) -> str:
+    """Return a name for this machine: that of its GPU."""
+    if device != "cuda":
+        return "trial"
+    asked = shlex.split("nvidia-smi --query-gpu=name --format=csv,noheader")
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        raise SystemExit("nvidia-smi names no GPU here: --device cpu tries without") from None
+    return re.sub(r"[^a-z0-9]+", "-", said.splitlines()[0].lower()).strip("-")

@@ -1,0 +1,145 @@
+"""`scripts/gpu_check.sh` without a GPU: what it would run, how it goes on, what it packs."""
+
+import sys
+import tarfile
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import collect_wheels
+import gpu_session
+import pytest
+from gpu_parts import STEPS, Part, Target, parts_of
+from gpu_session import Archive, Journal, Session
+
+from deepbench_ops.problems import FAMILIES
+
+ON_GPU = Target("torch", "2.11.0", "cuda", "nvidia-h100")
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_every_step_has_parts_with_names_of_their_own():
+    """Names are those of log files."""
+    parts = parts_of(ON_GPU, FAMILIES)
+    assert list(STEPS) == list(dict.fromkeys(part.step for part in parts))
+    names = [part.name for part in parts]
+    assert len(names) == len(set(names))
+    assert all("/" not in name and " " not in name for name in names)
+
+
+def test_every_family_is_checked_on_the_device():
+    checks = [part.command for part in parts_of(ON_GPU, FAMILIES) if part.step == "check"]
+    assert [
+        f"deepbench check --release torch-2.11.0 --device cuda --family {family} --format csv"
+        for family in FAMILIES
+    ] == checks
+
+
+def test_scripts_and_problems_of_the_parts_exist():
+    """A name that has changed would only show on the GPU."""
+    from deepbench_ops.problems.ids import problem_of
+    from deepbench_ops.problems.problem_lists import TYPES
+
+    def is_known(id):
+        for family in TYPES:
+            try:
+                return bool(problem_of(family, id))
+            except Exception:
+                continue
+        return False
+
+    for part in parts_of(ON_GPU, FAMILIES):
+        words = part.command.split()
+        if words[0] == "python":
+            assert (ROOT / words[1]).is_file()
+        for option, value in pairwise(words):
+            if option in ("--problem", "time"):
+                assert is_known(value), value
+
+
+PART = Part("check", "torch-2.11.0-check-gemm", "true", (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "state"),
+    [(0, 1, "well"), (1, 1, "well"), (2, 1, "failed"), (None, 30, "unfinished")],
+)
+def test_the_journal_outlives_the_process(tmp_path, status, seconds, state):
+    """A part that was cut short is run again, one that has ended is not."""
+    Journal(tmp_path / "state.json").note(PART, status, seconds)
+    again = Journal(tmp_path / "state.json")
+    assert state == again.text(PART.name).partition(",")[0]
+    assert (state != "unfinished") == again.has_ended(PART.name)
+
+
+def test_a_part_that_never_ends_within_the_limit_has_failed(tmp_path):
+    """After two tries of the whole limit; a try with less time left does not count."""
+    journal = Journal(tmp_path / "state.json")
+    for seconds in (gpu_session.LIMIT_SECONDS, 10, gpu_session.LIMIT_SECONDS):
+        assert not journal.has_ended(PART.name)
+        journal.note(PART, None, seconds)
+    assert journal.has_failed(PART.name)
+
+
+@pytest.fixture
+def session(tmp_path):
+    """One whose environment is not made."""
+    found = Session(ROOT, tmp_path, tmp_path / "wheels", Path(sys.executable), ON_GPU)
+    for folder in (tmp_path / "logs", found.project):
+        folder.mkdir()
+    return found
+
+
+def test_a_part_leaves_its_output_and_its_end(session, tmp_path):
+    journal = Journal(tmp_path / "state.json")
+    session.run(Part("more", "speaks", "echo said; exit 4"), 20, journal)
+    assert "$ echo said; exit 4\nsaid\n" == (tmp_path / "logs" / "speaks.log").read_text()
+    assert "failed, status 4" in journal.text("speaks")
+    assert "0 well, 1 failed, 1 waiting" in journal.summary(["speaks", "other"])
+
+
+def test_a_part_is_ended_with_all_that_it_started(session, tmp_path):
+    """When its time is over; it is not begun again in this call."""
+    journal = Journal(tmp_path / "state.json")
+    command = f"sleep 300 & echo $! > {tmp_path}/pid; wait"
+    session.run(Part("more", "lasts", command), 0.5, journal)
+    assert "unfinished" in journal.text("lasts")
+    status = Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    end = time.monotonic() + 10
+    while status.exists() and " Z " not in status.read_text() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert time.monotonic() < end
+
+
+def test_an_archive_goes_on_elsewhere(tmp_path):
+    """It holds results, state and the ends of logs, and no environment."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for path in ("environment/bin", "logs", "project/results/box", "project/.asv"):
+        (here / path).mkdir(parents=True)
+        (here / path / "file.log").write_text("x" * 300_000 + "end")
+    Journal(here / "state.json").note(PART, 0, 1)
+    Archive(here, tmp_path / "out").pack()
+    packed = tmp_path / "out" / gpu_session.ARCHIVE
+    Archive(there, tmp_path / "out").unpack(packed)
+    assert Journal(there / "state.json").has_ended(PART.name)
+    assert (there / "logs" / "file.log").read_text().endswith("xend")
+    assert gpu_session.LOG_BYTES == (there / "logs" / "file.log").stat().st_size
+    assert ["logs", "project", "state.json"] == sorted(each.name for each in there.iterdir())
+    with tarfile.open(packed) as archive:
+        assert not any(".asv" in name for name in archive.getnames())
+
+
+def test_wheels_are_those_of_the_commands_and_their_tools():
+    """As pyproject.toml lists them."""
+    wanted = collect_wheels.requirements()
+    for name in ("asv==0.6.6", "scipy-openblas32", "threadpoolctl", "click", "pip", "setuptools"):
+        assert any(each.startswith(name) for each in wanted), name
+
+
+def test_a_folder_of_wheels_has_a_limit(tmp_path, monkeypatch):
+    """With what to do, and exit status 1."""
+    (tmp_path / "large-1-py3-none-any.whl").write_bytes(bytes(2**20))
+    monkeypatch.setattr(collect_wheels, "collect", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["", "--folder", str(tmp_path), "--limit", "0.5"])
+    with pytest.raises(SystemExit, match=r"more than 0\.5 MiB: empty the folder"):
+        collect_wheels.main()
