@@ -39,7 +39,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=ROOT / "artifacts" / "gpu_check")
     parser.add_argument("--wheels", type=Path, default=ROOT / "wheels")
     parser.add_argument("--resume", type=Path, metavar="ARCHIVE", help="go on with these results")
-    return parser.parse_args()
+    given = parser.parse_args()
+    given.folder, given.wheels = given.folder.resolve(), given.wheels.resolve()
+    return given
 
 
 def main() -> int:
@@ -50,6 +52,8 @@ def main() -> int:
     journal = Journal(given.folder / "state.json")
     target = Target.here(given.framework, given.device, given.machine, given.short)
     session = Session(ROOT, given.folder, given.wheels, Path(sys.executable), target)
+    if not given.list:
+        session.end_leftovers()
     session.prepare()
     parts = parts_of(target, session.families())
     chosen = [part for part in parts if not given.only or part.step in given.only]

@@ -22,6 +22,8 @@ LOG_BYTES = 2**18
 MOST_MIB = 16.0
 LEFT_OUT = {"environment", ".asv", ".cache", "__pycache__"}
 """Folders that are made again on every machine."""
+MARK = "RESULTS"
+"""The variable with the folder for figures of experiments."""
 LIMIT_SECONDS = 570.0
 TRIES = 2
 """A part that was ended so often, each time after the limit, is too long and has failed."""
@@ -175,6 +177,18 @@ class Session:
             self._demand(["deepbench", "machine", "--yes", "--no-measure", *self._name])
             self._demand(self._release())
 
+    def end_leftovers(self) -> None:
+        """End what a call that was killed has left running: it would hold the project's lock.
+
+        They are found by a variable that all processes of this work folder have.
+        """
+        mark = f"{MARK}={self.folder / 'results'}".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # another user's, or one that has ended
+                variables = (process / "environ").read_bytes().split(b"\0")
+                if mark in variables and int(process.name) != os.getpid():
+                    os.kill(int(process.name), signal.SIGKILL)
+
     def families(self) -> list[str]:
         """Return the names of all families of kernels."""
         asked = "from deepbench_ops.problems import FAMILIES; print(*FAMILIES)"
@@ -246,7 +260,7 @@ class Session:
             **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
             "PATH": f"{scripts}{os.pathsep}{os.environ.get('PATH', '')}",
             "HOME": str(self.folder / "home"),
-            "RESULTS": str(self.folder / "results"),
+            MARK: str(self.folder / "results"),
             "PIP_NO_INDEX": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }

@@ -1,5 +1,6 @@
 """`scripts/gpu_check.sh` without a GPU: what it would run, how it goes on, what it packs."""
 
+import subprocess
 import sys
 import tarfile
 import time
@@ -109,6 +110,20 @@ def test_a_part_is_ended_with_all_that_it_started(session, tmp_path):
     while status.exists() and " Z " not in status.read_text() and time.monotonic() < end:
         time.sleep(0.05)
     assert time.monotonic() < end
+
+
+def test_leftovers_of_a_killed_call_are_ended(session, tmp_path):
+    """And nothing else: another folder's processes go on."""
+    elsewhere = {"RESULTS": str(tmp_path / "other" / "results")}
+    own, other = (
+        subprocess.Popen(["sleep", "60"], env=variables)
+        for variables in ({"RESULTS": str(tmp_path / "results")}, elsewhere)
+    )
+    session.end_leftovers()
+    assert -9 == own.wait(10)
+    assert other.poll() is None
+    other.kill()
+    other.wait()
 
 
 def test_an_archive_goes_on_elsewhere(tmp_path):
