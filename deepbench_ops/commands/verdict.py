@@ -216,7 +216,8 @@ def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> 
     found: list[Line] = []
     for name in chosen:
         mine = lines.lines(machine_points.load(results, name, releases, rounds=True), order)
-        found += lines_with_rounds.joined(mine, shared_rounds.load(results, name))
+        shared = shared_rounds.load(results, name)
+        found += lines_with_rounds.joined(lines_with_rounds.distinct(mine), shared)
     return found
 
 

@@ -3,7 +3,7 @@
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
 of two times for one kernel the one with more samples stays, of as many the longer, with its raw
 seconds; of libraries all that were named; of two profiles the later one, with the yardsticks of
-both, which must agree.
+both, which must agree. Rounds of histories are merged as their files are.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, merged_stac
 from deepbench_ops.asv_adapter.results_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission_checks, submission_records
+from deepbench_ops.exchange import submission_checks, submission_records, submission_rounds
 from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.exchange.publication_filing import ListDays, entry_of
 from deepbench_ops.exchange.submission_checks import Point
@@ -40,7 +40,7 @@ from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
-FORMAT, VERSION = "deepbench-submission", 2
+FORMAT, VERSION = "deepbench-submission", 3
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ def pack(
             for path in result_files.paths(results / machine)
             if (packed := _packed(path, releases, judge, unsteady))["points"]
         ],
+        "ensembles": submission_rounds.pack(results / machine),
     }
     return {**content, "digest": _digest(content)}
 
@@ -125,6 +126,7 @@ def check(submission: Any) -> None:
             raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
         check_result(result, known)
         submission_records.check(result)
+    submission_rounds.check(submission.get("ensembles", {}), known)
 
 
 def check_result(result: Any, known: Profile) -> None:
@@ -232,6 +234,8 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
             _merge(results, result, _empty(machine, release, result), ready)
             for release, result in zip(one.releases, one.content["results"], strict=True)
         )
+        own = results / machine["machine"]
+        changed += submission_rounds.accept(own, one.content.get("ensembles", {}), ready)
         if not entry.exists():
             result_files.write_machine(ready(entry), machine)
         if profile.read(results, machine["machine"]) != one.profile:

@@ -63,14 +63,14 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
             if key in seen:
                 raise DeepbenchError("it is there twice")
             seen.add(key)
-            _refuse_unknown(*key)
+            refuse_unknown(*key)
             records = sent.get(unquoted(*key), ())
             _refuse_another_unit(point, records)
             wrong = valid_times.why_not(point["seconds"], samples=point.get("samples"))
             if wrong:
                 raise DeepbenchError(wrong)
             _refuse_contradictions(point, records)
-            _refuse_impossible(point, roofs)
+            refuse_impossible(point, roofs)
         except DeepbenchError as wrong:
             named = f"{point['benchmark']}({', '.join(point['params'])})"
             raise DeepbenchError(f"{release} {named}: {wrong}") from None
@@ -94,7 +94,9 @@ def check_conditions(variables: Mapping[str, str]) -> None:
             raise DeepbenchError(f"{name} is {value!r}, no {known[name].name} of a run")
 
 
-def _refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
+def refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
+    """Raise DeepbenchError for a problem, set, operation or precision that there is not, and for
+    parameters that are spelt otherwise than asv stores them."""
     family, kind, kernel = benchmark.split(".")
     axes = 3 if TYPES[family].ranks else 2
     if len(params) != axes:
@@ -178,7 +180,8 @@ def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
             )
 
 
-def _refuse_impossible(point: Point, roofs: Roofs) -> None:
+def refuse_impossible(point: Point, roofs: Roofs) -> None:
+    """Raise DeepbenchError for a time that beats the peak or the bandwidth of its machine."""
     beaten = roofs.beaten((point["benchmark"], tuple(point["params"])), point["seconds"])
     if beaten:
         raise DeepbenchError(

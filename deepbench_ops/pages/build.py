@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from deepbench_ops.analysis import shared_rounds
+from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.shared_rounds import Shared
@@ -56,7 +56,7 @@ def build(
     ]
     problems += [line for line in broken if not any(line in problem for problem in problems)]
     measured = [line for line in lines if line.measured]
-    several = [line for line in measured if len(line.points) > 1]
+    several = [line for line in lines_with_rounds.distinct(measured) if len(line.points) > 1]
     changes = causes(several)
     data_pages.write(folder, project)
     rounds = {machine.name: _rounds(results, machine.name) for machine in machines}

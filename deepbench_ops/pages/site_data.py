@@ -25,6 +25,7 @@ from pathlib import Path
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.lines_with_rounds import distinct
 from deepbench_ops.pages import (
     catalogue_data,
     change_data,
@@ -73,10 +74,11 @@ def write(
         newest = newest_data.content(own, machine.profile, places)
         write_data(folder / "newest" / machine.key, newest)
         write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
-    change_data.write(html_dir, machines, lines, places)
+    once = distinct(lines)
+    change_data.write(html_dir, machines, once, places)
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
-    write_data(folder / "index", index_page_data.content(machines, lines, causes, matrices, places))
+    write_data(folder / "index", index_page_data.content(machines, once, causes, matrices, places))
     write_data(folder / "search", search_data.content(machines, lines, ordered))
     write_data(folder / "operations", operation_data.content(lines))
     write_data(folder / "models", model_data.content(machines, lines))

@@ -10,7 +10,7 @@ import pytest
 from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.commands import verdict_steps
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
@@ -119,6 +119,40 @@ def test_kernels_of_a_cause_have_one_mean():
     assert cause.pooled.low < math.exp(0.03) < cause.pooled.high
     widths = [shift.change.high - shift.change.low for shift in cause.shifts]
     assert cause.pooled.high - cause.pooled.low < min(widths)
+
+
+def in_set(published_set: str, problem: str, ensemble: bool = True) -> Line:
+    """Return a line of one set, filed by a history or measured by processes of its own."""
+    origin = Origin("numpy.jsonl.gz", NAMES[-1], 10, 1.0, 0.99, 1.01, (9e-4, 1.1e-3))
+    return Line(
+        tuple(
+            each._replace(set=published_set, ensemble=origin if ensemble else None)
+            for each in line(problem).points
+        )
+    )
+
+
+def test_a_kernel_of_several_sets_is_one_kernel():
+    """A history files the same rounds in each set: they are judged, and counted, once."""
+    shared = {task("a"): rounds([0.0, 0.05])}
+    alone = lines_with_rounds.joined([in_set("training", "a")], shared)
+    twice = [in_set("training", "a"), in_set("inference_device", "a")]
+    joined = lines_with_rounds.joined(twice, shared)
+    assert [alone[0].shared] * 2 == [each.shared for each in joined]
+    assert ["inference_device"] == [
+        each.points[0].set for each in lines_with_rounds.distinct(joined)
+    ]
+    assert 1 == len(causes(lines_with_rounds.distinct(joined)))
+
+
+def test_sets_that_were_measured_apart_stay_apart():
+    """Each has times of its own, and other kernels are never the same."""
+    lines = [
+        in_set("training", "a", ensemble=False),
+        in_set("inference_device", "a", ensemble=False),
+        in_set("inference_device", "b"),
+    ]
+    assert lines == lines_with_rounds.distinct(lines)
 
 
 def test_lines_with_shared_rounds_are_cached(tmp_path):

@@ -667,9 +667,9 @@ def test_every_operation_that_is_measured_may_be_sent(problem, operation):
     ranks = ["2"] if problem.ranks else []
     params = [repr(problem.id), "'float32'", *ranks]
     benchmark = f"{problem.family}.{CLASSES[listed]}.kernel_{operation}"
-    submission_checks._refuse_unknown(benchmark, params)
+    submission_checks.refuse_unknown(benchmark, params)
     with pytest.raises(DeepbenchError, match=f"unknown operation of {problem.family}"):
-        submission_checks._refuse_unknown(f"{benchmark}_x", params)
+        submission_checks.refuse_unknown(f"{benchmark}_x", params)
 
 
 def test_a_result_without_a_time_is_not_sent(tmp_path):

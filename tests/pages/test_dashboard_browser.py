@@ -159,7 +159,7 @@ def test_the_table_of_machines_can_be_read_at_any_width(page: Any, site: str, wi
     assert name["x"] - left < 3 and name["width"] < 0.6 * width
 
 
-def test_start_page_and_verdicts_count_the_same_judged_lines(page: Any, site: str) -> None:
+def test_start_page_and_verdicts_count_the_same_lines_with_rounds(page: Any, site: str) -> None:
     """Both pages give the number of lines with two releases or more, and of those judged."""
     open_page(page, site, "index.html")
     shown = re.search(

@@ -1,0 +1,109 @@
+"""Rounds of histories travel with a machine's results, and give the same verdicts elsewhere."""
+
+import copy
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from command import deepbench
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import submission_rounds
+from deepbench_ops.machine import profile
+from deepbench_ops.storage import ensemble_rounds
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+MACHINE = "xeon-amx480-2core"
+SENT = submission_rounds.pack(RESULTS / MACHINE)
+PROFILE = profile.read(RESULTS, MACHINE)
+
+
+def accepted(machine: Path, *parts) -> bytes:
+    """Take in rounds one after the other, and return the file that they make."""
+    for part in parts:
+        submission_rounds.accept(machine, part, Path)
+    (path,) = ensemble_rounds.paths(machine)
+    return path.read_bytes()
+
+
+def test_verdicts_elsewhere_are_the_same(tmp_path):
+    """A submission that is taken in gives the verdict, and is packed again to the same content."""
+    sent, there = tmp_path / "sent.json", tmp_path / "results"
+    assert 0 == deepbench("submit", str(sent), "--machine", MACHINE, "--results", str(RESULTS))[0]
+    assert 0 == deepbench("import", str(sent), "--results", str(there))[0]
+    options = ("--machine", MACHINE, "--format", "json", "--results")
+    here = deepbench("verdict", *options, str(RESULTS))
+    assert here == deepbench("verdict", *options, str(there))
+    assert json.loads(here[1])
+    again = tmp_path / "again.json"
+    deepbench("submit", str(again), "--machine", MACHINE, "--results", str(there))
+    assert json.loads(sent.read_text()) == json.loads(again.read_text())
+
+
+@given(st.data())
+@settings(max_examples=20, deadline=None)
+def test_rounds_are_merged_alike_in_any_order(tmp_path_factory, data):
+    """Overlapping parts in any order, some of them twice, make the bytes of the whole."""
+    ((name, whole),) = SENT.items()
+    numbers = st.sets(st.integers(0, len(whole["rounds"]) - 1))
+    chosen = data.draw(st.lists(numbers, min_size=1, max_size=3))
+    chosen.append(set(range(len(whole["rounds"]))) - set().union(*chosen))
+    parts = [
+        {name: {**whole, "rounds": [whole["rounds"][place] for place in places]}}
+        for places in chosen
+    ]
+    folder = tmp_path_factory.mktemp("merged")
+    shuffled = data.draw(st.permutations([*parts, parts[0]]))
+    assert accepted(folder / "a", SENT) == accepted(folder / "b", *shuffled)
+    shutil.rmtree(folder)
+
+
+def beats_the_machine(entry):
+    """Divide all seconds of a release by a million."""
+    release = entry["anchor"]
+    entry["seconds"][release] = [each and each / 1e6 for each in entry["seconds"][release]]
+
+
+def lacks_a_field(entry):
+    """Remove the releases' seconds."""
+    del entry["seconds"]
+
+
+def of_no_kernel(entry):
+    """Name a problem that there is not."""
+    entry["problem"] = "m1"
+
+
+def below_zero(entry):
+    """Make a time negative."""
+    release = entry["anchor"]
+    entry["seconds"][release] = [-1.0 for _ in entry["seconds"][release]]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (beats_the_machine, "that its profile says the machine has"),
+        (lacks_a_field, "lacks seconds"),
+        (of_no_kernel, "m1"),
+        (below_zero, "its seconds is"),
+    ],
+)
+def test_a_round_that_cannot_be_is_refused(damage, said):
+    """The line names the file and the round."""
+    ((name, whole),) = copy.deepcopy(SENT).items()
+    damage(whole["rounds"][2])
+    with pytest.raises(DeepbenchError, match=rf"rounds of {name}, number 3: ") as refused:
+        submission_rounds.check({name: whole}, PROFILE)
+    assert said in str(refused.value)
+    submission_rounds.check(SENT, PROFILE)
+
+
+def test_a_file_of_another_name_is_refused():
+    """A name is part of a path."""
+    ((_, whole),) = SENT.items()
+    with pytest.raises(DeepbenchError, match="name a framework"):
+        submission_rounds.check({"../x": whole}, PROFILE)
