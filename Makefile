@@ -14,6 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FRAMEWORKS := $(VENV)/.frameworks
 MODELS := $(VENV)/.models
+BIOME := @biomejs/biome@2.6.8
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 SELECTION ?= headline
 FAMILY ?= gemm
@@ -29,7 +30,7 @@ help:
 	@echo "make models      install what the commands on whole models need: torch, ONNX Runtime"
 	@echo "make test        run the tests"
 	@echo "make test-slow   run those that take longest, and stop at the first that fails"
-	@echo "make lint        ruff and mypy, as CI runs them"
+	@echo "make lint        ruff and mypy, and biome where npx is installed, as CI runs them"
 	@echo "make docs        build the documentation in artifacts/docs, and check its links"
 	@echo "make noise       how quiet is this machine: plain, calibrated and paired, side by side"
 	@echo "PYTHON=python3.12 after any of them takes that Python"
@@ -62,6 +63,8 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@if command -v npx >/dev/null; then npx --yes $(BIOME) lint --error-on-warnings; \
+		else echo "no npx here (Debian: npm): the scripts of the pages were not linted"; fi
 
 docs: $(READY)
 	@$(BIN)/mkdocs build --strict

@@ -2,7 +2,7 @@
 """A picture of a published page, for the README: headless Chromium, network cut off.
 
     scripts/screenshot.py html docs/images/start.png --height 1100
-    scripts/screenshot.py html docs/images/roofline.png --at '#roofline .plot' \\
+    scripts/screenshot.py html docs/images/roofline.png --at .answers \\
         --page 'machine.html#machine=epyc-9004-2core&framework=torch'
 
 Needs the Python package playwright and a chromium on the path (Debian: apt install chromium).

@@ -175,7 +175,7 @@ def test_a_reader_sees_its_kernels(html, browser):
     problems = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"{html.as_uri()}/machine.html?machine=here")
-    page.wait_for_selector("#tables table")
+    page.wait_for_selector("#kernels table")
     shown = page.inner_text("main")
     page.goto(f"{html.as_uri()}/timeline.html?machine=here&family=axpy")
     page.wait_for_selector(".plotly")

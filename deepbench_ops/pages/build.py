@@ -9,15 +9,18 @@ from typing import NamedTuple
 from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.causes import causes
 from deepbench_ops.analysis.framework_matrix import matrix
+from deepbench_ops.analysis.ranking import rankings
 from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.asv_adapter import damaged_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import (
+    change_feed,
     data_pages,
     framework_page,
     line_storage,
     machine_lines,
     noise_data,
+    preview_image,
     site_data,
     verdict_page,
 )
@@ -40,11 +43,17 @@ class BuiltPages(NamedTuple):
 
 
 def build(
-    folder: Path, project: str, results: Path, timeline: Sequence[Release], cache_folder: Path
+    folder: Path,
+    project: str,
+    results: Path,
+    timeline: Sequence[Release],
+    cache_folder: Path,
+    site_url: str = "",
 ) -> BuiltPages:
     """Write all pages that are made from lines, and their data, into `folder`.
 
     cache_folder: what an earlier publishing has computed from each machine's results.
+    site_url: address of the published site, "" where it is not configured.
     """
     cache = MachineCache(cache_folder, repr(timeline), line_storage.encode, line_storage.decode)
     lines, machines, problems = machine_lines.read(results, timeline, cache)
@@ -58,13 +67,17 @@ def build(
     measured = [line for line in lines if line.measured]
     several = [line for line in lines_with_rounds.distinct(measured) if len(line.points) > 1]
     changes = causes(several)
-    data_pages.write(folder, project)
+    data_pages.write(folder, project, site_url)
     rounds = {machine.name: _rounds(results, machine.name) for machine in machines}
     contests = framework_page.contests_by_machine(measured, rounds)
     matrices = {name: matrix(some, rounds[name]) for name, some in contests.items()}
     site_data.write(folder, project, machines, lines, changes, matrices, problems)
-    verdict_page.write(folder, project, several, changes, problems)
-    framework_page.write(folder, project, contests, rounds)
+    verdict_page.write(folder, project, several, changes, problems, site_url)
+    framework_page.write(folder, project, contests, rounds, site_url)
+    if site_url:
+        change_feed.write(folder, project, site_url, changes)
+        profiles = {machine.name: machine.profile for machine in machines}
+        preview_image.write(folder, project, rankings(lines, profiles), changes)
     noise = noise_data.noise_by_line(measured)
     return BuiltPages(noise, problems, [*broken, *strange], cache)
 

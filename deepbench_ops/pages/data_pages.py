@@ -24,8 +24,8 @@ def copy_scripts(html_dir: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def write(html_dir: Path, project: str) -> None:
+def write(html_dir: Path, project: str, site_url: str = "") -> None:
     """Write the pages that read data files."""
     for name in NAMES:
-        page = render_page(f"{name}.html", project, charts=path_of(CHARTS))
+        page = render_page(f"{name}.html", project, site_url=site_url, charts=path_of(CHARTS))
         atomic.write_text(html_dir / f"{name}.html", page)

@@ -27,13 +27,14 @@ def write(
     project: str,
     by_machine: Mapping[str, Sequence[Contest]],
     shared: Mapping[str, Shared] = MappingProxyType({}),
+    site_url: str = "",
 ) -> None:
     """Write html_dir/frameworks.html and its data, from `contests_by_machine` and the same rounds.
 
     shared: rounds that measured several releases together, by machine.
     """
     framework_comparison_data.write(html_dir, by_machine, shared)
-    atomic.write_text(html_dir / PAGE, page(project, by_machine))
+    atomic.write_text(html_dir / PAGE, page(project, by_machine, site_url))
 
 
 def contests_by_machine(
@@ -61,10 +62,10 @@ def contests_by_machine(
     return {machine: sorted(some, key=place) for machine, some in found.items() if some}
 
 
-def page(project: str, by_machine: Mapping[str, Sequence[Contest]]) -> str:
+def page(project: str, by_machine: Mapping[str, Sequence[Contest]], site_url: str = "") -> str:
     """HTML of frameworks.html; a script fills each section when the user opens it."""
     machines = [_machine(machine, some) for machine, some in by_machine.items()]
-    return render_page(PAGE, project, machines=machines)
+    return render_page(PAGE, project, site_url=site_url, machines=machines)
 
 
 def _machine(machine: str, found: Sequence[Contest]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.overview import family_summaries
 from deepbench_ops.analysis.ranking import Ranking, rankings
-from deepbench_ops.analysis.speed_index import speeds
+from deepbench_ops.analysis.speed_index import Speed
+from deepbench_ops.pages import speed_data
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
@@ -27,6 +28,7 @@ def content(
     machines: Sequence[MachineRecord],
     lines: Sequence[Line],
     causes: Sequence[Cause],
+    speeds: Sequence[Speed],
     matrices: Mapping[str, Sequence[Row]],
     places: Mapping[Release, int],
 ) -> dict[str, Any]:
@@ -63,20 +65,7 @@ def content(
             }
             for one in family_summaries(lines, profiles, headline)
         ],
-        "speeds": [
-            {
-                "machine": one.machine,
-                "framework": one.framework,
-                "family": one.family,
-                "precision": one.precision,
-                "at": [places[release] for release in one.releases],
-                "values": [rounded(value, 4) for value in one.values],
-                "kernels": list(one.kernels),
-                "selections": list(one.selections),
-                "unusual": dict(one.unusual),
-            }
-            for one in speeds(lines)
-        ],
+        "speeds": [speed_data.fields(one, places) for one in speeds],
         "changes": len(causes),
         "several": len(several),
         "judged": sum(line.judgeable for line in several),

@@ -40,9 +40,14 @@ def render_page(
     file: str,
     project: str,
     navigation: Sequence[tuple[str, str]] = NAVIGATION,
+    site_url: str = "",
     **values: Any,
 ) -> str:
-    """HTML of the page `file`, from the template of that name; `project` is text."""
+    """HTML of the page `file`, from the template of that name; `project` is text.
+
+    site_url: address of the published site with a slash at its end; "" where it is not configured,
+    so that there is neither a feed nor a preview image.
+    """
     conditions = [
         {"name": condition.name, "variable": condition.variable, "usual": condition.usual}
         for condition in CONDITIONS
@@ -54,5 +59,6 @@ def render_page(
         navigation=navigation,
         further=FURTHER if navigation is NAVIGATION else (),
         conditions=json.dumps(conditions),
+        site_url=site_url,
         **values,
     )

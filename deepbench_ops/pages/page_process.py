@@ -84,13 +84,15 @@ class PageWriter:
 
 @contextmanager
 def page_writer(
-    project: str, results: Path, timeline: Sequence[Release], scratch: Path
+    project: str, results: Path, timeline: Sequence[Release], scratch: Path, site_url: str = ""
 ) -> Iterator[PageWriter]:
     """Write the pages while the block runs, in a folder below `scratch`."""
     with temporary.folder(scratch, "pages-") as own:
         folder = own / "html"
         folder.mkdir()
-        writer = PageWriter(folder, project, results, timeline, scratch / "deepbench-lines")
+        writer = PageWriter(
+            folder, project, results, timeline, scratch / "deepbench-lines", site_url
+        )
         if not FORKS:
             yield writer
             return

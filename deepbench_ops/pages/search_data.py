@@ -8,7 +8,7 @@ from typing import Any
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.problem_lists import TYPES, load
 from deepbench_ops.releases.release_table import Release
 
 FACTS = ("accelerator", "cpu")
@@ -18,26 +18,49 @@ FACTS = ("accelerator", "cpu")
 def content(
     machines: Sequence[MachineRecord], lines: Iterable[Line], releases: Iterable[Release]
 ) -> dict[str, list[Any]]:
-    """Rows by kind: machines as name and processor, releases as name and day, problems as family,
-    id, title, application and the address of the timeline with the most points.
+    """Rows by kind: machines as name and processor; releases as name and day, newest first;
+    problems as family, its heading, id, title, application and the address of the timeline with the
+    most points.
+
+    Problems that were measured come first; the others have null for an address.
     """
+    longest = longest_lines(lines)
+    problems = {
+        (family, problem_id): line.points[-1].problem
+        for (family, problem_id), line in longest.items()
+    }
+    for family in TYPES:
+        for problem in load(family):
+            problems.setdefault((family, problem.id), problem)
     return {
         "machines": [
-            [machine.name, " ".join(filter(None, (machine.entry.get(fact) for fact in FACTS)))]
+            [machine.name, " ".join(fact for fact in _facts(machine) if fact != "none")]
             for machine in machines
         ],
-        "releases": [[release.name, release.date.isoformat()] for release in releases],
+        "releases": [
+            [release.name, release.date.isoformat()]
+            for release in sorted(releases, key=lambda release: release.date, reverse=True)
+        ],
         "problems": [
             [
+                family,
                 TYPES[family].heading or family.replace("_", " "),
                 problem_id,
-                line.points[-1].problem.title,
-                line.points[-1].problem.application,
-                timeline_fragment(line.points[-1]),
+                problem.title,
+                problem.application,
+                _timeline(longest.get((family, problem_id))),
             ]
-            for (family, problem_id), line in longest_lines(lines).items()
+            for (family, problem_id), problem in problems.items()
         ],
     }
+
+
+def _facts(machine: MachineRecord) -> list[str]:
+    return [machine.entry.get(fact) or "none" for fact in FACTS]
+
+
+def _timeline(line: Line | None) -> dict[str, Any] | None:
+    return timeline_fragment(line.points[-1]) if line else None
 
 
 def longest_lines(lines: Iterable[Line]) -> Mapping[tuple[str, str], Line]:

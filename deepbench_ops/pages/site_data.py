@@ -3,6 +3,7 @@
 - catalogue: machines with their profiles, releases with their days, families, conditions.
 - lines/MACHINE/FAMILY: the lines of a family on a machine. MACHINE is a key from the catalogue,
   since a machine's name may hold characters that an address may not.
+- kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of a machine.
 - newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
 - changes: the kernels of each machine and framework with their changes, for the page of releases.
 - stacks/MACHINE: the software under each release that was measured there.
@@ -26,10 +27,12 @@ from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.lines_with_rounds import distinct
+from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.pages import (
     catalogue_data,
     change_data,
     index_page_data,
+    kernel_data,
     line_data,
     model_data,
     newest_data,
@@ -69,16 +72,22 @@ def write(
         machine = by_name[name]
         content = line_data.content(members, machine.profile, places)
         write_data(folder / "lines" / machine.key / family, content)
+    once = distinct(lines)
+    courses = speeds(once)
     for machine in machines:
         own = [line for (name, _), some in grouped.items() if name == machine.name for line in some]
+        own_courses = [speed for speed in courses if speed.machine == machine.name]
+        kernels = kernel_data.by_framework(own, own_courses, machine.profile, places)
+        for framework, content in kernels.items():
+            write_data(folder / "kernels" / machine.key / framework, content)
         newest = newest_data.content(own, machine.profile, places)
         write_data(folder / "newest" / machine.key, newest)
         write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
-    once = distinct(lines)
     change_data.write(html_dir, machines, once, places)
     catalogue = catalogue_data.content(project, machines, places, grouped, problems)
     write_data(folder / "catalogue", catalogue)
-    write_data(folder / "index", index_page_data.content(machines, once, causes, matrices, places))
+    index = index_page_data.content(machines, once, causes, courses, matrices, places)
+    write_data(folder / "index", index)
     write_data(folder / "search", search_data.content(machines, lines, ordered))
     write_data(folder / "operations", operation_data.content(lines))
     write_data(folder / "models", model_data.content(machines, lines))

@@ -25,6 +25,7 @@ class SitePublication:
         self._conf = conf
         self._releases = releases
         self._html_dir = Path(conf.html_dir)
+        self._site_url = with_slash(getattr(conf, "site_url", ""))
         self._writer: PageWriter | None = None
         if releases is not None:
             link_to_release_list(conf)
@@ -43,7 +44,9 @@ class SitePublication:
             return
         conf, scratch = self._conf, Path(self._conf.env_dir).parent
         results = Path(conf.results_dir)
-        with page_writer(conf.project, results, self._releases, scratch) as self._writer:
+        with page_writer(
+            conf.project, results, self._releases, scratch, self._site_url
+        ) as self._writer:
             yield
 
     def complete(
@@ -74,6 +77,11 @@ class SitePublication:
         """
         data_encoding.write(self._html_dir)
         return self._writer.report().damaged_files if self._writer else None
+
+
+def with_slash(address: str) -> str:
+    """An address of a folder with a slash at its end; "" for none."""
+    return f"{address.rstrip('/')}/" if address else ""
 
 
 def link_to_release_list(conf: Any) -> None:

@@ -28,13 +28,18 @@ def write(
     lines: Sequence[Line],
     causes: Sequence[Cause],
     problems: Iterable[str],
+    site_url: str = "",
 ) -> None:
     """Write html_dir/verdicts.html from the lines and the changes of all machines."""
-    atomic.write_text(html_dir / PAGE, page(project, lines, causes, problems))
+    atomic.write_text(html_dir / PAGE, page(project, lines, causes, problems, site_url))
 
 
 def page(
-    project: str, lines: Sequence[Line], causes: Sequence[Cause], problems: Iterable[str] = ()
+    project: str,
+    lines: Sequence[Line],
+    causes: Sequence[Cause],
+    problems: Iterable[str] = (),
+    site_url: str = "",
 ) -> str:
     """HTML of verdicts.html; `problems` are sentences about results that cannot be read."""
     judged = [line for line in lines if line.judgeable]
@@ -42,13 +47,14 @@ def page(
         {
             "name": machine,
             "exported": json.dumps({"machine": machine}),
-            "causes": [_row(cause) for cause in causes if cause.machine == machine],
+            "causes": [row(cause) for cause in causes if cause.machine == machine],
         }
         for machine in dict.fromkeys(line.points[0].machine for line in judged)
     ]
     return render_page(
         PAGE,
         project,
+        site_url=site_url,
         judged=len(judged),
         lines=len(lines),
         problems=list(problems),
@@ -56,8 +62,8 @@ def page(
     )
 
 
-def _row(cause: Cause) -> dict[str, Any]:
-    """The values of a change's row in the template."""
+def row(cause: Cause) -> dict[str, Any]:
+    """The values of a change in templates, as texts but for ratios and noise."""
     ratios = sorted(shift.change.ratio for shift in cause.shifts)
     group = cause.scope != "kernel"
     reach = f"{len(cause.shifts)} of {cause.watched} kernels" if group else ""

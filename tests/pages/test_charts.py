@@ -43,7 +43,6 @@ def labels(page: Any, place: str, letter: str) -> list[str]:
         (f"{ONE}&y=rate&scale=log", "#chart", "xy"),
         (f"{ONE}&y=seconds&scale=log", "#chart", "xy"),
         (f"{ONE}&y=relative&scale=linear", "#chart", "xy"),
-        ("machine.html#machine=lab-1&framework=numpy&precision=float32", "#roofline", "xy"),
         (SIDES, "#scatter", "xy"),
         ("models.html", "#latency-chart", "x"),
         ("models.html", "#scaling-chart", "xy"),
@@ -80,7 +79,6 @@ def test_labels_of_any_range_are_few_and_round(page: Any, site: str) -> None:
     [
         (f"{ONE}&y=seconds", "#chart", "y", ("0", " ms", " \u00b5s")),
         (f"{ONE}&y=rate", "#chart", "y", ("0", "FLOP/s")),
-        ("machine.html#machine=lab-1&framework=numpy", "#roofline", "y", ("FLOP/s",)),
         ("models.html", "#latency-chart", "x", (" ms",)),
         ("models.html", "#scaling-chart", "y", (" %",)),
     ],
@@ -125,7 +123,6 @@ def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
         (SIDES, "#scatter", ["Times of both sides", "lab-1@torch", "lab-1@numpy"]),
         (SIDES, "#heat", ["Problems and releases", "numpy on lab-1"]),
         (ONE, "#chart", ["gemm, m1760_n128_k1760_NN", "lab-1, torch"]),
-        ("machine.html#machine=lab-1&framework=numpy", "#roofline", ["Roofline of lab-1", "numpy"]),
         ("models.html", "#latency-chart", ["Latency", "lab-1, torch-2.5.1"]),
         ("models.html", "#scaling-chart", ["Efficiency", "wide_deep"]),
     ],

@@ -182,84 +182,6 @@ def test_old_addresses_of_asvs_pages_still_work(page: Any, site: str) -> None:
 # Machine
 
 
-def test_a_kernel_has_its_time_rate_and_share(page: Any, site: str) -> None:
-    """The figures of a kernel follow from its seconds."""
-    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
-    place = column(page, "#tables", "problem").index(KERNEL)
-    assert "1.5 ms" == column(page, "#tables", "time")[place]
-    assert f"{FLOPS / 1.5e-3 / 1e9:.3g} GFLOP/s" == column(page, "#tables", "rate")[place]
-    assert "numpy-2.2.6" == column(page, "#tables", "release")[place]
-    assert "10 TFLOP/s" in column(page, "#peaks", "peak")
-
-
-def test_every_kernel_is_a_point_under_its_roof(page: Any, site: str) -> None:
-    """Points are rates over FLOPs per byte; the roof is the profile's bandwidth, then its peak."""
-    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
-    (gemm, roof) = traces(page, "#roofline")
-    rates = [find("gemm", KERNEL).flops / 1.5e-3, find("gemm", SECOND).flops / 3.0e-3]
-    assert sorted(rates) == pytest.approx(sorted(gemm["y"]), rel=1e-3)
-    assert PEAK == max(roof["y"])
-    assert BANDWIDTH * roof["x"][0] == pytest.approx(roof["y"][0])
-
-
-def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:
-    """Its kernels are shown nevertheless, and its name as text."""
-    open_page(page, site, "machine.html")
-    page.select_option("#machine", HOSTILE)
-    page.wait_for_selector("#facts:has-text('none, so there is no roofline')")
-    page.wait_for_function(
-        "() => document.querySelector('#roofline-summary').textContent.includes('no roof')"
-    )
-    assert KERNEL in column(page, "#tables", "problem")
-    assert "onerror" in page.inner_text("#facts")
-
-
-@pytest.mark.parametrize(
-    ("change", "shown"),
-    [
-        ("m.peaks = m.peaks.filter(p => p.of !== 'memory')", "has no memory bandwidth on cpu."),
-        ("m.peaks = m.peaks.filter(p => p.of === 'memory')", "has no peak for float32 on cpu."),
-        (
-            "m.peaks[0].value = 1e6",
-            "2 kernels are above the peak, at most 839000 times the peak: convolutions",
-        ),
-        (
-            "m.peaks[1].value = 1e3",
-            "2 kernels are above the line of the memory bandwidth: their operands",
-        ),
-    ],
-)
-def test_the_roofline_names_missing_figures_and_kernels_above_it(
-    page: Any, site: str, html: Path, change: str, shown: str
-) -> None:
-    """A missing figure is named; kernels above the peak have other reasons than caches."""
-    open_page(page, site, "index.html")
-    data = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
-    data = page.evaluate(
-        f"""data => {{
-            const m = data.machines.find(m => m.name === 'lab-1'); {change}; return data;
-        }}""",
-        data,
-    )
-    page.route(
-        "**/data/catalogue.js", lambda route: route.fulfill(body=script_of(json.dumps(data)))
-    )
-    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
-    assert shown in page.inner_text("#roofline-summary")
-
-
-def test_a_machine_shows_the_software_of_its_measurements(page: Any, site: str) -> None:
-    """The fingerprint of the framework's newest release is shown as text."""
-    open_page(page, site, "machine.html#machine=lab-1&framework=numpy")
-    page.click("#software summary")
-    assert HOSTILE in page.inner_text("#software dl")
-    assert page.evaluate("window.pwned") is None
-    releases = column(page, "#software", "release")
-    new = dict(zip(releases, column(page, "#software", "new with it"), strict=True))
-    assert "blas new BLAS (before: old BLAS)" == new["numpy-2.0.2"]
-    assert "" == new["numpy-2.1.3"] == new["numpy-1.24.4"]
-
-
 def test_a_release_shows_its_new_software(page: Any, site: str) -> None:
     """The new BLAS is above the table; a row opens to how its kernel ran before and after."""
     open_page(page, site, "release.html#release=numpy-2.0.2")
@@ -375,19 +297,6 @@ def test_a_chart_is_downloaded(page: Any, site: str, form: str) -> None:
     assert content.startswith(b"\x89PNG") if form == "PNG" else b"<svg" in content
 
 
-def test_a_number_has_the_command_that_measures_it(page: Any, site: str) -> None:
-    """The command selects only this kernel of this release."""
-    open_page(page, site, "machine.html#machine=lab-1&framework=numpy&precision=float32")
-    place = column(page, "#tables", "problem").index(KERNEL)
-    page.click(f"#tables tbody tr:nth-child({place + 1}) button.open")
-    shown = page.inner_text("#tables tr.detail code")
-    assert 'asv run "numpy-2.2.6^!" --bench "' in shown
-    pattern = re.search(r'--bench "(.*)"$', shown)
-    assert pattern is not None
-    assert re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'float32')")
-    assert not re.search(pattern[1], f"{published_site.BENCHMARK}('{KERNEL}', 'int8')")
-
-
 @pytest.mark.parametrize(
     ("line", "release", "shown"),
     [
@@ -495,7 +404,7 @@ def test_late_data_is_not_shown(page: Any, site: str, name: str) -> None:
             const load = deepbench.load;
             let first = true;
             deepbench.load = url => {
-                if (!url.startsWith('data/lines') || !first) { return load(url); }
+                if (!/^data\\/(lines|kernels)/.test(url) || !first) { return load(url); }
                 first = false;
                 return new Promise(go => setTimeout(go, 300)).then(() => load(url)).then(
                     found => { setTimeout(() => { window.late = true; }, 100); return found; });

@@ -144,13 +144,15 @@ def test_without_shared_kernels_there_are_no_empty_pictures(start: Any) -> None:
         ("numpy 2.0.2", "release numpy-2.0.2", "release.html#release=numpy-2.0.2"),
         ("1760x128", "matrix products 1760 x 128 x 1760", f"problem={KERNEL}"),
         ("deepspeech", "matrix products", "timeline.html#"),
+        ("ResNet-50 b16", "whole models resnet50_b16", "operations.html#family=model&find="),
+        ("attention 4096", "attention", "operations.html#family=attention&find="),
     ],
 )
 @pytest.mark.parametrize("name", ["index", "verdicts"])
 def test_the_search_box_finds(
     page: Any, site: str, name: str, query: str, first: str, leads_to: str
 ) -> None:
-    """Machines, releases, sizes and applications, from any page; Enter opens the first."""
+    """Machines, releases, sizes, applications and models, from any page; Enter opens the first."""
     page.goto(f"{site}{name}.html")
     page.fill("#search", query)
     page.wait_for_selector("#hits [role=option]")

@@ -64,6 +64,17 @@ def test_each_family_has_its_operations_and_problems(page: Any, site: str) -> No
     )
 
 
+def test_order_and_filter_are_in_the_address(page: Any, site: str) -> None:
+    """A search for a problem that was not measured leads here."""
+    opened(page, site, f"family=gemm&find={KERNEL}&sort=-FLOPs")
+    assert 1 == page.locator("#problems tbody tr").count()
+    assert "descending" == page.get_attribute("#problems [aria-sort]", "aria-sort")
+    page.fill("#problems input", "")
+    page.wait_for_function("() => !location.hash.includes('find=')")
+    page.go_back()
+    page.wait_for_function("() => document.querySelectorAll('#problems tbody tr').length === 1")
+
+
 def test_the_list_is_saved_as_json(page: Any, site: str) -> None:
     """Every row with its source."""
     opened(page, site, "family=rnn")

@@ -2,6 +2,7 @@
    a script that holds one JSON text, gzipped and in base64. Pages from a server load the same files. */
 'use strict';
 
+// biome-ignore lint/correctness/noUnusedVariables: all other scripts use it
 var deepbench = (function () {
     var asked = {};
 
@@ -11,16 +12,33 @@ var deepbench = (function () {
         return new Response(stream).json();
     }
 
-    /* The content of the file `url` + '.js'; a file is loaded once. */
-    function load(url) {
-        asked[url] = asked[url] || new Promise(function (resolve, reject) {
+    function failure(url, what) {
+        return new Error('the data file ' + url + '.js is ' + what + ': publish the pages again');
+    }
+
+    /* The packed text that the file `url` + '.js' holds. */
+    function read(url) {
+        return new Promise(function (resolve, reject) {
             var script = document.createElement('script');
             script.receive = resolve;
-            script.onload = function () { script.remove(); };
-            script.onerror = function () { script.remove(); reject(new Error('the data file ' + url + '.js is missing: publish the pages again')); };
+            script.onload = function () {
+                script.remove();
+                reject(failure(url, 'damaged'));  /* without effect where the script has delivered its text */
+            };
+            script.onerror = function () {
+                script.remove();
+                reject(failure(url, 'missing'));
+            };
             script.src = url + '.js';
             document.head.appendChild(script);
-        }).then(unpack);
+        });
+    }
+
+    /* The content of the file `url` + '.js'; a file is loaded once. */
+    function load(url) {
+        asked[url] = asked[url] || read(url).then(function (packed) {
+            return Promise.resolve(packed).then(unpack).catch(function () { throw failure(url, 'damaged'); });
+        });
         return asked[url];
     }
 

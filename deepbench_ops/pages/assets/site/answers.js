@@ -165,17 +165,10 @@
     /* Of each framework the machine with the longest history, at float32 where there is one, the longest first. Each picture leads to the
        chart below, which `follow_up` brings into view. */
     function since(place, start, catalogue, follow_up) {
-        var groups = {};
-        start.speeds.forEach(function (one) {
-            if (one.framework === 'published') { return; }
-            var key = [one.framework, one.machine, one.precision, d.device(one.unusual)].join('\n');
-            groups[key] = groups[key] || {framework: one.framework, machine: one.machine, precision: one.precision, speeds: []};
-            groups[key].speeds.push(one);
-        });
+        var groups = d.speed_groups(start.speeds.filter(function (one) { return one.framework !== 'published'; }));
         function rank(group) { return (group.precision === 'float32') * 1000 + group.at.length; }
         var best = {};
-        Object.values(groups).forEach(function (group) {
-            group.at = d.distinct(group.speeds.flatMap(function (one) { return one.at; })).sort(function (a, b) { return a - b; });
+        groups.forEach(function (group) {
             var known = best[group.framework];
             if (!known || rank(group) > rank(known)) { best[group.framework] = group; }
         });
@@ -184,16 +177,7 @@
         place.replaceChildren(
             el('h2', {}, 'Against the first release', ' ', el('small', {}, 'higher is faster')),
             el('div', {class: 'multiples'}, shown.map(function (group) {
-                var first = catalogue.releases[group.at[0]], last = catalogue.releases[group.at[group.at.length - 1]];
-                var found = group.speeds.map(function (one) {
-                    var final = one.values[one.values.length - 1];
-                    return {label: d.digits(final, 2) + '\u00d7 ' + catalogue.headings[one.family], at: one.at.map(function (p) { return group.at.indexOf(p); }), values: one.values};
-                });
-                var said = found.map(function (line) { return line.label; }).join(', ');
-                return el('a', {class: 'multiple', click: follow_up, href: d.address({machine: group.machine, framework: group.framework, 'speed-precision': group.precision}),
-                    'aria-label': group.framework + ' ' + first.version + ' to ' + last.version + ' on ' + group.machine + ', speed over the first release: ' + said},
-                el('strong', {}, group.framework), ' ' + first.version + ' to ' + last.version, el('br'),
-                el('small', {}, group.machine + (group.precision === 'float32' ? '' : ', ' + group.precision)), d.small_lines(found, group.at.length));
+                return d.speed_multiple(group, catalogue, group.machine + (group.precision === 'float32' ? '' : ', ' + group.precision), follow_up);
             })));
     }
 

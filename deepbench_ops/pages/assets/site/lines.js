@@ -8,15 +8,40 @@
     function lines(catalogue, machine, family) {
         if (!machine.families[family]) { return Promise.resolve([]); }
         return deepbench.load('data/lines/' + machine.key + '/' + family).then(function (found) {
-            return found.lines.map(function (line) {
-                var problem = found.problems[line.problem];
-                return Object.assign({}, line, {
-                    machine: machine,
-                    family: family,
-                    notes: line.notes && line.notes.map(function (place) { return found.notes[place]; }),
-                    problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3], title: problem[4] || ''},
-                    releases: line.at.map(function (place) { return catalogue.releases[place]; })
-                });
+            return filled(found, catalogue, machine, family);
+        });
+    }
+
+    /* The kernels of a framework on a machine as lines of their newest times, and the `speeds` of all frameworks there. */
+    function newest_lines(catalogue, machine, framework) {
+        return deepbench.load('data/kernels/' + machine.key + '/' + framework).then(function (found) {
+            return {speeds: found.speeds, lines: Object.entries(found.families).flatMap(function (pair) {
+                return filled(pair[1], catalogue, machine, pair[0]);
+            })};
+        });
+    }
+
+    /* The lines of a data file with their problem, machine and releases filled in. */
+    function filled(found, catalogue, machine, family) {
+        return found.lines.map(function (line) {
+            var problem = found.problems[line.problem];
+            return Object.assign({}, line, {
+                machine: machine,
+                family: family,
+                heading: catalogue.headings[family],
+                notes: line.notes && line.notes.map(function (place) { return found.notes[place]; }),
+                problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3], title: problem[4] || ''},
+                releases: line.at.map(function (place) { return catalogue.releases[place]; })
+            });
+        });
+    }
+
+    /* The line of all releases behind one that a page has in part, by a release on it; undefined where it is not published. */
+    function whole_line(catalogue, line, release) {
+        return lines(catalogue, line.machine, line.family).then(function (all) {
+            return all.find(function (each) {
+                return each.framework === line.framework && kernel(each) === kernel(line) && (each.state || '') === (line.state || '') &&
+                    deepbench.device(each) === deepbench.device(line) && each.at.includes(release);
             });
         });
     }
@@ -168,42 +193,9 @@
     }
 
     Object.assign(deepbench, {
-        lines: lines, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
+        lines: lines, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
         interval_text: interval_text, interval_columns: interval_columns, detail: detail
     });
 })();
-
-/* The kernels of a family as a table, each with its newest time. */
-deepbench.kernel_table = function (place, family, lines) {
-    'use strict';
-    var d = deepbench;
-    function newest(read) {
-        return function (line) { return read(line, d.last(line)); };
-    }
-    var first = lines[0];
-    d.table(place, {
-        name: [family, first.machine.name, first.framework, first.precision, d.conditions(first)].filter(Boolean).join('-'),
-        title: d.words(family),
-        rows: lines,
-        taken: d.of_lines(function (line) { return line; }),
-        detail: newest(d.detail),
-        columns: [
-            {title: 'problem', value: d.kernel_name},
-            {title: 'set', value: function (line) { return d.words(line.set); }},
-            {title: 'pass', value: function (line) { return d.words(line.operation); }},
-            {title: 'time', unit: 'seconds', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds}
-        ].concat(d.interval_columns(function (line) { return {line: line, place: d.last(line)}; }), [
-            {title: 'noise', unit: 'share', number: true, value: function (line) { return line.noise; },
-                text: function (value) { return d.percent(value, 2); }},
-            {title: 'rate', unit: d.unit_of_rate(lines), number: true, value: newest(d.rate), text: function (value, line) {
-                return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s');
-            }},
-            {title: 'memory', head: 'memory rate', unit: 'bytes/s', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
-            {title: 'of the roof', head: 'share of roof', unit: 'share', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
-            {title: 'release', value: newest(function (line, i) { return line.releases[i].name; })},
-            {title: 'application', long: true, value: function (line) { return line.problem.application; }}
-        ])
-    });
-};

@@ -1,76 +1,47 @@
-/* One machine: its profile, the roofline with every kernel, and a table for each family. */
+/* One machine: the roofline with every kernel, the share of the roof and the past of each family, all kernels, and its profile. A second
+   machine can be drawn on top. */
 'use strict';
 
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
+    var NONE = new URLSearchParams();
+    var MULTIPLES = 6;
 
-    /* Name and value of a fact as elements; bytes with a unit. */
-    function fact(pair) {
-        var bytes = /^(.*)_bytes$/.exec(pair[0]), size = bytes && d.scaled(Number(pair[1]), 'B');
-        return [el('dt', {}, d.words(size ? bytes[1] : pair[0])), el('dd', {}, size || String(pair[1]))];
+    /* PEAKS */
+
+    /* The peak at a precision and the bandwidth of the device that lines ran on, each null where it is not known. */
+    function figures(machine, lines, multiplied) {
+        var device = lines.length ? d.device(lines[0]) : null;
+        function peak_of(name) {
+            var found = machine.peaks.find(function (peak) { return peak.of === name && (device === null || peak.device === device); });
+            return found ? found.value : null;
+        }
+        return {peak: peak_of(multiplied), bandwidth: peak_of('memory'), device: device};
     }
 
-    function facts(machine) {
-        var shown = Object.assign({}, machine.entry, machine.facts);
-        ['machine', 'version'].forEach(function (key) { delete shown[key]; });
-        if (machine.surveyed) { shown['profile measured on'] = machine.surveyed; }
-        if (!machine.peaks.length) { shown.profile = 'none, so there is no roofline'; }
-        at('facts').replaceChildren.apply(at('facts'), Object.entries(shown).filter(function (pair) { return pair[1]; })
-            .flatMap(fact));
-        d.table(at('peaks'), {
-            name: 'peaks-' + machine.name,
-            title: 'Peaks',
-            rows: machine.peaks,
-            taken: [{title: 'unit', value: function (row) { return row.unit; }}, d.same('machine', machine.name)],
-            detail: function (row) {
-                return row.how.startsWith('data sheet') ? el('p', {}, row.how) : d.command_block('deepbench machine');
-            },
-            columns: [
-                {title: 'precision', value: function (row) { return row.of; }},
-                {title: 'device', value: function (row) { return row.device; }},
-                {title: 'peak', number: true, value: function (row) { return row.value; },
-                    text: function (value, row) { return d.scaled(value, row.unit === 'FLOP/s' ? 'FLOP/s' : 'B/s'); }},
-                {title: 'source', long: true, value: function (row) { return row.how; }}
-            ]
-        });
+    function title(machine, figure, precision) {
+        var known = [figure.peak ? d.scaled(figure.peak, 'FLOP/s') + ' at ' + d.words(precision) : '', figure.bandwidth ? d.scaled(figure.bandwidth, 'B/s') : ''].filter(Boolean);
+        document.querySelector('h1').replaceChildren(machine.name, ' ', el('small', {}, [d.processor(machine)].concat(known.length ? known : 'peaks not known').join(', ')));
+        document.title = document.title.split(':')[0] + ': ' + machine.name;
     }
 
-    /* Software and settings under a framework's newest release, and what changed with each release. */
-    function software(catalogue, stack, framework) {
-        var place = at('software'), facts = stack && stack.facts;
-        place.hidden = !facts;
-        if (!facts) { return; }
-        place.querySelector('summary').textContent = 'Software and settings under ' + (facts.framework || framework);
-        place.querySelector('dl').replaceChildren.apply(place.querySelector('dl'), Object.entries(facts)
-            .filter(function (pair) { return pair[1] !== ''; })
-            .flatMap(fact));
-        d.table(place.querySelector('div'), {
-            name: 'new-under-' + framework + '-' + at('machine').value,
-            title: 'New software with each release',
-            rows: stack['new'].slice().reverse(),
-            columns: [
-                {title: 'release', value: function (row) { return catalogue.releases[row[0]].name; }},
-                {title: 'day', value: function (row) { return catalogue.releases[row[0]].date; }},
-                {title: 'new under it', head: 'new with it', long: true, value: function (row) { return row[1]; }}
-            ]
-        });
-    }
+    /* ROOFLINE */
 
-    /* Why there is no roofline; the tables below may still have rates. */
+    /* Why there is no picture; the table may still have rates. */
     function without_roofline(lines, precision) {
         return !lines.length ? 'No kernel was measured here.' : lines.some(function (line) { return line.flops; })
-            ? 'No roofline: the bytes that a kernel moves are not known at ' + precision + '. The tables show its FLOP/s.'
-            : 'No roofline: these kernels only move data. The tables show their bytes per second.';
+            ? 'No roofline: the bytes that a kernel moves are not known at ' + precision + '. The table has its FLOP/s.'
+            : 'No roofline: these kernels only move data. The table has their bytes per second.';
     }
 
     /* The number of kernels above the roof, with the possible reasons. */
-    function above(lines, peak, bandwidth) {
-        var over_peak = lines.map(function (line) { return d.rate(line, d.last(line)) / peak; })
+    function above(lines, figure) {
+        var over_peak = lines.map(function (line) { return d.rate(line, d.last(line)) / figure.peak; })
             .filter(function (share) { return share > 1; });
         var over_slope = lines.filter(function (line) {
             var rate = d.rate(line, d.last(line));
-            return rate <= peak && rate > bandwidth * line.flops / line.bytes;
+            return rate <= figure.peak && rate > figure.bandwidth * line.flops / line.bytes;
         });
         return (over_peak.length ? above_what(over_peak.length, 'the peak') + ', at most ' + d.digits(Math.max.apply(null, over_peak), 3) +
             ' times the peak: convolutions by Winograd or FFT need fewer operations than are counted, and the peak was ' +
@@ -83,136 +54,164 @@
         return d.counted(count, 'kernel') + (count === 1 ? ' is above ' : ' are above ') + what;
     }
 
-    function roofline(catalogue, machine, lines, precision) {
-        var device = d.device(lines[0] || {});
-        function peak_of(name) {
-            var found = machine.peaks.find(function (peak) { return peak.of === name && peak.device === device; });
-            return found && found.value;
-        }
-        var multiplied = catalogue.multiplied[precision] || precision;
-        var peak = peak_of(multiplied), bandwidth = peak_of('memory');
-        var drawable = lines.filter(function (line) { return line.flops && line.bytes; });
-        at('roofline-summary').textContent = !drawable.length ? without_roofline(lines, precision) : peak && bandwidth
-            ? d.counted(drawable.length, 'kernel') + '. The peak is ' + d.scaled(peak, 'FLOP/s') + ', the memory bandwidth ' +
-                d.scaled(bandwidth, 'B/s') + '. ' + above(drawable, peak, bandwidth) + 'Click a point to open its timeline.'
-            : d.counted(drawable.length, 'kernel') + ', no roof: the profile has no ' + [peak ? '' : 'peak for ' + multiplied,
-                bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + device + '.';
-        at('roofline').hidden = !drawable.length;
-        if (!drawable.length) { return; }
-        var families = d.distinct(drawable.map(function (line) { return line.family; }));
-        var intensities = drawable.map(function (line) { return line.flops / line.bytes; });
-        var ends = [Math.min.apply(null, intensities) / 2, Math.max.apply(null, intensities) * 2];
-        d.chart(at('roofline'), {
-            name: 'roofline-' + machine.name + '-' + precision,
-            title: 'Roofline of ' + machine.name + ', ' + precision,
-            sides: [drawable[0].framework, d.conditions(drawable[0])].filter(Boolean).join(', ') + ': ' + families.map(d.words).join(', '),
-            described: 'Roofline of ' + machine.name + ' at ' + precision + ': FLOP/s of every kernel over its FLOPs per byte, as in the tables below',
-            clicked: function (point) {
-                if (point.customdata) { location.href = point.customdata; }
-            },
-            build: function () {
-                var traces = families.map(function (family, place) {
-                    var own = drawable.filter(function (line) { return line.family === family; });
-                    var looks = d.looks(place);
-                    return {
-                        type: 'scatter', mode: 'markers', name: d.words(family),
-                        x: own.map(function (line) { return line.flops / line.bytes; }),
-                        y: own.map(function (line) { return d.rate(line, d.last(line)); }),
-                        customdata: own.map(d.timeline_address),
-                        text: own.map(hover),
-                        hovertemplate: '%{text}<extra></extra>',
-                        marker: {color: d.faded(looks.colour, 0.65), symbol: looks.symbol, size: 8,
-                            line: {width: 1, color: looks.colour}}
-                    };
-                });
-                if (peak && bandwidth) {
-                    var ridge = peak / bandwidth;
-                    var x = [Math.min(ends[0], ridge / 2), ridge, Math.max(ends[1], ridge * 2)];
-                    traces.push({type: 'scatter', mode: 'lines', name: 'roof', x: x,
-                        y: x.map(function (i) { return Math.min(peak, bandwidth * i); }), hoverinfo: 'skip',
-                        line: {color: d.colour('text'), width: 2}});
-                }
-                return {traces: traces, layout: {
-                    xaxis: {type: 'log', title: 'FLOPs per byte', label: function (value) { return d.digits(value, 3); }},
-                    yaxis: {type: 'log', title: 'FLOP/s', label: function (value) { return d.scaled(value, 'FLOP/s'); }}
-                }};
-            }
+    function drawable(lines) { return lines.filter(function (line) { return line.flops && line.bytes; }); }
+
+    function roof_summary(lines, figure, precision, multiplied) {
+        var own = drawable(lines);
+        if (!own.length) { return without_roofline(lines, precision); }
+        return figure.peak && figure.bandwidth ? d.counted(own.length, 'kernel') + '. ' + above(own, figure) + 'Click a point to open its timeline.'
+            : d.counted(own.length, 'kernel') + ', no roof: the profile has no ' + [figure.peak ? '' : 'peak for ' + multiplied,
+                figure.bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + figure.device + '.';
+    }
+
+    function note(line) {
+        var place = d.last(line), interval = d.interval_text(line, place);
+        return [
+            line.heading + ' ' + (line.problem.title || d.kernel_name(line)),
+            [line.problem.title ? d.kernel_name(line) : '', d.words(line.set), d.words(line.operation), line.problem.application].filter(Boolean).join(', '),
+            d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
+            d.rate_text(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s') + ', ' + d.digits(line.flops / line.bytes, 3) + ' FLOP per byte',
+            line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'roof not known',
+            line.machine.name + ', ' + line.releases[place].name
+        ];
+    }
+
+    /* `sides`: {machine, lines, figure} of this machine and of the one that it is compared with. */
+    function roofline(sides, families, precision) {
+        at('roofline').hidden = !drawable(sides[0].lines).length;
+        if (at('roofline').hidden) { return; }
+        d.roofline(at('roofline'), {
+            families: families, note: note,
+            sides: sides.map(function (side) {
+                return {name: side.machine.name, lines: drawable(side.lines), peak: side.figure.peak, bandwidth: side.figure.bandwidth};
+            }),
+            described: 'Roofline of ' + sides.map(function (side) { return side.machine.name; }).join(' and ') + ' at ' + precision +
+                ': FLOP/s of every kernel over its FLOP per byte, as in the table below'
         });
     }
 
-    function hover(line) {
-        var place = d.last(line);
-        var interval = d.interval_text(line, place);
-        return [
-            '<b>' + d.plain(d.kernel_name(line)) + '</b>',
-            d.plain((line.problem.title ? line.problem.title + ', ' : '') + d.words(line.set) + ', ' + d.words(line.operation) + (line.problem.application ? ', ' + line.problem.application : '')),
-            d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
-            d.rate_text(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s'),
-            line.roof ? d.percent(d.of_roof(line, place)) + ' of the roof' : 'roof not known',
-            d.plain(line.releases[place].name)
-        ].join('<br>');
+    /* THE OTHER MACHINE */
+
+    /* The lines of another machine, for the same precision: those of the same framework, else of the one that it has most kernels of. */
+    function other_side(catalogue, machine, framework, precision, multiplied) {
+        return with_precision(catalogue, machine, d.distinct([framework].concat(machine.frameworks)).filter(function (name) { return machine.frameworks.includes(name); }), precision)
+            .then(function (found) {
+                var own = found.lines.filter(function (line) { return line.precision === precision && !d.conditions(line, 'device'); });
+                var device = own.length ? d.device(own[0]) : null, lines = own.filter(function (line) { return d.device(line) === device; });
+                return {machine: machine, framework: found.framework, lines: lines, figure: figures(machine, lines, multiplied)};
+            });
     }
 
-    function tables(lines) {
-        var families = d.distinct(lines.map(function (line) { return line.family; }));
-        at('tables').replaceChildren.apply(at('tables'), families.flatMap(function (family) {
-            var place = el('div');
-            d.kernel_table(place, family, lines.filter(function (line) { return line.family === family; }));
-            return [el('h2', {}, d.words(family)), place];
-        }));
+    /* The kernels of the first of `frameworks` that has some at a precision, else of the first. */
+    function with_precision(catalogue, machine, frameworks, precision) {
+        function next(place) {
+            return d.newest_lines(catalogue, machine, frameworks[place]).then(function (found) {
+                var fits = found.lines.some(function (line) { return line.precision === precision; });
+                if (fits || !precision) { return Object.assign({framework: frameworks[place]}, found); }
+                return place + 1 < frameworks.length ? next(place + 1)
+                    : d.newest_lines(catalogue, machine, frameworks[0]).then(function (first) { return Object.assign({framework: frameworks[0]}, first); });
+            });
+        }
+        return frameworks.length ? next(0) : Promise.resolve({framework: '', lines: [], speeds: []});
     }
+
+    function compared_text(own, other, framework, precision) {
+        if (!other) { return []; }
+        if (!other.lines.length) { return [other.machine.name + ' has no times at ' + d.words(precision) + ' under the usual conditions. ']; }
+        return ['Hollow: ' + other.machine.name + ' with ' + other.framework + '. ', el('a', {href: 'compare.html' + d.address({
+            side: [own.name + '@' + framework, other.machine.name + '@' + other.framework]})}, 'Compare kernel by kernel'), '. '];
+    }
+
+    /* The speed of each framework over its releases on this machine, those at `precision` first, then the longest. */
+    function past(catalogue, machine, speeds, precision) {
+        var groups = d.speed_groups(speeds).sort(function (a, b) {
+            return (b.precision === precision) - (a.precision === precision) || b.at.length - a.at.length;
+        });
+        at('past').replaceChildren.apply(at('past'), groups.length ? groups.slice(0, MULTIPLES).map(function (group) { return d.speed_multiple(group, catalogue, d.words(group.precision)); })
+            : [el('p', {}, 'No framework has two releases here that measured the same kernels.')]);
+    }
+
+    /* THE PAGE */
 
     d.page(function (catalogue) {
-        var wanted = d.asked();
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
+        var asked = d.asked(), view = {};
+        ['family', 'sort', 'find'].forEach(function (name) { view[name] = asked.get(name) || ''; });
         d.offer(at('machine'), catalogue.machines.map(function (machine) { return [machine.name, machine.name]; }),
-            d.first_machine(catalogue).name, wanted.get('machine'));
-        return machine_chosen(wanted);
+            d.first_machine(catalogue).name, asked.get('machine'));
+        at('machine').onchange = function () { reset(); return machine_chosen(NONE); };
+        at('framework').onchange = function () { reset(); return framework_chosen(at('framework').value, NONE); };
+        return machine_chosen(asked);
 
-        function machine() {
-            return catalogue.machines.find(function (each) { return each.name === at('machine').value; });
-        }
+        function reset() { view = {family: '', sort: '', find: ''}; }
+        function machine() { return catalogue.machines.find(function (each) { return each.name === at('machine').value; }); }
 
         function machine_chosen(wanted) {
-            facts(machine());
-            var asked = [d.load('data/stacks/' + machine().key)].concat(Object.keys(machine().families).map(function (family) {
-                return d.lines(catalogue, machine(), family);
-            }));
-            return d.answer(Promise.all(asked), function (found) {
-                var stacks = found.shift();
-                var lines = found.flat().filter(function (line) { return !line.uncompared; });
-                var counts = {};
-                lines.forEach(function (line) { counts[line.framework] = (counts[line.framework] || 0) + 1; });
-                var largest = Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; });
-                d.offer(at('framework'), largest, largest[0], wanted.get('framework'));
-                framework_chosen();
+            var others = machines.filter(function (each) { return each !== machine(); });
+            d.offer(at('with'), [['', 'nothing']].concat(others.map(function (each) { return [each.name, each.name]; })), '', wanted.get('with'));
+            d.machine_profile(at('profile'), machine());
+            return framework_chosen(wanted.get('framework') || '', wanted);
+        }
 
-                function framework_chosen() {
-                    var own = lines.filter(function (line) { return line.framework === at('framework').value; });
-                    var precisions = d.distinct(own.map(function (line) { return line.precision; })).sort();
-                    d.offer(at('precision'), precisions, 'float32', wanted.get('precision'));
-                    d.offer(at('conditions'), d.distinct(own.map(d.conditions)).sort().map(function (text) {
-                        return [text, text || 'usual'];
-                    }), '', wanted.get('conditions'));
-                    shown();
-                }
+        /* Without a wanted framework the first one that has the wanted precision is shown. */
+        function framework_chosen(framework, wanted) {
+            var frameworks = machine().frameworks;
+            d.offer(at('framework'), frameworks, frameworks[0], framework);
+            return d.answer(with_precision(catalogue, machine(), framework ? [at('framework').value] : frameworks, wanted.get('precision')), function (found) {
+                at('framework').value = found.framework;
+                d.offer(at('precision'), d.distinct(found.lines.map(function (line) { return line.precision; })).sort(), 'float32', wanted.get('precision'));
+                d.offer(at('conditions'), d.distinct(found.lines.map(d.conditions)).sort().map(function (text) { return [text, text || 'usual']; }), '', wanted.get('conditions'));
+                at('conditions').parentNode.hidden = at('conditions').options.length < 2 && !at('conditions').value;
+                at('precision').onchange = at('conditions').onchange = function () { reset(); return shown(found); };
+                at('with').onchange = function () { return shown(found); };
+                return shown(found);
+            });
+        }
 
-                function shown() {
-                    var own = lines.filter(function (line) {
-                        return line.framework === at('framework').value && line.precision === at('precision').value &&
-                            d.conditions(line) === at('conditions').value;
-                    });
-                    d.remember({machine: machine().name, framework: at('framework').value,
-                        precision: at('precision').value, conditions: at('conditions').value});
-                    software(catalogue, stacks[at('framework').value], at('framework').value);
-                    roofline(catalogue, machine(), own, at('precision').value);
-                    tables(own);
-                }
+        function remember(typing) {
+            d.remember(Object.assign({machine: machine().name, framework: at('framework').value, precision: at('precision').value,
+                conditions: at('conditions').value, 'with': at('with').value}, view), typing);
+        }
 
-                at('framework').onchange = function () { wanted = new URLSearchParams(); framework_chosen(); };
-                at('precision').onchange = at('conditions').onchange = shown;
-                at('machine').onchange = function () { return machine_chosen(new URLSearchParams()); };
+        function shown(found) {
+            var precision = at('precision').value, multiplied = catalogue.multiplied[precision] || precision;
+            var lines = found.lines.filter(function (line) { return line.precision === precision && d.conditions(line) === at('conditions').value; });
+            var own = {machine: machine(), lines: lines, figure: figures(machine(), lines, multiplied)};
+            var second = machines.find(function (each) { return each.name === at('with').value; });
+            remember();
+            title(own.machine, own.figure, multiplied || 'float32');
+            d.machine_software(at('software'), catalogue, own.machine, found.framework);
+            return d.answer(second ? other_side(catalogue, second, found.framework, precision, multiplied) : Promise.resolve(null), function (other) {
+                draw(own, other, found, precision, multiplied);
+            });
+        }
+
+        function draw(own, other, found, precision, multiplied) {
+            var sides = [own].concat(other || []);
+            var families = catalogue.families.filter(function (family) {
+                return sides.some(function (side) { return side.lines.some(function (line) { return line.family === family; }); });
+            });
+            if (!families.includes(view.family)) { view.family = ''; }
+            function kept(lines) { return lines.filter(function (line) { return !view.family || line.family === view.family; }); }
+            at('roofline-summary').replaceChildren.apply(at('roofline-summary'),
+                [roof_summary(kept(own.lines), own.figure, precision, multiplied) + ' '].concat(compared_text(own.machine, other, found.framework, precision)));
+            roofline(sides.map(function (side) { return Object.assign({}, side, {lines: kept(side.lines)}); }), families, precision);
+            past(catalogue, own.machine, found.speeds, precision);
+            d.machine_families(at('families'), families, {lines: own.lines, others: other && other.lines, catalogue: catalogue, chosen: view.family,
+                choose: function (family) {
+                    view.family = family;
+                    remember();
+                    draw(own, other, found, precision, multiplied);
+                }});
+            at('kernels-title').textContent = view.family ? 'Kernels: ' + catalogue.headings[view.family] : 'Kernels';
+            at('kernels-title').hidden = !own.lines.length;
+            at('kernels').replaceChildren();
+            if (!own.lines.length) { return; }
+            d.kernel_table(at('kernels'), {
+                name: [view.family || 'kernels', own.machine.name, found.framework, precision, at('conditions').value].filter(Boolean).join('-'),
+                title: 'Kernels of ' + own.machine.name, lines: kept(own.lines), catalogue: catalogue, view: view,
+                viewed: function (next, typing) { Object.assign(view, next); remember(typing); }
             });
         }
     });

@@ -5,6 +5,11 @@
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
     var CHOICES = ['family', 'operation', 'precision', 'machine'];
+    var view = {};  /* order and filter of the table */
+
+    function remember(typing) {
+        d.remember(Object.assign(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })), view), typing);
+    }
 
     /* FLOP/s, bytes/s and FLOP per byte from which arithmetic bounds a machine's kernels; null where it is not known. */
     function ridge(machine, precision) {
@@ -46,6 +51,12 @@
             name: 'operations-' + family.family,
             title: 'Problems of ' + catalogue.headings[family.family],
             rows: found,
+            cards: true,
+            view: view,
+            viewed: function (next, typing) {
+                view = next;
+                remember(typing);
+            },
             taken: [d.same('family', family.family), d.same('operation', operation), d.same('precision', precision)],
             detail: function (row) {
                 return el('div', {}, el('p', {}, row.title === row.id ? '' : row.id + '. ', row.source ? 'Source: ' + row.source + '. ' : '', row.note),
@@ -67,20 +78,21 @@
                 {title: 'sets', value: function (row) { return row.sets.map(d.words).join(', '); }}
             ]
         });
-        at('problems').append(el('p', {}, el('button', {type: 'button', click: function () {
+        at('problems').querySelector('.tools').append(el('button', {type: 'button', click: function () {
             d.save('operations-' + family.family + '.json', JSON.stringify(found.map(function (row) {
                 return {family: family.family, id: row.id, title: row.title, operation: operation, precision: precision, flops: row.flops, bytes: row.bytes,
                     application: row.application, source: row.source, sets: row.sets};
             }), null, 1), 'application/json');
-        }}, 'Download JSON')));
+        }}, 'Download JSON'));
     }
 
     d.page(function (catalogue) {
         return d.load('data/operations').then(function (families) {
             var asked = d.asked();
+            view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
             d.offer(at('family'), families.map(function (each) { return [each.family, catalogue.headings[each.family]]; }), null, asked.get('family'));
-            d.offer(at('machine'), [['', 'none']].concat(catalogue.machines.filter(function (machine) { return machine.peaks.length; })
-                .map(function (machine) { return [machine.name, machine.name]; })), catalogue.here, asked.get('machine'));
+            var having = catalogue.machines.filter(function (machine) { return machine.peaks.length; }).map(function (machine) { return [machine.name, machine.name]; });
+            d.offer(at('machine'), having.length ? having : [['', 'none has peaks']], catalogue.here, asked.get('machine'));
             function chosen(wanted) {
                 var family = families.find(function (each) { return each.family === at('family').value; });
                 d.offer(at('operation'), family.operations, family.operations[0], wanted.get('operation'));
@@ -89,8 +101,9 @@
             }
             CHOICES.forEach(function (id) {
                 at(id).onchange = function () {
+                    view = {};
                     chosen(new URLSearchParams());
-                    d.remember(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })));
+                    remember();
                 };
             });
             chosen(asked);

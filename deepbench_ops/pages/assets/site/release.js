@@ -7,8 +7,6 @@
     var at = function (id) { return document.getElementById(id); };
     var MOST_SWITCHES = 5, LONGEST = 60;
 
-    function full_name(machine, framework) { return machine + '\n' + framework; }
-
     /* SUMMARY */
 
     /* A button for each verdict, with the count and the mean of its kernels; a pressed one shows these kernels only. */
@@ -115,11 +113,7 @@
     /* Opens below a kernel: the command that measures both releases again, and facts about its time. */
     function detail(row, catalogue) {
         var line = row.line, place = el('div', {}, 'Loading \u2026');
-        d.lines(catalogue, line.machine, line.family).then(function (all) {
-            var same = all.find(function (each) {
-                return each.framework === line.framework && d.kernel(each) === d.kernel(line) && (each.state || '') === (line.state || '') &&
-                    d.device(each) === d.device(line) && each.at.includes(line.at[row.to]);
-            });
+        d.whole_line(catalogue, line, line.at[row.to]).then(function (same) {
             var both = line.releases[row.to].published ? [] : [el('p', {}, 'This measures the kernel again on both releases:'),
                 d.command_block(d.command(line, line.releases[row.to], line.releases[row.from]))];
             place.replaceChildren.apply(place, both.concat(same ? d.detail(same, same.at.indexOf(line.at[row.to])) : []));

@@ -5,17 +5,20 @@
     var d = deepbench, el = d.el, MOST = 12;
     var box = document.getElementById('search'), list = document.getElementById('hits'), rows = null, chosen = -1;
 
-    /* All rows as {kind, name, more, text, href}; `text` is what is searched. */
+    /* All rows as {kind, name, more, text, letters, href}; `text` is what is searched, `letters` the same without blanks and signs. */
     function read(data) {
         function row(kind, name, more, href, text) {
-            return {kind: kind, name: name, more: more, href: href, text: [name, more, text || ''].join(' ').toLowerCase()};
+            var all = [kind, name, more, text || ''].join(' ').toLowerCase();
+            return {kind: kind, name: name, more: more, href: href, text: all, letters: all.replace(/[^\p{L}\p{N}]/gu, '')};
         }
+        function without(kind, title) { return title.startsWith(kind + ' ') ? title.slice(kind.length + 1) : title; }
         return [].concat(
             data.machines.map(function (each) { return row('machine', each[0], each[1], 'machine.html' + d.address({machine: each[0]})); }),
             data.releases.map(function (each) { return row('release', each[0], each[1], 'release.html' + d.address({release: each[0]})); }),
             data.problems.map(function (each) {
-                var named = each[2] === each[1] ? each[1] : each[2];
-                return row(each[0], named, each[3], 'timeline.html' + d.address(each[4]), each[0] + ' ' + each[1]);
+                var family = each[0], heading = each[1], id = each[2], title = each[3], application = each[4], at = each[5];
+                var href = at ? 'timeline.html' + d.address(at) : 'operations.html' + d.address({family: family, find: id});
+                return row(heading, without(heading, title), application + (at ? '' : ', not measured yet'), href, [d.words(family), id].join(' '));
             }));
     }
 
@@ -24,14 +27,20 @@
         return query.toLowerCase().replace(/(\d)\s*[x\u00d7]\s*(?=\d)/g, '$1 ').split(/\s+/).filter(Boolean);
     }
 
-    /* The best rows for a query: all words are in the text; a name that begins with the first word comes first. */
+    /* Whether a row has a word; one with signs, such as ResNet-50, is also found without them. */
+    function has(row, word) {
+        var letters = word.replace(/[^\p{L}\p{N}]/gu, '');
+        return row.text.includes(word) || letters !== word && /\p{L}/u.test(letters) && row.letters.includes(letters);
+    }
+
+    /* The best rows for a query: all words are in the text; a name or a kind that begins with the first word comes first. */
     function found(query) {
         var wanted = words(query);
         if (!wanted.length) { return []; }
-        return rows.filter(function (row) { return wanted.every(function (word) { return row.text.includes(word); }); })
+        return rows.filter(function (row) { return wanted.every(function (word) { return has(row, word); }); })
             .map(function (row, place) {
                 var name = row.name.toLowerCase();
-                return [name.startsWith(wanted[0]) ? 0 : name.includes(wanted[0]) ? 1 : 2, place, row];
+                return [name.startsWith(wanted[0]) || row.kind.startsWith(wanted[0]) ? 0 : name.includes(wanted[0]) ? 1 : 2, place, row];
             }).sort(function (a, b) { return a[0] - b[0] || a[1] - b[1]; }).map(function (each) { return each[2]; });
     }
 

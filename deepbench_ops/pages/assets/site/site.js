@@ -322,6 +322,11 @@
         return promise.then(function (found) { return own === requests ? show(found) : null; });
     }
 
+    /* Resolves when the content is on the screen. */
+    function painted() {
+        return new Promise(function (resolve) { requestAnimationFrame(function () { setTimeout(resolve); }); });
+    }
+
     /* Run a page: `draw(catalogue)` when the catalogue is loaded, and again, on the page as it was loaded, when Back or a
        link change the address. On the body `data-usable` is the time in milliseconds when its tables and choices were
        there, `data-ready` the time when everything was drawn. */
@@ -341,7 +346,7 @@
             var drawn = deepbench.load('data/catalogue').then(draw).catch(failed);
             drawn.then(function () {
                 document.body.dataset.usable = Math.round(performance.now());
-                return deepbench.settled && deepbench.settled();  /* of charts, on pages that have some */
+                return deepbench.settled ? deepbench.settled() : painted();  /* pages with charts wait for these */
             }).then(function () {
                 restore();
                 document.body.dataset.ready = Math.round(performance.now());

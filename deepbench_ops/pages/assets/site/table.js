@@ -8,6 +8,7 @@
    `taken` are columns of exports only: values that the page shows elsewhere. `detail(row)` is an element that opens below
    a row. `view`, {sort, find}, is the heading that rows are sorted by, with "-" before it for the largest first, and the filter;
    `viewed(view, typing)` is called when the user changes them. With `cards` each row is a card on a phone.
+   `limit` rows are shown first; a button shows all.
    For a table that is in the page already, `line(row)` is the element of a row. */
 'use strict';
 
@@ -79,7 +80,7 @@
 
     function table(place, options) {
         var columns = options.columns, taken = columns.concat(options.taken || []);
-        var seen = options.rows.length <= UNSEEN || options.limit === Infinity;
+        var seen = Math.min(options.rows.length, options.limit || AT_ONCE) <= UNSEEN || options.limit === Infinity;
         var view = options.view || {}, filter = view.find || '', down = /^-/.test(view.sort || '');
         var sorted_by = columns.find(function (column) { return view.sort && column.title === view.sort.replace(/^-/, ''); }) || null, limit = options.limit || AT_ONCE, rows = [];
         var count = el('span', {role: 'status'});

@@ -7,11 +7,11 @@
     var root = document.documentElement;
 
     function remembered() {
-        try { return localStorage.getItem(KEY); } catch (refused) { return null; }
+        try { return localStorage.getItem(KEY); } catch { return null; }
     }
 
     function remember(theme) {
-        try { localStorage.setItem(KEY, theme); } catch (refused) { /* the choice then holds for this page only */ }
+        try { localStorage.setItem(KEY, theme); } catch { /* the choice then holds for this page only */ }
     }
 
     var dark = matchMedia('(prefers-color-scheme: dark)').matches;

@@ -1,0 +1,141 @@
+/* The roofline of a machine as plain SVG: FLOP/s of each kernel over its FLOP per byte, under the roof that arithmetic and memory
+   allow; a second machine is drawn hollow, under a dashed roof.
+
+   deepbench.roofline(place, {families, sides, note}) fills `place`, and draws again when its width changes. A side has {name, lines,
+   peak, bandwidth}; peak and bandwidth are null where they are not known. A family's place in `families` is its colour and symbol.
+   `note(line)` is a list of texts that are shown next to the pointer. A click opens the kernel's timeline. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el, svg = d.svg;
+    var MARGIN = {left: 86, right: 12, top: 20, bottom: 40};  /* pixels */
+    var ROOM = {x: 70, y: 40};  /* pixels for a label */
+    var REACH = 18;  /* pixels around a point in which the pointer finds it */
+    var SYMBOLS = [
+        'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', 'M-3.6-3.6h7.2v7.2h-7.2z', 'M0-5.2L4.6 0L0 5.2L-4.6 0z', 'M0-4.8L4.8 3.8H-4.8z',
+        'M-1.4-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z', 'M-4.4-2.6L-2.6-4.4L0-1.8L2.6-4.4L4.4-2.6L1.8 0L4.4 2.6L2.6 4.4L0 1.8L-2.6 4.4L-4.4 2.6L-1.8 0z',
+        'M0-5.2L1.5-1.7L5.2-1.5L2.3.9L3.3 4.5L0 2.4L-3.3 4.5L-2.3.9L-5.2-1.5L-1.5-1.7z'
+    ];
+
+    /* Class and symbol of the family at a place: every seven families the colours repeat with other symbols. */
+    function symbol(place, attributes) {
+        var which = place % 7, turn = Math.floor(place / 7);
+        return svg('path', Object.assign({class: 'c' + which, d: SYMBOLS[(which + turn) % 7]}, attributes));
+    }
+
+    /* A symbol of its own, as a key in front of a family's name. */
+    function symbol_key(place) {
+        return svg('svg', {class: 'symbol', viewBox: '-6 -6 12 12', 'aria-hidden': 'true'}, symbol(place));
+    }
+
+    function intensity(line) { return line.flops / line.bytes; }
+    function rate(line) { return d.rate(line, d.last(line)); }
+
+    /* The ends of both axes: all kernels, and both parts of each roof. */
+    function ends(sides) {
+        var x = [], y = [];
+        sides.forEach(function (side) {
+            side.lines.forEach(function (line) { x.push(intensity(line)); y.push(rate(line)); });
+            if (side.peak) { y.push(side.peak); }
+            if (side.peak && side.bandwidth) { x.push(side.peak / side.bandwidth / 2, 2 * side.peak / side.bandwidth); }
+        });
+        return [Math.min.apply(null, x) / 1.4, Math.max.apply(null, x) * 1.4, Math.min.apply(null, y) / 1.6, Math.max.apply(null, y) * 1.6];
+    }
+
+    function grid(x, y, from, width, height) {
+        var right = width - MARGIN.right, foot = height - MARGIN.bottom;
+        var xs = d.log_ticks(from[0], from[1], Math.max(2, Math.floor((right - MARGIN.left) / ROOM.x)));
+        var ys = d.log_ticks(from[2], from[3], Math.max(2, Math.floor((foot - MARGIN.top) / ROOM.y)));
+        return [
+            xs.map(function (value) { return svg('path', {class: 'grid', d: d.path([[x(value), MARGIN.top], [x(value), foot]])}); }),
+            ys.map(function (value) { return svg('path', {class: 'grid', d: d.path([[MARGIN.left, y(value)], [right, y(value)]])}); }),
+            xs.map(function (value) { return svg('text', {class: 'x', x: x(value), y: foot + 16, 'text-anchor': 'middle'}, d.digits(value, 3)); }),
+            ys.map(function (value) { return svg('text', {class: 'y', x: MARGIN.left - 6, y: y(value) + 4, 'text-anchor': 'end'}, d.scaled(value, 'FLOP/s')); }),
+            svg('text', {x: (MARGIN.left + right) / 2, y: height - 6, 'text-anchor': 'middle'}, 'FLOP per byte')
+        ].flat();
+    }
+
+    /* The roof of a side with its peak and bandwidth; `several`: whether the name of the machine belongs to them. */
+    function roof(side, place, x, y, from, several) {
+        if (!side.peak || !side.bandwidth) { return []; }
+        var ridge = side.peak / side.bandwidth, start = Math.max(from[0], from[2] / side.bandwidth);
+        var points = [start, ridge, from[1]].map(function (value) { return [x(value), y(Math.min(side.peak, side.bandwidth * value))]; });
+        var whose = several ? side.name + ': ' : '';
+        return [svg('path', {class: place ? 'roof other' : 'roof', d: d.path(points)}),
+            svg('text', {class: 'figure', x: points[2][0], y: points[2][1] + (place ? 15 : -6), 'text-anchor': 'end'}, whose + d.scaled(side.peak, 'FLOP/s')),
+            svg('text', {class: 'figure', x: points[0][0] + (place ? 34 : 16), y: points[0][1] + (place ? 18 : 4)}, whose + d.scaled(side.bandwidth, 'B/s'))];
+    }
+
+    /* The picture and its points, each {x, y, line} in pixels. */
+    function drawn(options, width, height) {
+        var from = ends(options.sides), log = from.map(Math.log);
+        var across = d.scale(log[0], log[1], MARGIN.left, width - MARGIN.right), up = d.scale(log[2], log[3], height - MARGIN.bottom, MARGIN.top);
+        function x(value) { return across(Math.log(value)); }
+        function y(value) { return up(Math.log(value)); }
+        var points = options.sides.flatMap(function (side, place) {
+            return side.lines.map(function (line) { return {x: x(intensity(line)), y: y(rate(line)), line: line, other: place > 0}; });
+        });
+        var marks = points.slice().reverse().map(function (point) {
+            return symbol(options.families.indexOf(point.line.family), {class: 'kernel c' + options.families.indexOf(point.line.family) % 7 + (point.other ? ' other' : ''),
+                transform: 'translate(' + point.x.toFixed(1) + ' ' + point.y.toFixed(1) + ')'});
+        });
+        return {points: points, picture: svg('svg', {class: 'roofline', width: width, height: height, viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': options.described},
+            grid(x, y, from, width, height), marks,
+            options.sides.flatMap(function (side, place) { return roof(side, place, x, y, from, options.sides.length > 1); }))};
+    }
+
+    /* The point nearest to a place in the picture; undefined where none is near. */
+    function nearest(points, x, y) {
+        var best, least = REACH;
+        points.forEach(function (point) {
+            var away = Math.hypot(point.x - x, point.y - y);
+            if (away < least) { least = away; best = point; }
+        });
+        return best;
+    }
+
+    /* A note next to the pointer about the point that it is near. */
+    function follow_pointer(place, found, options) {
+        var note = el('div', {class: 'note', hidden: true, 'aria-hidden': 'true'});
+        function at(event) {
+            var box = found.picture.getBoundingClientRect();
+            return nearest(found.points, event.clientX - box.left, event.clientY - box.top);
+        }
+        found.picture.addEventListener('pointermove', function (event) {
+            var point = at(event);
+            found.picture.classList.toggle('pointed', Boolean(point));
+            note.hidden = !point;
+            if (!point) { return; }
+            note.replaceChildren.apply(note, options.note(point.line).filter(Boolean).map(function (text, row) { return el('div', {}, row ? text : el('strong', {}, text)); }));
+            note.style.top = point.y + 12 + 'px';
+            note.style.left = Math.max(0, Math.min(point.x, place.clientWidth - note.offsetWidth)) + 'px';
+        });
+        found.picture.addEventListener('pointerleave', function () { note.hidden = true; });
+        found.picture.addEventListener('click', function (event) {
+            var point = at(event);
+            if (point) { location.href = d.timeline_address(point.line); }
+        });
+        return note;
+    }
+
+    var resized = new ResizeObserver(function (entries) {
+        entries.forEach(function (entry) {
+            var place = entry.target;
+            if (place.roofline && place.clientWidth !== place.roofline.width) { draw(place, place.roofline); }
+        });
+    });
+
+    function draw(place, options) {
+        options.width = place.clientWidth;
+        var found = drawn(options, options.width, place.clientHeight);
+        place.replaceChildren(found.picture, follow_pointer(place, found, options));
+    }
+
+    function roofline(place, options) {
+        place.roofline = options;
+        draw(place, options);
+        resized.observe(place);
+    }
+
+    Object.assign(deepbench, {roofline: roofline, symbol_key: symbol_key});
+})();

@@ -1,0 +1,74 @@
+"""changes.atom: an Atom feed (RFC 4287) of what became slower or faster.
+
+A feed needs absolute addresses, so only sites whose address is configured (`site_url`) have one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.pages.rendering import render
+from deepbench_ops.pages.verdict_page import row
+from deepbench_ops.storage import atomic
+
+FILE = "changes.atom"
+MOST = 100
+"""Changes in the feed, the newest releases first."""
+KERNELS = 20
+"""Kernels that an entry lists."""
+NEVER = date(1970, 1, 1)
+"""Day of a feed without entries."""
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def write(html_dir: Path, project: str, site_url: str, causes: Sequence[Cause]) -> None:
+    """Write html_dir/changes.atom from the changes of all machines, newest first."""
+    atomic.write_text(html_dir / FILE, feed(project, site_url, causes))
+
+
+def feed(project: str, site_url: str, causes: Sequence[Cause]) -> str:
+    """XML of the feed; `site_url` ends with a slash."""
+    entries = [_entry(cause, site_url) for cause in causes[:MOST]]
+    newest = max((cause.after.date for cause in causes[:MOST]), default=NEVER)
+    text = render(
+        FILE, project=project, site_url=site_url, file=FILE, updated=_day(newest), entries=entries
+    )
+    return NOT_XML.sub("", text)
+
+
+def _entry(cause: Cause, site_url: str) -> dict[str, Any]:
+    shown = row(cause)
+    address = urlencode({"release": cause.after.name, "machine": cause.machine})
+    what = shown["summary"] or "{benchmark} {name}".format(**shown["kernels"][0])
+    return {
+        "id": f"{site_url}{FILE}#{_digest(cause)}",
+        "title": f"{shown['release']}: {shown['ratio_text']}, {what} on {cause.machine}",
+        "updated": _day(cause.after.date),
+        "page": f"{site_url}release.html#{address}",
+        "before": shown["before"],
+        "kernels": shown["kernels"][:KERNELS],
+        "further": max(0, len(shown["kernels"]) - KERNELS),
+        "command": shlex.join(
+            ["deepbench", "verdict", "--machine", cause.machine, "--release", cause.after.name]
+        )
+        + " --confirm",
+    }
+
+
+def _day(day: date) -> str:
+    return f"{day.isoformat()}T00:00:00Z"
+
+
+def _digest(cause: Cause) -> str:
+    """The change for readers of the feed: equal from one publishing to the next."""
+    ends = cause.before.hash, cause.after.hash
+    key = "\n".join([cause.machine, *ends, str(cause.slower), cause.name])
+    return hashlib.sha1(key.encode()).hexdigest()[:16]

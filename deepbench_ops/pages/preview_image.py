@@ -1,0 +1,107 @@
+"""preview.png, the picture of a link to the site: the fastest machines and the latest changes.
+
+Only sites whose address is configured (`site_url`) have one, since its address must be absolute.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.ranking import Ranking
+from deepbench_ops.pages.verdict_page import row
+from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.storage import atomic
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+
+FILE = "preview.png"
+SIZE = (1200, 630)
+MARGIN = 48
+BARS, CHANGES = 6, 4
+USUAL = "float32"
+PAGE, TEXT, QUIET, ROOF = "#ffffff", "#1b1f24", "#4f5963", "#cfd6dd"
+MEASURED, PUBLISHED, SLOWER, FASTER = "#0b57a4", "#8b99a8", "#a8321f", "#12683f"
+"""Colours of the light theme: see assets/site/site.css."""
+PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def write(
+    html_dir: Path, project: str, rankings: Sequence[Ranking], causes: Sequence[Cause]
+) -> None:
+    """Write html_dir/preview.png. Raises ImportError where Pillow is not installed."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", SIZE, PAGE)
+    draw = ImageDraw.Draw(image)
+    _text(draw, MARGIN, 36, project, 44, TEXT)
+    if rankings:
+        _fastest(draw, 110, _chosen(rankings))
+    _changes(draw, 410, causes)
+    written = io.BytesIO()
+    image.save(written, "PNG", optimize=True)
+    atomic.write_bytes(html_dir / FILE, written.getvalue())
+
+
+def _chosen(rankings: Sequence[Ranking]) -> Ranking:
+    """The ranking that the start page opens with: the first family, at float32 where it has one."""
+    own = [ranking for ranking in rankings if ranking.family == rankings[0].family]
+    return next((ranking for ranking in own if ranking.precision == USUAL), own[0])
+
+
+def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
+    kind = TYPES[ranking.family]
+    heading = kind.heading or ranking.family.replace("_", " ")
+    _text(draw, MARGIN, top, f"Fastest at {heading}, {ranking.precision}", 28, TEXT)
+    ranks = ranking.ranks[:BARS]
+    least = min(rank.rate for rank in ranking.ranks) / 2
+    most = max(max(rank.rate, rank.roof or 0) for rank in ranks)
+    left, right = 400, SIZE[0] - 260
+    for place, rank in enumerate(ranks):
+        y = top + 46 + 40 * place
+        _text(draw, MARGIN, y, _cut(draw, rank.machine, 24, left - MARGIN - 20), 24, TEXT)
+        for value, colour in (
+            (rank.roof, ROOF),
+            (rank.rate, PUBLISHED if rank.published else MEASURED),
+        ):
+            if value:
+                share = math.log(value / least) / math.log(most / least)
+                draw.rectangle((left, y + 4, left + share * (right - left), y + 26), colour)
+        _text(draw, right + 20, y, f"{_scaled(rank.rate)}{ranking.counts}", 24, TEXT)
+
+
+def _changes(draw: ImageDraw, top: int, causes: Sequence[Cause]) -> None:
+    _text(draw, MARGIN, top, "Latest changes", 28, TEXT)
+    for place, cause in enumerate(causes[:CHANGES]):
+        shown, y = row(cause), top + 46 + 36 * place
+        what = shown["summary"] or "{benchmark} {name}".format(**shown["kernels"][0])
+        _text(draw, MARGIN, y, shown["ratio_text"], 24, SLOWER if cause.slower else FASTER)
+        text = f"{shown['release']}, {what}, {cause.machine}"
+        _text(draw, 300, y, _cut(draw, text, 24, SIZE[0] - 300 - MARGIN), 24, QUIET)
+
+
+def _scaled(value: float) -> str:
+    """A rate with three digits and its prefix, such as "11.2 T"."""
+    size, prefix = next((each for each in PREFIXES if value >= each[0]), PREFIXES[-1])
+    return f"{value / size:.3g} {prefix}"
+
+
+def _text(draw: ImageDraw, x: float, y: float, text: str, size: int, colour: str) -> None:
+    from PIL import ImageFont
+
+    draw.text((x, y), text, colour, ImageFont.load_default(size))
+
+
+def _cut(draw: ImageDraw, text: str, size: int, width: float) -> str:
+    """`text`, shortened to that many pixels."""
+    from PIL import ImageFont
+
+    font = ImageFont.load_default(size)
+    while draw.textlength(text, font) > width:
+        text = f"{text.removesuffix('…')[:-1]}…"
+    return text
