@@ -148,9 +148,9 @@ def _remembering(read: Callable[[Any], np.ndarray], newest: LatestOutput) -> Val
     known: list[Any] = [0, None]
 
     def again() -> np.ndarray:
-        assert newest.output is not None, "asked for the output of a kernel that has not run"
+        made = newest.value()
         if known[0] != newest.calls:
-            known[:] = newest.calls, read(newest.output)
+            known[:] = newest.calls, read(made)
         return np.asarray(known[1])
 
     return again

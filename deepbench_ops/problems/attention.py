@@ -53,11 +53,9 @@ class Attention(Problem):
 
     def impossible(self) -> str:
         """Heads that do not divide; a causal query that would see no key."""
-        if self.hq % self.hkv:
-            return f"{self.hq} query heads are no multiple of {self.hkv} heads of keys and values"
         if self.causal and self.skv < self.sq:
             return f"{self.sq} causal queries need as many keys, not {self.skv}"
-        return ""
+        return undivided_heads(self)
 
     @property
     def id(self) -> str:
@@ -126,6 +124,13 @@ class Attention(Problem):
             "v": self.b * self.hkv * self.skv * self.dv,
             "o": self.b * self.hq * self.sq * self.dv,
         }
+
+
+def undivided_heads(problem: Any) -> str:
+    """Return why the query heads cannot share the heads of keys and values; "" where they can."""
+    if problem.hq % problem.hkv == 0:
+        return ""
+    return f"{problem.hq} query heads are no multiple of {problem.hkv} heads of keys and values"
 
 
 def in_words(problem: Any) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deepbench_ops.problems.attention import in_words
+from deepbench_ops.problems.attention import in_words, undivided_heads
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
 
@@ -44,13 +44,11 @@ class AttentionDecode(Problem):
 
     def impossible(self) -> str:
         """Heads that do not divide; a cache shorter than the queries; values longer than keys."""
-        if self.hq % self.hkv:
-            return f"{self.hq} query heads are no multiple of {self.hkv} heads of keys and values"
         if self.skv < self.sq:
             return f"a cache of {self.skv} tokens is shorter than the {self.sq} queries in it"
         if self.latent and self.dv > self.d:
             return f"values of {self.dv} numbers are no part of keys of {self.d}"
-        return ""
+        return undivided_heads(self)
 
     @property
     def id(self) -> str:

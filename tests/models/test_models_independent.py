@@ -47,13 +47,21 @@ def _in_order(ours, theirs):
             other.copy_(own)
 
 
+def _renamed(ours, patterns):
+    """Return the parameters of a network by name, after each pattern of a name is replaced."""
+    found = {}
+    for name, values in ours.state_dict().items():
+        for pattern, text in patterns:
+            name = re.sub(pattern, text, name)
+        found[name] = values
+    return found
+
+
 def _by_name(ours, theirs, renamed, unused=()):
     """Copy parameters whose names agree once `renamed` was applied to ours."""
     state = theirs.state_dict()
     copied = set()
-    for name, values in ours.state_dict().items():
-        for pattern, text in renamed:
-            name = re.sub(pattern, text, name)
+    for name, values in _renamed(ours, renamed).items():
         assert state[name].shape == values.shape, name
         state[name].copy_(values)
         copied.add(name)
@@ -295,11 +303,7 @@ def test_a_qwen3_mixture_of_experts_computes_as_the_reference_does():
         experts_implementation="eager",
     )
     theirs = modeling.Qwen3MoeDecoderLayer(config, 0).eval()
-    state = {}
-    for name, values in ours.state_dict().items():
-        for pattern, text in ATTENTION:
-            name = re.sub(pattern, text, name)
-        state[re.sub(r"experts\.router\.", "mlp.gate.", name)] = values
+    state = _renamed(ours, [*ATTENTION, (r"experts\.router\.", "mlp.gate.")])
     gate, up, down = (
         state.pop(f"experts.{name}").unflatten(0, (6, -1)) for name in ("gate", "up", "down")
     )
@@ -347,11 +351,10 @@ def test_a_vision_transformer_scores_as_the_reference_does():
         (r"^scores\.", "classifier."),
     ]
     names = {name for name, _ in theirs.named_parameters()}
-    state = {}
-    for name, values in ours.state_dict().items():
-        for pattern, text in renamed:
-            name = re.sub(pattern, text, name)
-        state[name] = values[None] if "_token" in name or "position_" in name else values
+    state = {
+        name: values[None] if "_token" in name or "position_" in name else values
+        for name, values in _renamed(ours, renamed).items()
+    }
     assert names == set(state)
     theirs.load_state_dict(state, strict=False)
     images = torch.rand(2, 3, 48, 48, generator=torch.Generator().manual_seed(1)).double()

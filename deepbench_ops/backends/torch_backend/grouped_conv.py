@@ -44,12 +44,7 @@ def build(
         newest.reset()
         _switch(precision, backend.device)
 
-    def output() -> torch.Tensor:
-        assert newest.output is not None, "asked for the output of a kernel that has not run"
-        found: torch.Tensor = newest.output
-        return found
-
-    prepared = Prepared(run=newest.run, reset=reset, output=output, notes=notes)
+    prepared = Prepared(run=newest.run, reset=reset, output=newest.value, notes=notes)
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
 

@@ -1,6 +1,6 @@
 """Grouped products in torch: grouped_mm with the ends of the groups, for y, dx and dW."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 
@@ -24,12 +24,7 @@ def build(
 ) -> Kernel:
     """Prepare one operation; Unsupported where this release has no grouped product."""
     dtype = DTYPES[precision]
-    for size in (problem.n, problem.k):
-        if size * dtype.itemsize % ROW_BYTES:
-            raise Unsupported(
-                f"torch's grouped product takes rows of whole {ROW_BYTES} bytes: {size} numbers in"
-                f" {precision} are not"
-            )
+    demand_whole_rows((problem.n, problem.k), precision)
     multiply, name = grouped_product()
     drawn = family.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
@@ -39,14 +34,19 @@ def build(
         newest.reset()
         true_precision(precision, backend.device)
 
-    def output() -> torch.Tensor:
-        assert newest.output is not None, "asked for the output of a kernel that has not run"
-        found: torch.Tensor = newest.output
-        return found
-
     notes = {"route": f"{name}, ends of the groups in int32", "output": "allocated in every call"}
-    prepared = Prepared(run=newest.run, reset=reset, output=output, notes=notes)
+    prepared = Prepared(run=newest.run, reset=reset, output=newest.value, notes=notes)
     return assemble(backend, problem, precision, operation, drawn, prepared)
+
+
+def demand_whole_rows(sizes: Iterable[int], precision: str) -> None:
+    """Raise Unsupported for a row of so many numbers that torch's grouped product cannot take."""
+    for size in sizes:
+        if size * DTYPES[precision].itemsize % ROW_BYTES:
+            raise Unsupported(
+                f"torch's grouped product takes rows of whole {ROW_BYTES} bytes: {size} numbers in"
+                f" {precision} are not"
+            )
 
 
 def _call(

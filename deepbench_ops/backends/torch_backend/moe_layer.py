@@ -7,9 +7,8 @@ from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.grouped_gemm import ROW_BYTES
+from deepbench_ops.backends.torch_backend.grouped_gemm import demand_whole_rows
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
-from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.grouped_product import grouped_product
 from deepbench_ops.problems.moe_layer import MoeLayer
 
@@ -19,12 +18,7 @@ def build(
 ) -> Kernel:
     """Prepare the layer; Unsupported where this release has no grouped product."""
     dtype = DTYPES[precision]
-    for size in (problem.hidden, problem.intermediate):
-        if size * dtype.itemsize % ROW_BYTES:
-            raise Unsupported(
-                f"torch's grouped product takes rows of whole {ROW_BYTES} bytes: {size} numbers in"
-                f" {precision} are not"
-            )
+    demand_whole_rows((problem.hidden, problem.intermediate), precision)
     multiply, name = grouped_product()
     drawn = family.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
@@ -58,15 +52,10 @@ def build(
         newest.reset()
         true_precision(precision, backend.device)
 
-    def output() -> torch.Tensor:
-        assert newest.output is not None, "asked for the output of a kernel that has not run"
-        found: torch.Tensor = newest.output
-        return found
-
     notes = {
         "route": f"topk of the logits, softmax, argsort by expert, all matrices by {name}, sums in"
         " float32 by index_add_",
         "output": "allocated in every call",
     }
-    prepared = Prepared(run=newest.run, reset=reset, output=output, notes=notes)
+    prepared = Prepared(run=newest.run, reset=reset, output=newest.value, notes=notes)
     return assemble(backend, problem, precision, operation, drawn, prepared)
