@@ -13,7 +13,6 @@ Saving them again changes nothing.
 """
 
 import hashlib
-import json
 import secrets
 import shutil
 import time
@@ -159,7 +158,7 @@ def _text_digest(*texts: object) -> str:
 
 
 def _write(path: Path, lines: list[JournalLine]) -> None:
-    atomic.write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
+    atomic.write_text(path, json_lines.as_text(lines, allow_nan=True))
 
 
 def _lines(path: Path) -> Iterator[JournalLine]:

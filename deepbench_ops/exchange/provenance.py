@@ -5,7 +5,6 @@
 "" without a signature) and `releases`. Results that were measured here have none.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -48,8 +47,8 @@ def note(machine: Path, digest: str, signer: Signer | None, releases: Sequence[s
     if _weight(coming) <= _weight(known.get(digest)):
         return
     known[digest] = coming
-    lines = [json.dumps(each._asdict(), sort_keys=True) + "\n" for _, each in sorted(known.items())]
-    atomic.write_text(machine / FILE, "".join(lines))
+    lines = [dict(sorted(each._asdict().items())) for _, each in sorted(known.items())]
+    atomic.write_text(machine / FILE, json_lines.as_text(lines))
 
 
 def in_words(found: Sequence[Origin]) -> str:

@@ -10,7 +10,7 @@ import os
 import time
 from pathlib import Path
 
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic, json_lines
 
 SPOOL_VARIABLE = "DEEPBENCH_SPOOL"
 
@@ -21,7 +21,7 @@ def write(record: dict[str, object]) -> None:
     if not spool:
         return
     name = f"{time.time_ns():020d}-{os.getpid()}.jsonl"
-    atomic.write_text(Path(spool, name), json.dumps(record, allow_nan=False) + "\n")
+    atomic.write_text(Path(spool, name), json_lines.as_text([record]))
 
 
 def collect(spool: Path) -> list[dict[str, object]]:

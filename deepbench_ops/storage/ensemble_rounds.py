@@ -7,7 +7,6 @@ and round. docs/reference/files.md describes the fields. Equal content makes equ
 the order in which it came: lines are sorted, and the compressed file holds no time.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, compression, locks, size_limits
+from deepbench_ops.storage import atomic, compression, json_lines, locks, size_limits
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.ensemble_fields import KERNEL, NoRound, check, check_facts
 
@@ -121,8 +120,7 @@ def write(path: Path, content: RoundsFile) -> None:
         *({"fingerprint": digest, "facts": facts} for digest, facts in content.facts.items()),
         *content.entries,
     ]
-    text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    atomic.write_bytes(path, compression.pack(text.encode()))
+    atomic.write_bytes(path, compression.pack(json_lines.as_text(lines).encode()))
 
 
 def kernel_of(entry: Entry) -> KernelFields:

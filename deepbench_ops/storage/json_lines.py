@@ -1,4 +1,4 @@
-"""Files of JSON objects, one a line, that grow while something is measured.
+"""JSON objects, one a line: their text, and files that grow while something is measured.
 
 What is appended is on the disk on return. A process that is killed leaves half a line at most,
 which costs no other line.
@@ -11,12 +11,21 @@ from pathlib import Path
 from typing import Any
 
 
+def as_text(entries: Iterable[Mapping[str, Any]], allow_nan: bool = False) -> str:
+    """Return objects as text, a line each.
+
+    allow_nan: whether numbers may be NaN or infinite, which strict JSON lacks. Raises ValueError
+    for one that may not.
+    """
+    return "".join(json.dumps(entry, allow_nan=allow_nan) + "\n" for entry in entries)
+
+
 def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Append objects to a file, which is made with its folder where it is missing.
 
     Raises OSError, as on a full disk; the file is as it was before then.
     """
-    text = "".join(json.dumps(entry) + "\n" for entry in entries)
+    text = as_text(entries, allow_nan=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+", buffering=0) as file:
         start = file.seek(0, os.SEEK_END)

@@ -9,7 +9,6 @@ Earlier versions wrote the same text uncompressed. Such a file is read, and stay
 records are added; `compress` replaces it.
 """
 
-import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,14 @@ import orjson
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.statistics.calibration import on_quiet_machine
-from deepbench_ops.storage import atomic, compression, facts_digest, record_fields, size_limits
+from deepbench_ops.storage import (
+    atomic,
+    compression,
+    facts_digest,
+    json_lines,
+    record_fields,
+    size_limits,
+)
 from deepbench_ops.storage.atomic import Ready
 from deepbench_ops.storage.result_key import ResultKey
 
@@ -237,11 +243,9 @@ def write(
     lines: list[Record] = [
         {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
     ]
-    text = "".join(json.dumps(entry, allow_nan=False) + "\n" for entry in [*lines, *entries])
+    text = json_lines.as_text([*lines, *entries]).encode()
     compressed = path.name.endswith(compression.ENDING)
-    atomic.write_bytes(
-        ready(path), compression.pack(text.encode()) if compressed else text.encode()
-    )
+    atomic.write_bytes(ready(path), compression.pack(text) if compressed else text)
 
 
 def _idle(entry: Record, measured: set[ResultKey]) -> bool:

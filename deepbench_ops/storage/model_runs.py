@@ -10,7 +10,7 @@ from typing import Any
 
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, locks, size_limits, valid_times
+from deepbench_ops.storage import atomic, json_lines, locks, size_limits, valid_times
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -64,8 +64,7 @@ def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
     path = machine / FILE
     with locks.results(machine.parent, doing=f"writing {path}"):
         kept = {_key(run): run for run in [*load(machine), *runs]}
-        lines = (json.dumps(run, allow_nan=False) + "\n" for run in kept.values())
-        atomic.write_text(path, "".join(lines))
+        atomic.write_text(path, json_lines.as_text(kept.values()))
     return path
 
 
