@@ -311,8 +311,9 @@ def causes_table(trials: int, seed: int) -> Iterator[Row]:
         yield {"rounds": str(count), **cause.row(), **silent, **answers.row()}
 
 
-def check(kind: Kind, seed: int, rounds: int = 10) -> None:
-    """Raise AssertionError where `analysis.ensembles` judges rounds otherwise than this script."""
+def judged_twice(kind: Kind, seed: int, rounds: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logarithms of low, ratio and high of each release: by `analysis.ensembles`, and by
+    this script, from the same rounds."""
     levels, variances = simulated(kind, np.random.default_rng(seed), 1, rounds)
     random, taken = np.random.default_rng(seed), []
     for number in range(rounds):
@@ -323,11 +324,12 @@ def check(kind: Kind, seed: int, rounds: int = 10) -> None:
         taken.append(one)
     found = located(levels, variances, rounds)
     low, high = found.location.interval(ERROR)
+    theirs, ours = [], []
     for index in range(RELEASES - 1):
         verdict = ensembles.compare(taken, NAMES[ANCHOR], NAMES[index])
-        logs = np.log([verdict.low, verdict.ratio, verdict.high])
-        mine = [low[0, index], found.median[0, index], high[0, index]]
-        np.testing.assert_allclose(logs, mine, rtol=1e-4, atol=1e-6)
+        theirs.append(np.log([verdict.low, verdict.ratio, verdict.high]))
+        ours.append([low[0, index], found.median[0, index], high[0, index]])
+    return np.array(theirs), np.array(ours)
 
 
 def main() -> None:
@@ -337,7 +339,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="put the tables into this file")
     arguments = parser.parse_args()
     for kind in KINDS:
-        check(kind, arguments.seed)
+        np.testing.assert_allclose(*judged_twice(kind, arguments.seed), rtol=1e-4, atol=1e-6)
     once, stopped = history_tables(KINDS, arguments.trials, arguments.seed)
     pooled = list(causes_table(arguments.trials, arguments.seed))
     titles = (

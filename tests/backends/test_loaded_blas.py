@@ -174,4 +174,4 @@ def test_asking_sets_no_variable():
         "from deepbench_ops.backends.numpy_backend import loaded_blas\n"
         "loaded_blas.of_numpy(); assert before == dict(os.environ)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    assert 0 == subprocess.run([sys.executable, "-c", program]).returncode
