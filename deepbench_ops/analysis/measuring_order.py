@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from deepbench_ops.measure.task import Task
-from deepbench_ops.problems import problem_lists
+from deepbench_ops.problems.ids import problem_of
 
 PARTS = 2
 """So many equal parts of the seconds may a kernel take while others need more rounds."""
@@ -17,9 +17,8 @@ time of the last ones tells how long the next ones will take."""
 @cache
 def work(task: Task) -> float:
     """Return the FLOPs of a kernel, or its bytes where nothing is computed."""
-    return problem_lists.find(task.family, task.problem).amount_of_work(
-        task.precision, task.operation
-    )
+    problem = problem_of(task.family, task.problem)
+    return problem.amount_of_work(task.precision, task.operation)
 
 
 class MeasuringOrder:

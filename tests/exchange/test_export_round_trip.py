@@ -16,6 +16,7 @@ from command import deepbench
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from deepbench_ops.commands.output import counted
 from deepbench_ops.exchange import table_reader, xlsx_reader
 from deepbench_ops.exchange import table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
@@ -102,7 +103,7 @@ def test_what_is_exported_and_imported_is_exported_again(
     for _ in range(2):
         status, out, err = deepbench("import", str(path), "--results", str(folder / "there"))
         assert (0, "") == (status, err)
-        assert f"{len(rows)} times of box" in out
+        assert f"{counted(len(rows), 'time')} of box" in out
         assert rows == exported(folder / "there", folder / f"again.{form}")
 
 
