@@ -20,7 +20,7 @@ class LatestOutput:
         self.calls += 1
 
     def value(self) -> Any:
-        """Return the output of the newest call, of which there must be one."""
+        """Return the output of the newest call; there must have been one."""
         assert self.output is not None, "asked for the output of a kernel that has not run"
         return self.output
 
