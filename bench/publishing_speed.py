@@ -116,8 +116,7 @@ def add(results: Path) -> None:
         if isinstance(entry, list) and entry[0]:
             entry[0] = [value and value * 1.01 for value in entry[0]]
     stored["env_name"] += "-again"
-    name = largest.name.replace("-py3-", "-py3-again-")
-    largest.with_name(name).write_text(json.dumps(stored), "utf-8")
+    largest.with_name(f"{largest.stem}-again.json").write_text(json.dumps(stored), "utf-8")
 
 
 def counted(stored: dict) -> int:

@@ -56,13 +56,15 @@ def test_every_mark_has_commands():
 def test_a_command_runs_as_printed(line, tmp_path):
     """It answers, and ends as the page says, once no other test measures in this checkout.
 
-    It runs in a folder below the project's, where files that it writes do no harm.
+    It runs in a folder below the project's, where files that it writes do no harm; asv finds the
+    project in its own folder alone.
     """
     (ROOT / ".asv").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=ROOT / ".asv") as folder:
-        done = run(line, Path(folder), tmp_path)
+    with tempfile.TemporaryDirectory(dir=ROOT / ".asv") as below:
+        folder = ROOT if line.startswith("asv ") else Path(below)
+        done = run(line, folder, tmp_path)
         while "measures here already" in done.stderr:
             time.sleep(2)
-            done = run(line, Path(folder), tmp_path)
+            done = run(line, folder, tmp_path)
         assert expected_status(line) == done.returncode, done.stderr
-        assert done.stdout.strip() or list(Path(folder).iterdir())
+        assert done.stdout.strip()

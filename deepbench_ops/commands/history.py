@@ -31,6 +31,7 @@ from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.ensembles import Ensemble
+    from deepbench_ops.analysis.verdict import Verdict
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.task import Task
     from deepbench_ops.releases.release_table import Release
@@ -307,8 +308,7 @@ def _contest(found: "Ensemble", task: "Task") -> list[str]:
     first, second = names[:2]
     lead = found.compare(task, first, second)
     clear = first if lead.kind == "slower" else "none beyond the noise"
-    interval = f"{lead.low:.3f} .. {lead.high:.3f}"
-    cells = [str(lead.rounds), clear, f"{second}: {lead.ratio:.3f}", interval]
+    cells = [str(lead.rounds), clear, f"{second}: {lead.ratio:.3f}", _interval(lead)]
     return [task.problem, task.operation, *cells]
 
 
@@ -330,7 +330,14 @@ def _whole_span(found: "Ensemble", task: "Task") -> list[str]:
     if len(measured) < 2:
         return ["0", "-", "-"]
     whole = found.compare(task, measured[0], measured[-1])
-    return [str(whole.rounds), f"{whole.ratio:.3f}", f"{whole.low:.3f} .. {whole.high:.3f}"]
+    return [str(whole.rounds), f"{whole.ratio:.3f}", _interval(whole)]
+
+
+def _interval(found: "Verdict") -> str:
+    """Return the interval of a ratio as text."""
+    if not math.isfinite(found.low):
+        return "too few rounds"
+    return f"{found.low:.3f} .. {found.high:.3f}"
 
 
 def _spoken(step: tuple[str, float] | None) -> str:

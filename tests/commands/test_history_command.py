@@ -64,6 +64,13 @@ def test_all_releases_are_compared(releases):
     assert "1 of 1 kernels are known to 1 % or better" in err
 
 
+def test_one_round_has_no_interval(releases):
+    """The table says so in words."""
+    _, out, _ = history("--budget", "0.000001s")
+    assert "too few rounds" in out
+    assert "nan" not in out
+
+
 def test_ratios_to_the_anchor_are_machine_readable(releases):
     """Every release against the newest, with its interval."""
     _, out, _ = history("--format", "json", "--anchor", "numpy-2.2.6")
