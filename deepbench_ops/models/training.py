@@ -244,4 +244,7 @@ def _scaler(device: str, mixed: torch.dtype | None) -> Any:
     """Return what keeps float16 gradients from vanishing, None where nothing has to."""
     if mixed is not torch.float16:
         return None
-    return torch.cuda.amp.GradScaler() if device == "cuda" else None
+    if device != "cuda":
+        return None
+    newer = getattr(torch.amp, "GradScaler", None)  # torch 2.3 and later
+    return torch.cuda.amp.GradScaler() if newer is None else newer(device)

@@ -16,6 +16,7 @@ from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.functional import Call
 from deepbench_ops.backends.jax_backend import xla_names
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import Problem
 
@@ -48,11 +49,11 @@ class JaxDevice(Backend):
 
     def __init__(self, device: str = "cpu") -> None:
         self.device = device
-        if device == "cpu":
-            jax.config.update("jax_platforms", "cpu")
-        else:
-            os.environ.setdefault(RESERVE_VARIABLE, "false")
+        os.environ.setdefault(RESERVE_VARIABLE, "false")
+        if device != "cpu":
             _demand_gpu()
+        elif os.environ.get(DEVICE.variable) == "cpu":  # no other will be asked of this process
+            jax.config.update("jax_platforms", "cpu")
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
@@ -71,6 +72,8 @@ class JaxDevice(Backend):
     def _place(self) -> Any:
         """The device, whose client makes its threads when it is first asked for."""
         found = jax.devices(self.device)[0]
+        if found.platform != jax.default_backend():  # such as the processor next to a GPU
+            jax.config.update("jax_default_device", found)
         if not _pool:
             _pool.append(self.threads())
         return found

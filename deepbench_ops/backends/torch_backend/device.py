@@ -24,7 +24,7 @@ DRIVER = Path("/proc/driver/nvidia/version")
 # How torch words it when an operation does not exist for a type, a device or a chip; anything
 # else it raises is a fault to be seen and not a gap to be skipped.
 _LACKING = re.compile(
-    r"not (been )?(implemented|supported|compiled)|could not run|no kernel image"
+    r"not (been )?(implemented|supported|compiled)|only supported|could not run|no kernel image"
     r"|could not create a primitive|CUBLAS_STATUS_(NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE)",
     re.IGNORECASE,
 )
@@ -48,7 +48,10 @@ class TorchDevice(Backend):
         """
         if isinstance(error, AttributeError):
             return str(error).startswith(("module 'torch", "'torch"))
-        return isinstance(error, RuntimeError) and bool(_LACKING.search(str(error)))
+        if isinstance(error, NotImplementedError):
+            return True
+        # Scaled and grouped products raise ValueError on a chip that has none.
+        return isinstance(error, RuntimeError | ValueError) and bool(_LACKING.search(str(error)))
 
     def memory_available(self) -> float:
         """Return what the GPU's driver, or else the system, says is free."""
