@@ -90,6 +90,12 @@ def remarks(asked: Iterable[Point]) -> list[str]:
     ]
 
 
+def without_answer(reason: str, asked: Iterable[Point]) -> NoAnswer:
+    """Return the error of a question that results do not answer; it names the unsteady points that
+    were left out."""
+    return NoAnswer("; ".join([reason, *remarks(asked)]))
+
+
 def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
     """Return a line for each release among saved result files that has unsteady points: how many,
     and the commands that measure them again.

@@ -71,7 +71,7 @@ def compare(
     only.
     """
     from deepbench_ops.analysis import comparison, implementations
-    from deepbench_ops.analysis.unsteady_list import remarks
+    from deepbench_ops.analysis.unsteady_list import remarks, without_answer
 
     _demand_machines(contenders, results)
     specs = contenders if len(contenders) > 1 else ("", *contenders)
@@ -80,7 +80,8 @@ def compare(
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
     if not any(groups for _, groups, _ in pairs):
         names = " and ".join(other.name for other in others)
-        raise NoAnswer(f"{first.name} has no kernel in common with {names}")
+        reason = f"{first.name} has no kernel in common with {names}"
+        raise without_answer(reason, [point for side in sides for point in side.left])
     for other in others:
         left = remarks([*first.left, *other.left])
         switched = implementations.remarks(_switches(comparison.changes(first, other)))

@@ -16,7 +16,6 @@ from deepbench_ops.commands.options import (
     say,
 )
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.frameworks import Contest
@@ -50,7 +49,7 @@ def frameworks(
     from deepbench_ops.analysis import frameworks as analysis
     from deepbench_ops.analysis import machine_points, shared_rounds
     from deepbench_ops.analysis.settings_agreement import notes
-    from deepbench_ops.analysis.unsteady_list import remarks
+    from deepbench_ops.analysis.unsteady_list import remarks, without_answer
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table_location
 
@@ -73,11 +72,12 @@ def frameworks(
         and contest.kernel.precision == precision
     ]
     if not found:
-        raise NoAnswer(
+        reason = (
             f"{name} has no kernel of {selection}{f', {family}' if family else ''}, {precision}"
             " with two frameworks: measure it with asv run --bench"
             f' "$(deepbench select {selection} --precision {precision})"'
         )
+        raise without_answer(reason, asked)
     shown = [point for contest in found for point in contest.points]
     say([*notes(shown), *remarks(asked)], form)
     show(

@@ -109,6 +109,14 @@ def test_unusual_conditions_are_part_of_the_command():
     assert f"DEEPBENCH_CACHE=cold {plain}" == cold
 
 
+def test_a_question_without_answer_counts_what_is_left_out():
+    """A time that was measured and does not count is named with its reason."""
+    chosen = [points_of_tests.point(unsteady="yardstick off: 5.5 times"), points_of_tests.point()]
+    error = unsteady_list.without_answer("nothing in common", chosen)
+    assert str(error).startswith("nothing in common; 1 unsteady times of ")
+    assert "nothing" == str(unsteady_list.without_answer("nothing", chosen[1:]))
+
+
 def test_a_run_names_unsteady_points_at_its_end(results):
     """Of the releases that it saved, with the command."""
     files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
