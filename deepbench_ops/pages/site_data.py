@@ -76,8 +76,9 @@ def write(
     courses = speeds(once)
     for machine in machines:
         own = [line for (name, _), some in grouped.items() if name == machine.name for line in some]
+        counted = [line for line in once if line.points[0].machine == machine.name]
         own_courses = [speed for speed in courses if speed.machine == machine.name]
-        kernels = kernel_data.by_framework(own, own_courses, machine.profile, places)
+        kernels = kernel_data.by_framework(counted, own_courses, machine.profile, places)
         for framework, content in kernels.items():
             write_data(folder / "kernels" / machine.key / framework, content)
         newest = newest_data.content(own, machine.profile, places)

@@ -14,6 +14,7 @@ from published_site import BANDWIDTH, HOSTILE, PEAK, unpacked
 from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.problems import find
+from deepbench_ops.problems.problem_lists import TYPES
 
 pytestmark = [
     pytest.mark.browser,
@@ -189,6 +190,22 @@ def test_a_second_machine_has_its_own_roof(page: Any, site: str, changed: Any) -
     figures = page.locator("#roofline .figure").all_text_contents()
     assert ["lab-1: 10 TFLOP/s", "lab-1: 1 TB/s"] == figures[:2]
     assert [f"{HOSTILE}: 5 TFLOP/s", f"{HOSTILE}: 500 GB/s"] == figures[2:]
+
+
+def test_many_families_leave_the_past_in_the_first_screen(
+    page: Any, site: str, changed: Any
+) -> None:
+    """Their list scrolls in itself."""
+
+    def repeated(data: Any) -> None:
+        data["families"] = dict.fromkeys(TYPES, data["families"]["gemm"])
+
+    changed(f"data/kernels/{machine_key('lab-1')}/numpy.js", repeated)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    opened(page, site, NUMPY)
+    assert len(TYPES) == page.locator("#families tbody tr").count()
+    box = page.locator("#past").bounding_box()
+    assert box["y"] + box["height"] <= 900
 
 
 # Missing figures
