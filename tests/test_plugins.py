@@ -373,6 +373,22 @@ def test_rows_of_its_framework_stay_when_it_is_uninstalled(tmp_path, project):
         assert "no installed package brings the framework toy: its releases are shown" in line
 
 
+def test_a_release_of_its_framework_is_not_measured_when_it_is_uninstalled(
+    tmp_path, project, monkeypatch
+):
+    """`asv run` names the framework, and neither installs nor measures another release."""
+    monkeypatch.setenv("HOME", str(project))
+    entry = dict.fromkeys(("arch", "cpu", "gpu", "num_cpu", "os", "ram"), "x")
+    known = {"here": {"machine": "here", **entry}, "version": 1}
+    (project / ".asv-machine.json").write_text(json.dumps(known))
+
+    done = run(tmp_path, "-m", "asv", "run", "toy-1.0.0", cwd=project)
+
+    assert 1 == done.returncode
+    assert "no installed package brings the framework toy: toy-1.0.0 can be shown" in done.stdout
+    assert not (project / ".asv" / "env").exists()
+
+
 MACHINE = """
 import sys
 from deepbench_ops import backends

@@ -105,10 +105,7 @@ class ReleaseEnvironment(Environment):
             )
         self._leave()
         release = repo.release(commit_hash)
-        if not release.measurable:
-            raise UserError(
-                f"{release.missing}: {release.name} can be shown and compared, but not measured"
-            )
+        demand_measurable(release)
         environment = self._installation(release)
         if environment.path in self._failures:
             raise NotInstalled(self._failures[environment.path])
@@ -148,6 +145,15 @@ class ReleaseEnvironment(Environment):
 
     def _get_installed_commit_hash(self) -> str | None:
         return self._release.hash if self._release else None
+
+
+def demand_measurable(release: Release) -> None:
+    """Raise UserError, with the reason, for a release that can be shown but not measured."""
+    if not release.measurable:
+        raise UserError(
+            f"{release.why_not_measured}: {release.name} can be shown and compared, but not"
+            " measured"
+        )
 
 
 def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:

@@ -64,7 +64,7 @@ def joined(conf: Config, range_spec: Any, options: Mapping[str, Any]) -> dict[st
     folder = Path(conf.results_dir) / machine_entry.default_name()
     repo = get_repo(conf)
     by_framework: dict[str, list[Release]] = defaultdict(list)
-    for commit in _hashes(conf, range_spec):
+    for commit in hashes(conf, range_spec):
         release = repo.release(commit)
         if release.measurable:
             by_framework[release.framework].append(release)
@@ -101,7 +101,7 @@ def _is_plain(conf: Config, options: Mapping[str, Any]) -> bool:
     )
 
 
-def _hashes(conf: Config, range_spec: Any) -> list[str]:
+def hashes(conf: Config, range_spec: Any) -> list[str]:
     """Return the releases that a run is about, none for ranges that only asv itself resolves."""
     repo = get_repo(conf)
     if isinstance(range_spec, list):

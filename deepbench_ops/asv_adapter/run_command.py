@@ -23,6 +23,7 @@ from asv.util import UserError
 
 from deepbench_ops.asv_adapter import (
     asv_commands,
+    asv_environment,
     history_join,
     machine_entry,
     ongoing_run,
@@ -73,6 +74,8 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
                 range_spec = get_repo(conf).newest_of(conf.branches)
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
+            for commit in history_join.hashes(conf, range_spec):
+                asv_environment.demand_measurable(get_repo(conf).release(commit))
         question = run_forecast.Question(_framework(conf), kwargs)
         with alone(ongoing.spool):
             if releases:

@@ -64,11 +64,11 @@ class Release:
     @property
     def measurable(self) -> bool:
         """Whether it can be installed and measured here."""
-        return not self.missing
+        return not self.why_not_measured
 
     @property
-    def missing(self) -> str:
-        """Why it can be shown and compared, but not measured; "" where it can be measured."""
+    def why_not_measured(self) -> str:
+        """Reason why it can be shown and compared, but not measured; "" where it can be."""
         if self.framework == PUBLISHED:
             return f"{self.name} stands for figures that others have published"
         if self.framework not in NAMES:
@@ -257,8 +257,8 @@ def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
 def _warn_of(release: Release, where: str) -> None:
     """Warn once for each table that rows of a framework that is not installed stay."""
     damaged_input.report(
-        f"{where}: {release.missing}: its releases are shown, but not measured; install that"
-        f" package, or write one of {', '.join(NAMES)}",
+        f"{where}: {release.why_not_measured}: its releases are shown, but not measured; install"
+        f" that package, or write one of {', '.join(NAMES)}",
         damaged=False,
     )
 
