@@ -35,6 +35,14 @@ def default_name() -> str:
     return chosen if chosen in known else _asvs_name(known)
 
 
+def demand_entry() -> str:
+    """Return this machine's name. Raises DeepbenchError where asv has no entry of it."""
+    name = default_name()
+    if name not in entries():
+        raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
+    return name
+
+
 def _asvs_name(known: dict[str, dict[str, str]]) -> str:
     """Return the name that asv would look up without a choice."""
     return next(iter(known)) if len(known) == 1 else host()

@@ -77,9 +77,7 @@ def keeper(
     from deepbench_ops.storage import model_runs
 
     results = project.results() if results is None else results
-    machine = machine_entry.default_name()
-    if machine not in machine_entry.entries():
-        raise DeepbenchError("this machine has no name yet: run 'deepbench machine' first")
+    machine = machine_entry.demand_entry()
     profile.refuse_another(profile.read(results, machine), fingerprint.silicon())
     known = {
         "release": f"torch-{torch_version().partition('+')[0]}",
