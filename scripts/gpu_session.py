@@ -166,15 +166,18 @@ class Session:
             packages = [f"{self.root}[track]"]
             offline = ["--no-index", "--find-links", str(self.wheels), "--quiet"]
             tool = [str(self.environment / "bin/python"), f"{pip}/pip", "install"]
-            self._demand([*tool, *offline, "--editable", *packages])
+            install = [*tool, *offline, "--editable", *packages]
+            self._demand(install, "a package is missing: run scripts/collect_wheels.py again")
             ready.touch()
         if not (self.project / "asv.conf.json").exists():
             self._demand(["deepbench", "init", str(self.project)])
             conf = self.project / "asv.conf.json"
             usual, wanted = ('"DEEPBENCH_DEVICE": ["' + name + '"]' for name in self._devices)
             conf.write_text(conf.read_text("utf-8").replace(usual, wanted), encoding="utf-8")
-        if not (self.project / ".asv" / "env" / "interpreters.json").exists():
+        known = self.project / ".asv" / "env" / "interpreters.json"
+        if not known.exists():
             self._demand(["deepbench", "machine", "--yes", "--no-measure", *self._name])
+        if not known.exists() or self.target.release not in json.loads(known.read_text("utf-8")):
             self._demand(self._release())
 
     def end_leftovers(self) -> None:
@@ -265,7 +268,7 @@ class Session:
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
 
-    def _demand(self, command: Sequence[str]) -> None:
+    def _demand(self, command: Sequence[str], advice: str = "") -> None:
         where = self.project if self.project.exists() else self.folder
         log = self.folder / "logs" / "environment.log"
         with log.open("a", encoding="utf-8") as stream:
@@ -275,4 +278,4 @@ class Session:
                 command, cwd=where, env=self._environ(), stdout=stream, stderr=subprocess.STDOUT
             )
         if done.returncode:
-            raise SystemExit(f"failed: {' '.join(command)} [output: {log}]")
+            raise SystemExit(f"failed: {' '.join(command)} [output: {log}] {advice}".rstrip())
