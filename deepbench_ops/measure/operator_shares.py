@@ -1,4 +1,4 @@
-"""Seconds of each operation inside a step, by torch's profiler."""
+"""Seconds of each call of an operation inside a step, by torch's profiler."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -11,12 +11,15 @@ from deepbench_ops.backends.torch_backend.operator_trace import Operation
 SECONDS_PER_MICROSECOND = 1e-6
 
 
-def seconds(step: Callable[[], object], found: Sequence[Operation], device: str) -> list[float]:
-    """Run a step under the profiler; return the seconds of all calls of each operation.
+def seconds(
+    step: Callable[[], object], found: Sequence[Operation], device: str
+) -> list[Sequence[float]]:
+    """Run a step under the profiler; return the seconds of each call of each operation.
 
     A call's time is that of all it calls in turn. Calls are distinguished by their order among
     those of the same name. Where the profiler saw another number of them than were recorded, which
-    happens if a framework takes another way while it is watched, they share the name's time.
+    happens if a framework takes another way while it is watched, they share the name's time
+    equally.
     """
     activities = [ProfilerActivity.CPU]
     if device == "cuda":
@@ -37,10 +40,10 @@ def seconds(step: Callable[[], object], found: Sequence[Operation], device: str)
     return [_of(operation, times.get(operation.name, []), recorded) for operation in found]
 
 
-def _of(operation: Operation, times: Sequence[float], recorded: dict[str, int]) -> float:
+def _of(operation: Operation, times: Sequence[float], recorded: dict[str, int]) -> Sequence[float]:
     if len(times) == recorded[operation.name]:
-        return sum(times[place] for place in operation.places)
-    return sum(times) * operation.calls / recorded[operation.name]
+        return [times[place] for place in operation.places]
+    return [sum(times) / recorded[operation.name]] * operation.calls
 
 
 def _plain(name: str) -> str:

@@ -1,6 +1,6 @@
-"""Breakdown of a model's step: the share of each operation, its time alone, and the overhead."""
+"""Breakdown of a model's step: shares of operations and of layers, and the overhead."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -8,9 +8,11 @@ import torch
 
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import operator_trace
+from deepbench_ops.backends.torch_backend.layer_trace import LayerCall, LayerTrace
 from deepbench_ops.backends.torch_backend.operator_trace import Operation
 from deepbench_ops.measure import operator_shares
 from deepbench_ops.measure.sampling import Policy, measure
+from deepbench_ops.problems.problem import Problem
 
 WHOLE_STEP = Policy(budget_seconds=1.0, target=0.01, min_samples=6, wait_seconds=0.0)
 SINGLE_OPERATION = Policy(
@@ -39,16 +41,37 @@ class OperationShare:
     alone: float | None
 
 
+@dataclass(frozen=True)
+class FamilyShare:
+    """Calls of layers that are one problem, in one direction; or calls outside of all layers.
+
+    problem: None outside of layers. name: the direction, or the name of the operation outside.
+    operations: those of the problem's family that one call consists of. inside: seconds of all
+    calls in a profiled step.
+    """
+
+    problem: Problem | None
+    name: str
+    operations: tuple[str, ...]
+    calls: int
+    inside: float
+
+
 LONGEST_ALONE = 1.5
 """Time of all operations alone over that of the step from which the machine was disturbed."""
 
 
 @dataclass(frozen=True)
 class StepBreakdown:
-    """A step and its operations. whole: seconds of a step. parts: the longest first."""
+    """A step, its operations and its layers.
+
+    whole: seconds of a step. parts: operations, the longest first. families: layers, and operations
+    outside of them, the longest first; () where they were not asked for.
+    """
 
     whole: float
     parts: tuple[OperationShare, ...]
+    families: tuple[FamilyShare, ...] = ()
 
     @property
     def alone(self) -> float:
@@ -67,7 +90,7 @@ class StepBreakdown:
             return None
         return 1 - self.alone / self.whole
 
-    def share(self, part: OperationShare) -> float:
+    def share(self, part: OperationShare | FamilyShare) -> float:
         """Return the seconds of its calls under the profiler over those of a step without.
 
         The sum of all shares is below 1, or above where the profiler prolongs many short
@@ -76,24 +99,69 @@ class StepBreakdown:
         return part.inside / self.whole
 
 
-def breakdown(kernel: Kernel, device: str) -> StepBreakdown:
-    """Return the breakdown of a model's step, from its timing, a profile and single operations."""
+Profiled = Sequence[Sequence[Sequence[float]]]
+"""Seconds of each call of each operation, of several steps under the profiler."""
+
+
+def breakdown(kernel: Kernel, device: str, by_family: bool = False) -> StepBreakdown:
+    """Return the breakdown of a model's step, from its timing, a profile and single operations.
+
+    by_family: with its layers. Raises Unsupported for those of a training step before torch 2.0.
+    """
     whole = median(measure(kernel, None, WHOLE_STEP).seconds)
     kernel.reset()
-    found = operator_trace.operations(kernel.run)
-    inside = [median(each) for each in zip(*_profiled(kernel, found, device), strict=True)]
+    if by_family:
+        with LayerTrace() as layers:
+            found = operator_trace.operations(kernel.run, lambda: layers.current)
+    else:
+        found = operator_trace.operations(kernel.run)
+    profiled = [_profiled(kernel, found, device) for _ in range(PROFILED_STEPS)]
     parts = [
-        OperationShare(operation, seconds, _alone(operation, kernel.synchronise))
-        for operation, seconds in zip(found, inside, strict=True)
+        OperationShare(
+            operation,
+            median(sum(step[place]) for step in profiled),
+            _alone(operation, kernel.synchronise),
+        )
+        for place, operation in enumerate(found)
     ]
-    return StepBreakdown(whole, tuple(sorted(parts, key=lambda part: -part.inside)))
+    families = family_shares(found, profiled) if by_family else []
+    return StepBreakdown(
+        whole,
+        tuple(sorted(parts, key=lambda part: -part.inside)),
+        tuple(sorted(families, key=lambda part: -part.inside)),
+    )
 
 
-def _profiled(kernel: Kernel, found: Sequence[Operation], device: str) -> Iterator[Sequence[float]]:
-    """Yield the seconds of each operation in several steps under the profiler."""
-    for _ in range(PROFILED_STEPS):
-        kernel.reset()
-        yield operator_shares.seconds(kernel.run, found, device)
+def family_shares(found: Sequence[Operation], profiled: Profiled) -> list[FamilyShare]:
+    """Return the calls of a step by layer; `found` knows which layer made each."""
+    groups: dict[tuple[Problem | None, str, tuple[str, ...]], _Group] = {}
+    for place, operation in enumerate(found):
+        for turn, layer in enumerate(operation.layers):
+            key: tuple[Problem | None, str, tuple[str, ...]] = (None, operation.name, ())
+            if isinstance(layer, LayerCall):
+                key = (layer.problem, layer.direction, layer.operations)
+            group = groups.setdefault(key, _Group(profiled))
+            group.calls.add(layer or (place, turn))
+            for step, times in enumerate(profiled):
+                group.seconds[step] += times[place][turn]
+    return [
+        FamilyShare(problem, name, operations, len(group.calls), median(group.seconds))
+        for (problem, name, operations), group in groups.items()
+    ]
+
+
+class _Group:
+    """Calls that are counted together, and their seconds in each profiled step."""
+
+    def __init__(self, profiled: Profiled) -> None:
+        self.calls: set[object] = set()
+        self.seconds = [0.0] * len(profiled)
+
+
+def _profiled(kernel: Kernel, found: Sequence[Operation], device: str) -> Sequence[Sequence[float]]:
+    """Return the seconds of each call of each operation in a step under the profiler."""
+    kernel.reset()
+    return operator_shares.seconds(kernel.run, found, device)
 
 
 @dataclass(frozen=True)

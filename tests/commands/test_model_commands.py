@@ -292,6 +292,57 @@ def test_every_line_of_operations_as_csv_tells_the_whole_step():
         assert float(line["seconds_in_step"]) / whole == pytest.approx(float(line["share"]))
 
 
+def test_a_network_of_today_is_listed_by_families():
+    """Layers by problem, with the id where the lists have it, each share once, FLOPs as listed."""
+    pytest.importorskip("torch")
+    said = deepbench("ops", "vit_b16", "--format", "json")
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.output)
+    assert "operations" not in found
+    lines = {line["title"]: line for line in found["families"] if line["family"]}
+    attention = lines["attention 12 heads of 64, 197 x 197"]
+    assert (12, "attention", "") == tuple(
+        attention[each] for each in ("calls", "family", "problem")
+    )
+    assert 2 * 12 * 197 * 197 * 128 == attention["flops"]
+    assert 4 * 4 * 12 * 197 * 64 == attention["bytes"]
+    assert 12 == lines["linear layer of 3072 inputs, 768 outputs, 197 tokens, bias"]["calls"]
+    assert 25 == lines["LayerNorm 197 x 768"]["calls"]
+    whole = sum(line["flops"] * line["calls"] for line in lines.values() if line["flops"])
+    assert find("model", "vit_b16_b1").flops == pytest.approx(whole, rel=0.01)
+    for line in found["families"]:
+        assert line["seconds_in_step"] == pytest.approx(line["share"] * found["step_seconds"])
+
+
+def test_the_table_by_families_shows_ids_words_and_names_of_other_operations():
+    """For any network that is asked for by families."""
+    pytest.importorskip("torch")
+    said = deepbench("ops", "mmoe", "--batch", 64, "--by", "family")
+    assert said.exit_code == 0, said.output
+    rows = [re.split(r"\s{2,}", line.strip()) for line in said.output.splitlines()]
+    assert ["family", "problem", "direction", "calls"] == rows[0][:4]
+    shown = {row[1]: row[3] for row in rows if row[0] == "linear_layer"}
+    assert "2" == shown["linear layer of 499 inputs, 8 outputs, 64 tokens, bias"]
+    assert any(row[0] == "_softmax" for row in rows)
+
+
+def test_lines_of_families_know_the_ids_of_the_lists():
+    """A problem of the list has its id; another one of the same family has words alone."""
+    pytest.importorskip("torch")
+    from deepbench_ops.commands import ops
+    from deepbench_ops.measure.step_breakdown import FamilyShare, StepBreakdown
+    from deepbench_ops.problems.linear_layer import LinearLayer
+
+    listed, other = LinearLayer(128, 6144, 4096), LinearLayer(127, 6144, 4096)
+    whole = StepBreakdown(1.0, ())
+    for problem, id in ((listed, "linear_m128_n6144_k4096"), (other, "")):
+        part = FamilyShare(problem, "backward", ("backward_input", "backward_weight"), 3, 0.3)
+        line = ops._family_line(whole, part, "bfloat16")
+        assert (id, 3, 0.3) == (line["problem"], line["calls"], line["share"])
+        assert 4 * problem.m * 6144 * 4096 == line["flops"]
+        assert 10 * line["flops"] == pytest.approx(line["flop_per_second"])
+
+
 def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():
     pytest.importorskip("torch")
     said = deepbench(

@@ -32,7 +32,8 @@ class Operation:
 
     flops: floating-point operations of a call, 0 where none are counted; bytes: the fewest that a
     call reads and writes; see `work` for both. key: its identity among the step's operations.
-    places: positions of its calls among the step's calls of this name. again: returns a function
+    places: positions of its calls among the step's calls of this name. layers: for each of these
+    calls the layer that made it, as far as `operations` was asked for. again: returns a function
     that repeats it, each time with new copies of the operands that it changes. An undeclared
     change, of a normalisation's running statistics, is the step's own.
     """
@@ -45,6 +46,7 @@ class Operation:
     flops: float
     bytes: float
     places: list[int] = field(default_factory=list)
+    layers: list[object] = field(default_factory=list)
     again: Callable[[], Callable[[], object]] = lambda: lambda: None
 
     @property
@@ -62,9 +64,14 @@ class Operation:
         return True
 
 
-def operations(step: Callable[[], object]) -> list[Operation]:
-    """Run a step once and return what it calls, in the order of the first call."""
-    with _Recorder() as recorder:
+def operations(
+    step: Callable[[], object], layer: Callable[[], object] = lambda: None
+) -> list[Operation]:
+    """Run a step once and return what it calls, in the order of the first call.
+
+    layer: returns the layer that runs, None outside of all that count.
+    """
+    with _Recorder(layer) as recorder:
         step()
     return list(recorder.found.values())
 
@@ -102,9 +109,10 @@ class _Watcher(TorchDispatchMode):
 class _Recorder(_Watcher):
     """Notes every call, and keeps the operands of the first of a kind."""
 
-    def __init__(self) -> None:
+    def __init__(self, layer: Callable[[], object]) -> None:
         super().__init__()
         self.found: dict[object, Operation] = {}
+        self._layer = layer
         self._called: dict[str, int] = {}
 
     def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
@@ -116,6 +124,7 @@ class _Recorder(_Watcher):
         place = self._called.get(name, 0)
         self._called[name] = place + 1
         self.found[key].places.append(place)
+        self.found[key].layers.append(self._layer())
         return made
 
 
