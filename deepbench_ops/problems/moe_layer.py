@@ -27,6 +27,7 @@ class MoeLayer(Problem):
         r"_top(?P<top_k>\d+)_(?P<activation>swiglu|relu2)"
     )
     listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         # A prompt, in which every expert has work, and one token, which reads top_k of them.
@@ -75,8 +76,11 @@ class MoeLayer(Problem):
         The router's product and those of the chosen experts; softmax, activation and the weighted
         sum are not counted.
         """
-        each = MATRICES[self.activation] * self.hidden * self.intermediate
-        return 2 * self.tokens * (self.hidden * self.experts + self.top_k * each)
+        return 2 * self.tokens * (self.hidden * self.experts + self.top_k * self._expert)
+
+    def flops_of(self, operation: str) -> float:
+        """Backward twice the forward pass: each product has two gradients."""
+        return 2 * self.flops if operation == "backward" else super().flops_of(operation)
 
     @property
     def items(self) -> int:
@@ -91,12 +95,28 @@ class MoeLayer(Problem):
 
     def traffic(self) -> tuple[float, int]:
         """x, the router and the matrices of chosen experts read once, y written once."""
-        expert = MATRICES[self.activation] * self.hidden * self.intermediate
-        read = self.tokens * self.hidden + self.experts * self.hidden + self.busy * expert
-        return read, self.tokens * self.hidden
+        x, router = self.tokens * self.hidden, self.experts * self.hidden
+        return x + router + self.busy * self._expert, x
+
+    @property
+    def _expert(self) -> int:
+        """Numbers in the matrices of an expert."""
+        return MATRICES[self.activation] * self.hidden * self.intermediate
 
     def bytes(self, name: str) -> float:
         """Bytes of `traffic`, to a whole number."""
+        return self._rounded(name, *self.traffic())
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Backward: x, dy, the matrices of the forward pass and the products that it leaves inside
+        the experts read; dx and the gradients of the router and of all experts written."""
+        if operation != "backward":
+            return self.bytes(name)
+        read, x = self.traffic()
+        left = self.tokens * self.top_k * (MATRICES[self.activation] - 1) * self.intermediate
+        return self._rounded(name, read + x + left, x + self.experts * (self.hidden + self._expert))
+
+    @staticmethod
+    def _rounded(name: str, read: float, written: float) -> float:
         weight = precision(name)
-        read, written = self.traffic()
         return float(round(read)) * weight.input_bytes + written * weight.output_bytes

@@ -25,13 +25,14 @@ def entries(fact: Fact) -> list[Entry]:
     sizes = fact.size("tokens"), experts, fact.size("hidden"), fact.size("intermediate")
     name = next(text for start, text in MODELS.items() if fact.name.startswith(start))
     problem = MoeLayer(*sizes, top_k, activation)
-    return [Entry(problem, fact.core, name, fact.source, tuple(notes))]
+    return [Entry(problem, fact.core, name, fact.source, tuple(notes), fact.operations)]
 
 
 def _own(tokens: int, experts: int, top_k: int, activation: str, why: str) -> Entry:
     sizes = (2048, 768) if activation == "swiglu" else (2688, 1856)
     problem = MoeLayer(tokens, experts, *sizes, top_k, activation)
-    return Entry(problem, True, why, "config.json of the model, with fewer experts", (OWN,))
+    timed = ("forward",) if tokens == 1 else MoeLayer.operations
+    return Entry(problem, True, why, "config.json of the model, with fewer experts", (OWN,), timed)
 
 
 OURS = (

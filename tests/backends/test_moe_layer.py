@@ -7,7 +7,7 @@ import pytest
 from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import agrees, distinguishes
+from judging import accepted, agrees, distinguishes
 
 from deepbench_ops.backends import check
 from deepbench_ops.backends.families import moe_layer as family
@@ -20,6 +20,7 @@ LACKING = {
     ("numpy", "float16"): "no products of float16",
     ("onnxruntime", "bfloat16"): "no bfloat16",
 }
+NO_GRADIENTS = {"numpy": "numpy has no gradients", "onnxruntime": "ONNX is a format of trained"}
 PLACES = [
     ("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("jax", "cpu"), ("onnxruntime", "cpu"),
 ]  # fmt: skip
@@ -34,44 +35,52 @@ def backend_of(name, device="cpu"):
     return loaded(name, device)
 
 
+@pytest.mark.parametrize("operation", MoeLayer.operations)
 @pytest.mark.parametrize("activation", MATRICES)
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
-def test_every_layer_passes_its_check_or_is_refused(name, device, precision, activation):
-    """All entries of a small layer are right, or the framework lacks it with a reason."""
+def test_every_layer_passes_its_check_or_is_refused(name, device, precision, activation, operation):
+    """All entries of a small layer, and of its gradients, are right, or the framework lacks it with
+    a reason."""
     backend = backend_of(name, device)
     problem = MoeLayer(128, 32, 2048, 768, 8, activation)
     reason = LACKING.get((name, precision))
+    if operation == "backward":
+        reason = reason or NO_GRADIENTS.get(name)
     if (name, activation) == ("onnxruntime", "relu2"):
         reason = reason or "no relu2"
     if reason:
         with pytest.raises(Unsupported, match=reason):
-            check.check(backend, problem, precision)
+            check.check(backend, problem, precision, operation)
         return
-    found = check.check(backend, problem, precision)
+    found = check.check(backend, problem, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
-@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    ("name", "operation"), [("numpy", "forward"), ("torch", "forward"), ("torch", "backward")]
+)
 @settings(max_examples=12, deadline=None)
 @given(
     tokens=st.integers(1, 20), experts=st.integers(1, 9), top_k=st.integers(1, 9),
     seed=st.integers(0, 99), activation=st.sampled_from(tuple(MATRICES)),
 )  # fmt: skip
-def test_any_choice_is_computed_right(name, tokens, experts, top_k, seed, activation):
-    """y is right for any number of experts, all of them chosen or some without tokens."""
+def test_any_choice_is_computed_right(name, operation, tokens, experts, top_k, seed, activation):
+    """Every output is right for any number of experts, all chosen or some without tokens."""
     problem = MoeLayer(tokens, experts, 16, 8, min(top_k, experts), activation)
-    kernel = loaded(name).build(problem, "float32", seed=seed)
+    kernel = loaded(name).build(problem, "float32", operation, seed)
     kernel.reset()
     kernel.run()
-    expected, allowed = kernel.reference.everywhere()
-    assert np.all(np.abs(kernel.result() - expected) <= allowed)
+    for output in kernel.outputs.values():
+        expected, allowed = output.reference.everywhere()
+        assert np.all(np.abs(output.result() - expected) <= allowed)
     assert check.spot_check(kernel).ok
 
 
+@pytest.mark.parametrize("operation", MoeLayer.operations)
 @pytest.mark.parametrize("activation", MATRICES)
-def test_reference_at_some_entries_is_the_whole_reference(activation):
+def test_reference_at_some_entries_is_the_whole_reference(activation, operation):
     """Judging a few entries applies the same values and tolerances as judging all."""
-    assert agrees(replace(PROBLEM, activation=activation), "forward", "bfloat16")
+    assert agrees(replace(PROBLEM, activation=activation), operation, "bfloat16")
 
 
 @given(tokens=st.integers(1, 40), experts=st.integers(2, 40), seed=st.integers(0, 20))
@@ -133,8 +142,83 @@ MISTAKES = {
 def test_wrong_layers_are_found_out(precision, mistake):
     """Each mistake fails, at sampled entries too, while the right layer passes."""
     drawn = family.inputs(PROBLEM, precision)
-    judge = family.reference(PROBLEM, drawn, precision, "forward")
+    judge = family.reference(PROBLEM, drawn, precision, "forward")[""]
     assert distinguishes(judge, layer(drawn, PROBLEM), mistake(drawn, PROBLEM))
+
+
+def gradients(drawn, changed=lambda parts: parts):
+    """Return all gradients in float64, from one token and one expert after the other.
+
+    changed: function of the gradients of up·x and of gate·x and of the hidden layer, which may
+    spoil one of them.
+    """
+    x, router, up, down, dy = (
+        getattr(drawn, name).astype(np.float64)
+        for name in ("x", "router", "up", "down", "gradient")
+    )
+    made = {"": 0 * x, "router_gradient": 0 * router, "up_gradient": 0 * up}
+    made["down_gradient"] = 0 * down
+    if drawn.gate is not None:
+        made["gate_gradient"] = 0 * up
+    for t, experts in enumerate(drawn.chosen):
+        powers = np.exp(router[experts] @ x[t])
+        p, of_p = powers / powers.sum(), np.zeros(len(experts))
+        for place, e in enumerate(experts):
+            u = up[e] @ x[t]
+            g = None if drawn.gate is None else drawn.gate[e].astype(np.float64) @ x[t]
+            share = None if g is None else 1 / (1 + np.exp(-g))
+            hidden = np.maximum(u, 0) ** 2 if g is None else g * share * u
+            arriving = p[place] * (down[e].T @ dy[t])
+            if g is None:
+                du, dg = arriving * 2 * np.maximum(u, 0), 0
+            else:
+                du, dg = arriving * g * share, arriving * u * share * (1 + g * (1 - share))
+            of_p[place] = (down[e] @ hidden) @ dy[t]
+            du, dg, hidden = changed((du, dg, hidden))
+            made["up_gradient"][e] += np.outer(du, x[t])
+            made["down_gradient"][e] += p[place] * np.outer(dy[t], hidden)
+            made[""][t] += du @ up[e]
+            if g is not None:
+                made["gate_gradient"][e] += np.outer(dg, x[t])
+                made[""][t] += dg @ drawn.gate[e].astype(np.float64)
+        logits = p * (of_p - p @ of_p)
+        made["router_gradient"][experts] += np.outer(logits, x[t])
+        made[""][t] += logits @ router[experts]
+    return made
+
+
+@pytest.mark.parametrize("activation", MATRICES)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_gradients_are_those_of_each_token_and_expert_added_up(precision, activation):
+    """As written out here, for a layer with experts that no token chooses."""
+    problem = replace(PROBLEM, tokens=3, experts=9, activation=activation)
+    drawn = family.inputs(problem, precision)
+    assert accepted(problem, "backward", gradients(drawn), precision, drawn)
+
+
+WRONG_PARTS = {
+    "no gradient through up": lambda parts: (0 * parts[0], parts[1], parts[2]),
+    "no gradient through the gate": lambda parts: (parts[0], 0 * parts[1], parts[2]),
+    "gate and up exchanged": lambda parts: (parts[1], parts[0], parts[2]),
+    "a hidden layer that is too large": lambda parts: (parts[0], parts[1], parts[2] * 1.05),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG_PARTS.values(), ids=WRONG_PARTS)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_wrong_gradients_are_found_out(precision, mistake):
+    """Each mistake fails in one output at least."""
+    drawn = family.inputs(PROBLEM, precision)
+    wrong = gradients(drawn, mistake)
+    assert not accepted(PROBLEM, "backward", wrong, precision, drawn)
+
+
+def test_gradients_without_the_routers_are_found_out():
+    """A layer whose choice is taken for a constant has neither part of the router."""
+    drawn = family.inputs(PROBLEM, "float32")
+    wrong = gradients(drawn)
+    wrong["router_gradient"] *= 0
+    assert not accepted(PROBLEM, "backward", wrong, "float32", drawn)
 
 
 def test_work_and_traffic_follow_from_the_sizes():
@@ -144,6 +228,10 @@ def test_work_and_traffic_follow_from_the_sizes():
     assert 2 * (2048 * 128 + 8 * expert) == problem.flops
     assert 2 * (2048 + 128 * 2048 + 8 * expert) + 2 * 2048 == problem.bytes("bfloat16")
     assert MoeLayer(4096, 128, 2048, 768, 8).busy == pytest.approx(128)
+    assert 2 * problem.flops == problem.flops_of("backward")
+    read = 2048 + 2048 + 128 * 2048 + 8 * expert + 8 * 2 * 768
+    written = 2048 + 128 * 2048 + 128 * expert
+    assert 2 * (read + written) == problem.bytes_of("bfloat16", "backward")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
-"""Mixture-of-experts layers: tokens whose choice no rounding changes, weights, the judge of y."""
+"""Mixture-of-experts layers: tokens whose choice no rounding changes, weights, the judge of y.
+
+The judges of the gradients are in `moe_gradients.py`.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from deepbench_ops.backends.families import moe_gradients
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, stacked
-from deepbench_ops.backends.kernel import Index, widened
+from deepbench_ops.backends.kernel import Index, Reference, widened
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer
 from deepbench_ops.random_operands import floats, round_to
@@ -26,14 +30,17 @@ ROUNDS = 200
 ROUTER, GATE, UP, DOWN, TOKENS = 0, 1, 2, 3, 4
 """Streams of random bits; from TOKENS on one for each round."""
 
+GRADIENT = TOKENS + ROUNDS
+"""Stream of the gradient of y."""
+
 
 @dataclass(frozen=True)
 class MoeInputs:
     """The operands: x tokens x hidden; router experts x hidden; experts' matrices.
 
     up: experts x intermediate x hidden, gate the same or None; down: experts x hidden x
-    intermediate. chosen: tokens x top_k, the experts of each token, by falling logits. Precisions
-    that numpy lacks are float32 arrays holding values of that precision.
+    intermediate. gradient: that of y. chosen: tokens x top_k, the experts of each token, by falling
+    logits. Precisions that numpy lacks are float32 arrays holding values of that precision.
     """
 
     x: np.ndarray
@@ -41,6 +48,7 @@ class MoeInputs:
     gate: "np.ndarray | None"
     up: np.ndarray
     down: np.ndarray
+    gradient: np.ndarray
     chosen: np.ndarray
     notes: dict[str, str]
 
@@ -58,6 +66,7 @@ def inputs(problem: MoeLayer, precision: str, seed: int = 0) -> MoeInputs:
     gate = floats(inner, precision, into, seed, GATE) if MATRICES[p.activation] > 2 else None
     up = floats(inner, precision, into, seed, UP)
     down = floats((p.experts, p.hidden, p.intermediate), precision, 2 * out, seed, DOWN)
+    gradient = floats((p.tokens, p.hidden), precision, 1.0, seed, GRADIENT)
     loads = np.bincount(chosen.ravel(), minlength=p.experts)
     return MoeInputs(
         x,
@@ -65,11 +74,12 @@ def inputs(problem: MoeLayer, precision: str, seed: int = 0) -> MoeInputs:
         gate,
         up,
         down,
+        gradient,
         chosen,
         {
             "inputs": f"x uniform in ±1.732, router and first matrices in ±{into:.4g}, last ones in"
-            f" ±{2 * out:.4g}; raw bits of SFC64, seed {seed}; tokens whose choice of experts"
-            " rounding could change are drawn again",
+            f" ±{2 * out:.4g}, gradient of y in ±1; raw bits of SFC64, seed {seed}; tokens whose"
+            " choice of experts rounding could change are drawn again",
             "loads": f"{np.count_nonzero(loads)} of {p.experts} experts have tokens, the busiest"
             f" {loads.max()}",
             "layout": "row-major, matrices experts x outputs x inputs",
@@ -106,11 +116,19 @@ def _tokens(
     return round_to(x, precision), order
 
 
+def outputs(problem: MoeLayer, operation: str) -> tuple[str, ...]:
+    """Return the names of an operation's outputs."""
+    return tuple(moe_gradients.names(problem)) if operation == "backward" else ("",)
+
+
 def reference(
     problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
-) -> "MoeReference":
-    """Return the judge of y."""
-    return MoeReference(problem, drawn, precision)
+) -> dict[str, Reference]:
+    """Return the judges of y, or of all gradients."""
+    forward = MoeReference(problem, drawn, precision)
+    if operation == "backward":
+        return moe_gradients.references(problem, drawn, precision, forward.weights)
+    return {"": forward}
 
 
 @dataclass(frozen=True)
@@ -142,7 +160,7 @@ class MoeReference:
 
     def _outputs(self, tokens: np.ndarray, columns: np.ndarray) -> Bounded:
         """Return one entry of y for each pair of a token and a column."""
-        weights = self._weights(tokens)
+        weights = self.weights(tokens)
         self._compute_hidden(tokens)
         total: Bounded | None = None
         for place in range(self.problem.top_k):
@@ -155,7 +173,7 @@ class MoeReference:
         assert total is not None, "a problem has at least one expert for each token"
         return total
 
-    def _weights(self, tokens: np.ndarray) -> Bounded:
+    def weights(self, tokens: np.ndarray) -> Bounded:
         """Return p of the chosen experts, tokens x top_k."""
         router = widened(self.inputs.router[self.inputs.chosen[tokens]])
         x = exact(widened(self.inputs.x[tokens]), self.precision)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from deepbench_ops.backends.families import moe_gradients
 from deepbench_ops.backends.families.moe_layer import MoeInputs
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.jax_backend.device import JaxDevice
@@ -17,7 +18,7 @@ from deepbench_ops.problems.moe_layer import MoeLayer
 def function(
     backend: JaxDevice, problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
 ) -> Function:
-    """Return the layer; Unsupported for releases without ragged_dot_general."""
+    """Return a pass of the layer; Unsupported for releases without ragged_dot_general."""
     if not hasattr(lax, "ragged_dot_general"):
         raise Unsupported("this jax has no lax.ragged_dot_general")
     by_expert = lax.RaggedDotDimensionNumbers(
@@ -49,14 +50,32 @@ def function(
         each = each * weights.reshape(-1)[order][:, None]
         return jnp.zeros(x.shape, jnp.float32).at[tokens].add(each).astype(x.dtype)
 
-    held = [drawn.x, drawn.router, drawn.up, drawn.down]
-    held += [] if drawn.gate is None else [drawn.gate]
+    names = moe_gradients.names(problem)
+    held = backend.arrays(precision, *(getattr(drawn, each) for each in names.values()))
+    notes = {
+        "route": "jax.jit of lax.top_k, argsort by expert, lax.ragged_dot_general for all matrices"
+        " and a scattered addition; without a ragged kernel, as on the CPU, XLA multiplies all rows"
+        " with every expert and adds what is masked"
+    }
+    if operation == "forward":
+        return Function(
+            compile=backend.compiled(layer, held),
+            read=lambda output: np.asarray(output.astype(jnp.float32)),
+            notes=notes,
+        )
+    _, pull = jax.vjp(layer, *held)
+    kept, tree = jax.tree_util.tree_flatten(pull)
+
+    def backward(dy: Any, *kept: Any) -> Any:
+        return jax.tree_util.tree_unflatten(tree, kept)(dy)
+
+    def reader(place: int) -> Any:
+        return lambda output: np.asarray(output[place].astype(jnp.float32))
+
+    readers = {each: reader(place) for place, each in enumerate(names)}
     return Function(
-        compile=backend.compiled(layer, backend.arrays(precision, *held)),
-        read=lambda output: np.asarray(output.astype(jnp.float32)),
-        notes={
-            "route": "jax.jit of lax.top_k, argsort by expert, lax.ragged_dot_general for all"
-            " matrices and a scattered addition; without a ragged kernel, as on the CPU, XLA"
-            " multiplies all rows with every expert and adds what is masked"
-        },
+        compile=backend.compiled(backward, (backend.array(drawn.gradient, precision), *kept)),
+        read=readers.pop(""),
+        further=readers,
+        notes={"route": f"jax.vjp, its forward pass run before, of {notes['route']}"},
     )

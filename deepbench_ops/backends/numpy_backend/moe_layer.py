@@ -16,6 +16,8 @@ def build(backend: Backend, problem: MoeLayer, precision: str, operation: str, s
     """Prepare the layer in float32, the one precision that BLAS and numpy share here."""
     if precision != "float32":
         raise Unsupported(f"numpy has no products of {precision} that BLAS makes")
+    if operation == "backward":
+        raise Unsupported("numpy has no gradients: the backward pass is for other frameworks")
     drawn = family.inputs(problem, precision, seed)
     nothing = np.full(drawn.x.shape, np.nan, np.float32)
     newest = LatestOutput(lambda: _layer(problem, drawn), nothing)

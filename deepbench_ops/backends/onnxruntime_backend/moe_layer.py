@@ -8,6 +8,7 @@ from onnx import helper, numpy_helper
 from deepbench_ops.backends.families.moe_layer import MoeInputs
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.onnx_models import runtime
+from deepbench_ops.backends.onnx_models.forward import NO_GRADIENTS
 from deepbench_ops.backends.onnx_models.graph import IR_VERSION, OPSET, TYPES, OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 from deepbench_ops.errors import Unsupported
@@ -22,6 +23,8 @@ def function(
     backend: Runtime, problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
 ) -> Function:
     """Return the layer, all weights constant."""
+    if operation == "backward":
+        raise Unsupported(NO_GRADIENTS)
     if drawn.gate is None:
         raise Unsupported(f"onnxruntime's MoE has no {problem.activation}")
     return runtime.function(_model, backend, problem, drawn, precision, operation)

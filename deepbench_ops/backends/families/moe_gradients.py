@@ -1,0 +1,193 @@
+"""Gradients of a mixture-of-experts layer in float64, with the error allowed at each entry.
+
+Each product, activation and gradient may be stored in the precision of the operands, as frameworks
+do. An expert's rows, and the rows of its tokens, are computed only where entries of them are asked
+for; the router's gradient needs the outputs of all experts for all tokens.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deepbench_ops.backends.families.gated_mlp import CURVED, STEEPEST, silu
+from deepbench_ops.backends.families.operands import RowReference
+from deepbench_ops.backends.families.propagated_errors import Bounded, exact, summed
+from deepbench_ops.backends.kernel import Index, Reference, widened
+from deepbench_ops.backends.tolerance import LIBRARY, UNIT_ROUNDOFF
+from deepbench_ops.problems.moe_layer import MoeLayer
+
+NAMES = {"": "x", "router_gradient": "router", "up_gradient": "up", "down_gradient": "down"}
+"""Outputs of the backward pass, and the operands that they are the gradients of."""
+
+GATE = {"gate_gradient": "gate"}
+"""The further output of layers with a gate."""
+
+ALL = slice(None)
+
+
+def names(problem: MoeLayer) -> dict[str, str]:
+    """Return the outputs of the backward pass, and the operands that they are the gradients of."""
+    return NAMES | (GATE if problem.activation == "swiglu" else {})
+
+
+def references(
+    problem: MoeLayer, inputs: Any, precision: str, weights: Callable[[np.ndarray], Bounded]
+) -> dict[str, Reference]:
+    """Return the judges of all gradients. weights: the chosen experts' p of some tokens."""
+    truth = Gradients(problem, inputs, precision, weights)
+    p = problem
+    rows = {
+        "": RowReference((p.tokens, p.hidden), truth.of_tokens, None),
+        "router_gradient": RowReference((p.experts, p.hidden), truth.of_router, None),
+    }
+    return rows | {
+        name: MatrixGradient(truth, operand)
+        for name, operand in names(problem).items()
+        if name not in rows
+    }
+
+
+@dataclass(frozen=True)
+class MatrixGradient:
+    """The judge of the gradient of the experts' matrices of a name."""
+
+    truth: "Gradients"
+    name: str
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """That of the matrices, experts first."""
+        experts, outputs, inputs = getattr(self.truth.inputs, self.name).shape
+        return experts, outputs, inputs
+
+    def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed); for small problems."""
+        found = [self.truth.of_matrix(self.name, expert, ALL) for expert in range(self.shape[0])]
+        return np.stack([each.value for each in found]), np.stack([each.error for each in found])
+
+    def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
+        """Return (expected, allowed) at some entries."""
+        experts, rows, columns = index
+        expected, allowed = np.empty(len(experts)), np.empty(len(experts))
+        inner_axis = columns if self.name == "down" else rows
+        for expert in np.unique(experts):
+            mine = np.flatnonzero(experts == expert)
+            wanted, place = np.unique(inner_axis[mine], return_inverse=True)
+            found = self.truth.of_matrix(self.name, int(expert), wanted)
+            place = place.reshape(-1)
+            where = (rows[mine], place) if self.name == "down" else (place, columns[mine])
+            expected[mine], allowed[mine] = found.value[where], found.error[where]
+        return expected, allowed
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """The gradients for some tokens, some experts, or some inner columns of an expert."""
+
+    problem: MoeLayer
+    inputs: Any
+    precision: str
+    weights: Callable[[np.ndarray], Bounded]
+
+    @cached_property
+    def p(self) -> Bounded:
+        """Weights of the chosen experts, tokens x top_k."""
+        return self.weights(np.arange(self.problem.tokens))
+
+    def of_tokens(self, tokens: np.ndarray) -> Bounded:
+        """Rows of the gradient of x: what comes through the router, and through each expert."""
+        total = self.of_logits[tokens].product(widened(self.inputs.router), np.zeros(1))
+        for _, expert, mine, places in self._pairs(tokens):
+            back = self._backward(expert, tokens[mine], places, ALL)
+            for name in (name for name in ("up", "gate") if name in back):
+                part = back[name].product(self._matrix(name, expert), np.zeros(1))
+                added = total[mine] + part
+                total.value[mine], total.error[mine] = added.value, added.error
+        return total
+
+    def of_router(self, experts: np.ndarray) -> Bounded:
+        """Rows of the gradient of the router's matrix."""
+        return summed(self._x(np.arange(self.problem.tokens)), self.of_logits[:, experts])
+
+    def of_matrix(self, name: str, expert: int, columns: Any) -> Bounded:
+        """Gradient of a matrix of an expert: some inner rows of up or gate, columns of down."""
+        tokens, places = np.nonzero(self.inputs.chosen == expert)
+        if name == "down":
+            hidden = self._inner(expert, tokens, columns)["hidden"]
+            return summed(hidden, self._arriving(tokens, places))
+        return summed(self._x(tokens), self._backward(expert, tokens, places, columns)[name])
+
+    @cached_property
+    def of_logits(self) -> Bounded:
+        """Gradient of the router's logits, tokens x experts, zero where none is chosen."""
+        shape = self.inputs.chosen.shape
+        of_p = Bounded(np.empty(shape), np.empty(shape), self.precision)
+        for place, expert, tokens, _ in self._pairs(np.arange(self.problem.tokens)):
+            hidden = self._inner(expert, tokens, ALL)["hidden"]
+            y = hidden.product(self._matrix("down", expert).T, np.zeros(1))
+            each = (y * self._dy(tokens)).sum()
+            of_p.value[tokens, place] = each.value[:, 0]
+            of_p.error[tokens, place] = each.error[:, 0]
+        chosen = self.p * (of_p - (self.p * of_p).sum())
+        dense = exact(np.zeros((self.problem.tokens, self.problem.experts)), self.precision)
+        np.put_along_axis(dense.value, self.inputs.chosen, chosen.value, 1)
+        np.put_along_axis(dense.error, self.inputs.chosen, chosen.error, 1)
+        return dense
+
+    def _pairs(self, tokens: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+        """Yield (place, expert, numbers of the tokens that chose it there, their places)."""
+        for place in range(self.problem.top_k):
+            chosen = self.inputs.chosen[tokens, place]
+            for expert in np.unique(chosen):
+                mine = np.flatnonzero(chosen == expert)
+                yield place, int(expert), mine, np.full(mine.size, place)
+
+    def _backward(
+        self, expert: int, tokens: np.ndarray, places: np.ndarray, columns: Any
+    ) -> dict[str, Bounded]:
+        """Gradients of up·x and gate·x at some inner columns: tokens x columns."""
+        inner = self._inner(expert, tokens, columns)
+        down = widened(self.inputs.down[expert][:, columns])
+        arriving = self._arriving(tokens, places).product(down, np.zeros(1))
+        if self.inputs.gate is None:
+            positive = inner["up"].relu()
+            return {"up": arriving * (positive + positive)}
+        return {
+            "up": arriving * inner["active"],
+            "gate": arriving * inner["up"] * inner["slope"],
+        }
+
+    def _inner(self, expert: int, tokens: np.ndarray, columns: Any) -> dict[str, Bounded]:
+        x = self._x(tokens)
+        up = x.product(self._matrix("up", expert)[columns].T, np.zeros(1))
+        if self.inputs.gate is None:
+            positive = up.relu()
+            return {"up": up, "hidden": positive * positive}
+        gate = x.product(self._matrix("gate", expert)[columns].T, np.zeros(1))
+        value, slope = silu(gate.value)
+        own = 2 * UNIT_ROUNDOFF[self.precision]
+        active = STEEPEST * gate.error + own * np.abs(value) + 2 * LIBRARY * np.abs(gate.value)
+        steep = CURVED * gate.error + own * (1 + np.abs(slope))
+        known = Bounded(value, active, self.precision)
+        return {
+            "up": up,
+            "active": known,
+            "slope": Bounded(slope, steep, self.precision),
+            "hidden": known * up,
+        }
+
+    def _arriving(self, tokens: np.ndarray, places: np.ndarray) -> Bounded:
+        """p times the gradient of y, as it arrives at an expert: tokens x hidden."""
+        return self._dy(tokens) * self.p[tokens, places][:, None]
+
+    def _x(self, tokens: np.ndarray) -> Bounded:
+        return exact(widened(self.inputs.x[tokens]), self.precision)
+
+    def _dy(self, tokens: np.ndarray) -> Bounded:
+        return exact(widened(self.inputs.gradient[tokens]), self.precision)
+
+    def _matrix(self, name: str, expert: int) -> np.ndarray:
+        return widened(getattr(self.inputs, name)[expert])
