@@ -13,7 +13,7 @@ import numpy as np
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.kernel import Kernel, Output, Pooling, Reference
+from deepbench_ops.backends.kernel import Costly, Kernel, Output, Pooling, Reference
 from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
@@ -97,7 +97,8 @@ def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
 
 def _spot_check(kernel: Kernel, name: str, output: Output, seed: int) -> Check:
     shape = output.reference.shape
-    terms = kernel.flops / 2 / math.prod(shape)
+    own = output.reference
+    terms = own.entry_terms if isinstance(own, Costly) else kernel.flops / 2 / math.prod(shape)
     entries = max(FEWEST_ENTRIES, min(ENTRIES, int(MOST_TERMS / max(terms, 1))))
     index = _entries(shape, entries, seed)
     found = _compare(output.peek(index), *output.reference.at(index))

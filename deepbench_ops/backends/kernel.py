@@ -44,6 +44,15 @@ class Pooling(Protocol):
         """Return the errors of all entries, each replaced by that of its group."""
 
 
+@runtime_checkable
+class Costly(Protocol):
+    """A reference that takes more for an entry than its part of the operation's products."""
+
+    @property
+    def entry_terms(self) -> int:
+        """Products for an entry."""
+
+
 @dataclass(frozen=True)
 class Output:
     """One output of an operation: functions that read it, and its reference."""

@@ -114,3 +114,32 @@ def test_a_smaller_share_of_a_larger_tolerance_is_not_the_worst():
     loose = replace(made, further={"gradient of B": output(np.ones((4, 5)), np.ones((4, 5)))})
 
     assert "" == check.spot_check(loose).output
+
+
+@dataclass
+class Costly(Exactly):
+    """A known reference whose entries take so many products each; keeps how many were asked for."""
+
+    entry_terms: int
+    asked: int = 0
+
+    def at(self, index):
+        self.asked = len(index[0])
+        return super().at(index)
+
+
+@pytest.mark.parametrize(
+    ("terms", "entries"),
+    [
+        (1, check.ENTRIES),
+        (check.MOST_TERMS // 20, 20),
+        (check.MOST_TERMS * 1000, check.FEWEST_ENTRIES),
+    ],
+)
+def test_fewer_entries_are_compared_where_the_reference_takes_long_for_each(terms, entries):
+    """And the four corners, whatever the operation's own products are."""
+    made = kernel(np.ones((3, 4)), np.ones((4, 5)))
+    reference = Costly(np.ones((3, 4)), terms)
+
+    assert check.spot_check(replace(made, reference=reference)).ok
+    assert entries + 4 == reference.asked

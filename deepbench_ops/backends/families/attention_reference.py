@@ -11,7 +11,7 @@ of a million entries. docs/reference/method_modern.md has the derivation.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -109,39 +109,48 @@ class Rows:
 
 @dataclass(frozen=True)
 class BackwardRows:
-    """The same rows with the gradients of their outputs, `gradient`: r x dv."""
+    """The same rows with the gradients of their outputs, `gradient`: r x dv.
+
+    keys: numbers of the m keys that are asked for, all n unless given.
+    """
 
     rows: Rows
     gradient: np.ndarray
+    keys: Any = field(default_factory=lambda: slice(None))
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """Probabilities, r x m."""
+        return self.rows.p[:, self.keys]
 
     @cached_property
     def p_error(self) -> np.ndarray:
-        """Error of the probabilities, those of a whole row included: r x n.
+        """Error of the probabilities, those of a whole row included: r x m.
 
         They are stored, or made again from the logarithm of the row's sum.
         """
-        rows, p = self.rows, self.rows.p
-        of_row = SPREAD * np.sqrt(((p * rows.relative) ** 2).sum(1, keepdims=True))
-        of_row += rows.summed(p.shape[1]) + LIBRARY
-        return np.asarray(p * (rows.relative + of_row + rows.u_multiplied))
+        rows = self.rows
+        of_row = SPREAD * np.sqrt(((rows.p * rows.relative) ** 2).sum(1, keepdims=True))
+        of_row += rows.summed(rows.p.shape[1]) + LIBRARY
+        own = rows.relative[:, self.keys]
+        return np.asarray(self.p * (own + of_row + rows.u_multiplied))
 
     @cached_property
     def ds(self) -> np.ndarray:
-        """Gradients of the scores, p (dp - D) with D the sum of do·o: r x n."""
-        dp = self.gradient @ self.rows.v.T
-        return np.asarray(self.rows.p * (dp - (self.gradient * self.rows.o).sum(1, keepdims=True)))
+        """Gradients of the scores, p (dp - D) with D the sum of do·o: r x m."""
+        dp = self.gradient @ self.rows.v[self.keys].T
+        return np.asarray(self.p * (dp - (self.gradient * self.rows.o).sum(1, keepdims=True)))
 
     @cached_property
     def ds_error(self) -> np.ndarray:
-        """Error of the gradients of the scores, that of D left out: r x n."""
-        rows = self.rows
-        dp = self.gradient @ rows.v.T
-        terms = rows.v.shape[1]
-        wander = np.sqrt(self.gradient**2 @ (rows.v**2).T)
-        dp_error = rows.summed(terms) * wander + rows.u * np.abs(dp)
+        """Error of the gradients of the scores, that of D left out: r x m."""
+        rows, p, values = self.rows, self.p, self.rows.v[self.keys]
+        dp = self.gradient @ values.T
+        wander = np.sqrt(self.gradient**2 @ (values**2).T)
+        dp_error = rows.summed(values.shape[1]) * wander + rows.u * np.abs(dp)
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_p = np.where(rows.p > 0, self.p_error / rows.p, 0.0) * np.abs(self.ds)
-        return np.asarray(of_p + rows.p * dp_error + rows.u_multiplied * np.abs(self.ds))
+            of_p = np.where(p > 0, self.p_error / p, 0.0) * np.abs(self.ds)
+        return np.asarray(of_p + p * dp_error + rows.u_multiplied * np.abs(self.ds))
 
     @cached_property
     def d_error(self) -> np.ndarray:
@@ -152,7 +161,7 @@ class BackwardRows:
         return np.asarray(SPREAD * carried + rows.summed(rows.v.shape[1]) * wander)
 
     def dq(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gradients of the queries and the error allowed: r x d each."""
+        """Gradients of the queries and the error allowed, r x d each: from all keys."""
         rows = self.rows
         value, squares = rows.scale * (self.ds @ rows.k), rows.k**2
         carried = SPREAD * np.sqrt(self.ds_error**2 @ squares)
@@ -174,8 +183,18 @@ class Heads:
         """Its sizes."""
         return self.drawn.problem
 
-    def rows(self, batch: int, head: int, queries: np.ndarray) -> Rows:
-        """Return some queries of a head, with all keys and values that belong to it."""
+    @property
+    def entry_terms(self) -> int:
+        """Products for an entry: those of a query with all keys, at least."""
+        return int(self.problem.skv * self.problem.d)
+
+    def rows(
+        self, batch: int, head: int, queries: np.ndarray, numbers: slice = slice(None)
+    ) -> Rows:
+        """Return some queries of a head, with all keys and values that belong to it.
+
+        numbers: those of each value that are asked for.
+        """
         problem = self.problem
         kv = head // (problem.hq // problem.hkv)
         first = problem.skv - problem.sq
@@ -186,7 +205,7 @@ class Heads:
         return Rows(
             widened(self.drawn.q[batch, head, queries]),
             widened(self.drawn.k[batch, kv]),
-            widened(self.drawn.v[batch, kv]),
+            widened(self.drawn.v[batch, kv][:, numbers]),
             seen,
             problem.d**-0.5,
             self.precision,
@@ -227,12 +246,13 @@ class ByQuery(Heads, ABC):
 
     def at(self, index: Index) -> Judged:
         """Return (expected, allowed) at some entries."""
-        found = [
-            [each[0, number] for each in self.at_queries(batch, head, np.array([query]))]
-            for batch, head, query, number in zip(*index, strict=True)
-        ]
-        expected, allowed = np.array(found).T
+        expected, allowed = np.array([self.entry(*each) for each in zip(*index, strict=True)]).T
         return expected, allowed
+
+    def entry(self, batch: int, head: int, query: int, number: int) -> tuple[float, float]:
+        """Return (expected, allowed) of one entry."""
+        expected, allowed = self.at_queries(batch, head, np.array([query]))
+        return expected[0, number], allowed[0, number]
 
 
 class OutputReference(ByQuery):
@@ -247,6 +267,11 @@ class OutputReference(ByQuery):
         """Return o and its error."""
         rows = self.rows(batch, head, queries)
         return rows.o, rows.o_error
+
+    def entry(self, batch: int, head: int, query: int, number: int) -> tuple[float, float]:
+        """Return (expected, allowed) of one entry, from that number of all values."""
+        rows = self.rows(batch, head, np.array([query]), slice(number, number + 1))
+        return rows.o[0, 0], rows.o_error[0, 0]
 
 
 class QueryGradientReference(ByQuery):
@@ -272,6 +297,12 @@ class KeyGradientReference(Heads):
     """
 
     of_values: bool
+
+    @property
+    def entry_terms(self) -> int:
+        """Products for an entry: those of all queries of its query heads with all keys."""
+        group = self.problem.hq // self.problem.hkv
+        return int(group * self.problem.sq * super().entry_terms)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -306,8 +337,8 @@ class KeyGradientReference(Heads):
             whole = np.zeros_like(sums.value)
             for queries in self.pieces():
                 gradient = widened(self.drawn.gradient[batch, head, queries])
-                back = BackwardRows(self.rows(batch, head, queries), gradient)
-                sums.add(whole, back, keys, self.of_values)
+                back = BackwardRows(self.rows(batch, head, queries), gradient, keys)
+                sums.add(whole, back, self.of_values)
             sums.stored += np.abs(whole)
             sums.value += whole
         terms = group * self.problem.sq
@@ -328,15 +359,15 @@ class Sums:
         """Return sums that are all zero."""
         return cls(*(np.zeros((keys, size)) for _ in range(4)))
 
-    def add(self, whole: np.ndarray, back: BackwardRows, keys: np.ndarray, of_values: bool) -> None:
+    def add(self, whole: np.ndarray, back: BackwardRows, of_values: bool) -> None:
         """Add the queries of some rows to the sums, and to `whole`, those of their head alone."""
         rows = back.rows
         if of_values:
-            left, error, right, scale = rows.p, back.p_error, back.gradient, 1.0
+            left, error, right, scale = back.p, back.p_error, back.gradient, 1.0
         else:
-            error = np.sqrt(back.ds_error**2 + (rows.p * back.d_error) ** 2)
+            error = np.sqrt(back.ds_error**2 + (back.p * back.d_error) ** 2)
             left, right, scale = back.ds, rows.q, rows.scale
-        left, error, squares = left[:, keys], error[:, keys], right**2
+        squares = right**2
         whole += scale * (left.T @ right)
         self.errors += scale**2 * ((error**2).T @ squares)
         self.squares += scale**2 * ((left**2).T @ squares)
