@@ -20,7 +20,7 @@ PROFILER_MARK = b"USDT:"
 """Begins the lines that torch's profiler writes where it starts and stops, at any log level."""
 
 OPERATION, FAMILY = "operation", "family"
-"""What a line may be: an operation of the framework, or the layers of one problem of a family."""
+"""Contents of a line: an operation of the framework, or the layers of one problem of a family."""
 
 
 @click.command()
