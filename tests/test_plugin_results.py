@@ -178,7 +178,7 @@ def test_a_reader_sees_its_kernels(html, browser):
     page.wait_for_selector("#kernels table")
     shown = page.inner_text("main")
     page.goto(f"{html.as_uri()}/timeline.html?machine=here&family=axpy")
-    page.wait_for_selector(".plotly")
+    page.wait_for_selector("#chart .axes")
     drawn = page.inner_text("main")
     page.close()
 

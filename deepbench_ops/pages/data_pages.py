@@ -6,14 +6,12 @@ import shutil
 from pathlib import Path
 
 from deepbench_ops.pages.page_frame import render_page
-from deepbench_ops.pages.vendored_libraries import ASSETS, path_of
+from deepbench_ops.pages.vendored_libraries import ASSETS
 from deepbench_ops.storage import atomic
 
 SCRIPTS = ASSETS / "site"
 NAMES = ("index", "machine", "operations", "timeline", "compare", "models", "release")
 """Names of the pages, and of their templates and scripts."""
-CHARTS = "plotly-cartesian.min.js"
-"""The library that draws charts."""
 
 
 def copy_scripts(html_dir: Path) -> None:
@@ -27,5 +25,5 @@ def copy_scripts(html_dir: Path) -> None:
 def write(html_dir: Path, project: str, site_url: str = "") -> None:
     """Write the pages that read data files."""
     for name in NAMES:
-        page = render_page(f"{name}.html", project, site_url=site_url, charts=path_of(CHARTS))
+        page = render_page(f"{name}.html", project, site_url=site_url)
         atomic.write_text(html_dir / f"{name}.html", page)

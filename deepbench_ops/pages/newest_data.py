@@ -49,7 +49,8 @@ def content(
 
 
 def _kernel(point: Point) -> tuple[Any, ...]:
-    """Family, set, operation, precision, problem, its title where it has one, ranks, conditions."""
+    """Family, set, operation, precision, problem, its title where it has one, ranks, conditions,
+    application."""
     title = point.problem.title
     unusual = [point.unusual[name] for name in SHOWN if point.unusual.get(name)]
     return (
@@ -61,6 +62,7 @@ def _kernel(point: Point) -> tuple[Any, ...]:
         "" if title == point.problem_id else title,
         point.ranks,
         ", ".join(unusual),
+        point.problem.application,
     )
 
 

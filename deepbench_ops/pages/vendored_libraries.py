@@ -20,11 +20,6 @@ def copies() -> dict[str, str]:
     }
 
 
-def path_of(file: str) -> str:
-    """Path in html/ of a library's file that our own pages load."""
-    return next(f"{folder}/{file}" for folder, entry in _files() if entry["source"] == file)
-
-
 def copy_libraries(html_dir: Path) -> None:
     """Copy the libraries and their licences to html_dir/vendor."""
     target = html_dir / "vendor"

@@ -1,15 +1,10 @@
-"""Charts in a real browser: labels of axes, lines that look different, pictures to take along."""
+"""Charts in a real browser: labels of axes, reading by keys, states."""
 
 import itertools
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import traces
-from published_site import unpacked
-
-from deepbench_ops.pages.data_encoding import script_of
+from browsing import series
 
 pytestmark = [
     pytest.mark.browser,
@@ -20,7 +15,14 @@ WIDTHS = (400, 1280, 2560)
 SIDES = "compare.html#side=lab-1@numpy&side=lab-1@torch&family=gemm"
 ONE = "timeline.html#machine=lab-1&family=gemm&framework=torch"
 LABELS = """([place, letter]) => Array.from(
-    document.querySelectorAll(`${place} .${letter}tick text`), label => label.textContent)"""
+    document.querySelectorAll(`${place} .axes text.${letter}`), label => label.textContent)"""
+POINTS = """points => {
+    const place = document.querySelector('#chart');
+    const series = points.length ? [{label: 'one', points: points}] : [];
+    deepbench.plot(place, {name: 'x', title: 'x', sides: '', described: 'x', series: series,
+        x: {type: 'linear', label: String}, y: {type: 'log', title: 'y', label: String}});
+    return Array.from(place.querySelectorAll('.plot [d]'), path => path.getAttribute('d')).join('');
+}"""
 
 
 def opened_page(page: Any, site: str, address: str) -> None:
@@ -31,8 +33,7 @@ def opened_page(page: Any, site: str, address: str) -> None:
 
 def labels(page: Any, place: str, letter: str) -> list[str]:
     """The labels of a drawn axis."""
-    traces(page, place)
-    page.wait_for_function("place => document.querySelector(place + ' .xy')", arg=place)
+    series(page, place)
     found: list[str] = page.evaluate(LABELS, [place, letter])
     return found
 
@@ -44,7 +45,6 @@ def labels(page: Any, place: str, letter: str) -> list[str]:
         (f"{ONE}&y=seconds&scale=log", "#chart", "xy"),
         (f"{ONE}&y=relative&scale=linear", "#chart", "xy"),
         (SIDES, "#scatter", "xy"),
-        ("models.html", "#latency-chart", "x"),
         ("models.html", "#scaling-chart", "xy"),
     ],
 )
@@ -79,7 +79,7 @@ def test_labels_of_any_range_are_few_and_round(page: Any, site: str) -> None:
     [
         (f"{ONE}&y=seconds", "#chart", "y", ("0", " ms", " \u00b5s")),
         (f"{ONE}&y=rate", "#chart", "y", ("0", "FLOP/s")),
-        ("models.html", "#latency-chart", "x", (" ms",)),
+        (f"{ONE}&y=relative", "#chart", "y", ("0", "\u00d7")),
         ("models.html", "#scaling-chart", "y", (" %",)),
     ],
 )
@@ -91,96 +91,69 @@ def test_labels_have_units(
     assert all(text.endswith(units) for text in labels(page, place, letter))
 
 
-def test_a_zoomed_axis_has_new_labels(page: Any, site: str) -> None:
-    """Zooming into a hundredth of an axis gives it other labels."""
-    opened_page(page, site, f"{ONE}&scale=log")
-    before = labels(page, "#chart", "y")
-    page.evaluate(
-        """() => {
-            const plot = document.querySelector('#chart .plot');
-            const [low, high] = plot._fullLayout.yaxis.range;
-            return Plotly.relayout(plot, {'yaxis.range': [low, low + (high - low) / 100]});
-        }"""
-    )
-    page.wait_for_function(
-        f"before => String(({LABELS})(['#chart', 'y'])) !== before", arg=",".join(before)
-    )
-    assert len(labels(page, "#chart", "y")) >= 2
-
-
-def test_no_two_lines_look_the_same(page: Any, site: str) -> None:
-    """Neither by colour and dash nor by colour and symbol, up to 49 lines."""
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        ("2024-01-10", "2024-02-10", 2),
+        ("2023-05-01", "2024-06-01", 3),
+        ("2016-09-01", "2026-02-01", 5),
+        ("2012-01-01", "2026-02-01", 3),
+    ],
+)
+def test_days_have_several_labels(page: Any, site: str, low: str, high: str, shown: int) -> None:
+    """Of whole years or months, also where all points lie within a month."""
     opened_page(page, site, ONE)
-    looks = page.evaluate("Array.from({length: 49}, (_, place) => deepbench.looks(place))")
-    assert 49 == len({(one["colour"], one["dash"]) for one in looks})
-    assert 49 == len({(one["colour"], one["symbol"]) for one in looks})
-    assert not any("open" in one["symbol"] for one in looks)  # that is for unsteady points
+    script = """([low, high]) => deepbench.axis_between({type: 'date'}, [low, high], 'x', 0, 700)
+        .ticks.map(tick => tick.text)"""
+    found = page.evaluate(script, [low, high])
+    assert shown <= len(found) == len(set(found)) <= 7
 
 
 @pytest.mark.parametrize(
-    ("address", "place", "lines"),
+    "points",
     [
-        (SIDES, "#scatter", ["Times of both sides", "lab-1@torch", "lab-1@numpy"]),
-        (SIDES, "#heat", ["Problems and releases", "numpy on lab-1"]),
-        (ONE, "#chart", ["gemm, m1760_n128_k1760_NN", "lab-1, torch"]),
-        ("models.html", "#latency-chart", ["Latency", "lab-1, torch-2.5.1"]),
-        ("models.html", "#scaling-chart", ["Efficiency", "wide_deep"]),
+        [],
+        [{"x": 1, "y": 1, "kind": "filled", "said": ["a"]}],
+        [{"x": 1, "y": 5, "low": 4, "high": 6, "kind": "hollow", "said": ["a"]}],
+        [{"x": n, "y": 1 + n % 7, "kind": "filled", "said": ["a"]} for n in range(2000)],
+        [{"x": 1, "y": None, "kind": "filled", "said": ["a"]}],
+        [{"x": 1, "y": 1e-300, "kind": "filled", "said": ["a"]}] * 2,
     ],
+    ids=["none", "one", "one with an interval", "many", "without a value", "twice the same"],
 )
-def test_a_picture_has_a_heading(
-    page: Any, site: str, html: Path, address: str, place: str, lines: list[str]
-) -> None:
-    """The heading holds title, compared sides and the day of the results."""
-    day = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["day"]
-    opened_page(page, site, address)
-    traces(page, place)
-    with page.expect_download() as found:
-        page.click(f"{place} button:text-is('Download SVG')")
-    text = " ".join(Path(found.value.path()).read_text("utf-8").split())
-    for part in [*lines, f"Results published {day}"]:
-        assert part in text
-
-
-def test_a_png_is_higher_by_its_heading(page: Any, site: str) -> None:
-    """The heading does not make the chart smaller."""
+def test_a_chart_has_no_place_without_a_number(page: Any, site: str, points: list[Any]) -> None:
+    """Nothing is drawn at NaN or infinity, whatever the points."""
     opened_page(page, site, ONE)
-    traces(page, "#chart")
-    with page.expect_download() as found:
-        page.click("#chart button:text-is('Download PNG')")
-    height = int.from_bytes(Path(found.value.path()).read_bytes()[20:24])
-    assert height > 2 * page.evaluate("document.querySelector('#chart .plot').clientHeight") + 100
+    drawn = page.evaluate(POINTS, points)
+    assert "NaN" not in drawn and "Infinity" not in drawn
 
 
-def test_a_precision_that_differs_from_the_published_one_is_marked(
-    page: Any, site: str, html: Path
-) -> None:
-    """The chart has a series with hollow marks, the table the precision next to the figure."""
-    data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
-    rows = data["tables"]["stcp920"]
-    assert {"float16", "int8"} == {row["precision"] for row in rows}
-    data["machines"] = ["lab-1"]
-    for row in rows:
-        alike = row["precision"] == "int8"
-        row["here"] = {
-            "lab-1": {
-                "release": "torch-2.5.1",
-                "benchmark": "model.InferenceServer.kernel_forward",
-                "problem": "resnet50_b16",
-                "precision": "int8" if alike else "float32",
-                "unusual": {},
-                "per_second": 13.9,
-                "differs": [] if alike else ["float32"],
-                "why_not": [],
-            }
-        }
-    changed = script_of(json.dumps(data))
-    page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
-    opened_page(page, site, "models.html#table=stcp920")
-    drawn = {trace["name"]: trace for trace in traces(page, "#chart")}
-    assert {"as published", "lab-1", "lab-1, at float32 instead"} == set(drawn)
-    solid, hollow = drawn["lab-1"], drawn["lab-1, at float32 instead"]
-    assert hollow["marker"]["symbol"] == solid["marker"]["symbol"] + "-open"
-    for label, int8, other in zip(solid["y"], solid["x"], hollow["x"], strict=True):
-        assert (int8 is not None) == label.endswith("int8") == (other is None)
-    shown = page.locator("#rows tbody").inner_text()
-    assert shown.count("13.9/s at float32") == sum(row["precision"] == "float16" for row in rows)
+def test_a_chart_is_read_by_keys(page: Any, site: str) -> None:
+    """Left and right lead along a line, up and down to another one, Escape ends."""
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    page.focus("#chart .plot")
+    page.keyboard.press("ArrowRight")
+    tip = page.locator("#chart .tip")
+    assert "lab-1, numpy\nnumpy-2.2.6, 2025-05-17\n1.5 ms" in tip.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert "numpy-2.1.3" in tip.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert "torch-2.5.1" in tip.inner_text()
+    page.keyboard.press("Home")
+    assert "torch-2.3.1" in tip.inner_text()
+    assert "status" == tip.get_attribute("role")
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+
+
+def test_a_point_is_read_with_the_pointer(page: Any, site: str) -> None:
+    """The nearest point says its time, and its line stands out; away from points none does."""
+    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    point = page.locator("#chart .series [data-x='2024-02-05']").bounding_box()
+    page.mouse.move(point["x"] + 6, point["y"] + 6)
+    assert "numpy-1.26.4" in page.inner_text("#chart .tip")
+    assert ["numpy"] == page.locator("#chart .here:not(.end)").evaluate_all(
+        "lines => lines.map(line => line.dataset.label)"
+    )
+    page.mouse.move(2, 2)
+    assert page.locator("#chart .tip").is_hidden()

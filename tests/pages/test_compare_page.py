@@ -1,10 +1,15 @@
 """The pictures of a comparison, its table and its address, in a real browser."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import column, rows
-from published_site import HOSTILE
+from browsing import column, heat_of_releases, rows
+from published_site import HOSTILE, unpacked
+
+from deepbench_ops.pages.data_encoding import script_of
+from deepbench_ops.pages.data_files import machine_key
 
 pytestmark = [
     pytest.mark.browser,
@@ -67,6 +72,37 @@ def test_the_address_holds_order_and_filter_of_the_kernels(page: Any, site: str)
     assert ["m7680_n64_k2560_NN", "m1760_n128_k1760_NN"] == names
 
 
+def test_an_application_leaves_only_its_kernels(page: Any, site: str, html: Path) -> None:
+    """In the means, the curve and the table; the address holds it."""
+    file = f"data/newest/{machine_key('lab-1')}.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    for kernel in data["kernels"]:
+        kernel[8] = "Speech" if kernel[4].startswith("m1760") else "Vision"
+    changed = script_of(json.dumps(data))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=changed))
+    opened(page, site, TWO)
+    offered = page.locator("#application option").all_text_contents()
+    assert ["all", "Speech", "Vision"] == offered
+    page.select_option("#application", "Vision")
+    page.wait_for_selector("#forest:has-text('1 shared kernel')")
+    assert 1 == len(rows(page, "#kernels"))
+    opened(page, site, page.url.removeprefix(site))
+    assert "Vision" == page.input_value("#application")
+    assert 1 == len(rows(page, "#kernels"))
+
+
+def test_the_file_of_lines_is_loaded_when_its_table_is_in_view(page: Any, site: str) -> None:
+    """The first screen of a comparison has no need of it."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.set_viewport_size({"width": 1280, "height": 300})
+    opened(page, site, TWO)
+    page.wait_for_timeout(200)
+    assert not [url for url in asked if "data/lines" in url]
+    heat_of_releases(page)
+    assert [url for url in asked if "data/lines" in url]
+
+
 def test_the_details_of_a_kernel_are_those_of_both_sides(page: Any, site: str) -> None:
     """They are loaded when the row is opened."""
     opened(page, site, TWO)
@@ -89,7 +125,7 @@ def test_hostile_names_are_text(page: Any, site: str) -> None:
 
 @pytest.mark.parametrize("width", [400, 1280, 2560])
 def test_the_page_does_not_shift(page: Any, site: str, width: int) -> None:
-    """Nor does it scroll sideways, and no library of charts is loaded before a chart is in view."""
+    """Nor does it scroll sideways."""
     page.set_viewport_size({"width": width, "height": 700})
     page.add_init_script(SHIFTS)
     opened(page, site, THREE)

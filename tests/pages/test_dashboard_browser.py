@@ -1,19 +1,24 @@
 """Our own pages in a real browser: content, addresses, tables, charts, themes, accessibility."""
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
 
 import published_site
 import pytest
-from browsing import READ_LIBRARY, WATCH, column, column_of, rows, traces
+from browsing import (
+    WORK,
+    column,
+    column_of,
+    heat_of_releases,
+    open_chip,
+    rows,
+    series,
+)
 from published_site import BANDWIDTH, HOSTILE, PEAK, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
-from deepbench_ops.pages.data_pages import CHARTS
-from deepbench_ops.pages.vendored_libraries import path_of
 from deepbench_ops.problems import find
 
 pytestmark = [
@@ -50,7 +55,7 @@ def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str
         page.set_viewport_size({"width": width, "height": 900})
         assert width >= page.evaluate("document.documentElement.scrollWidth")
         page.wait_for_function(
-            """() => Array.from(document.querySelectorAll('.plot .main-svg'))
+            """() => Array.from(document.querySelectorAll('.plot > svg'))
                 .every(chart => chart.clientWidth <= innerWidth || chart.closest('[tabindex]'))"""
         )
         page.screenshot(path=ARTEFACTS / f"{name}-{width}.png")
@@ -67,18 +72,17 @@ def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str
 
 
 def test_pages_are_small_and_fast(page: Any, site: str, html: Path) -> None:
-    """In the fastest of three openings a page is usable within a second, and its charts are drawn
-    within a second or four times the time of loading their library; the site has at most 6 MB."""
-    page.add_init_script(WATCH)
-    page.goto(f"{site}releases.html")
-    limit = max(1000, 4 * page.evaluate(READ_LIBRARY, f"{site}{path_of(CHARTS)}"))
+    """In the fastest of three openings a page is usable and drawn within a second, on a busy
+    machine within 25 times a fixed loop; the site has at most 6 MB."""
     for name in READING:
-        usable, ready = [], []
+        usable, ready, work = [], [], []
         for _ in range(3):
             open_page(page, site, f"{name}.html")
             usable.append(int(page.get_attribute("body", "data-usable")))
             ready.append(int(page.get_attribute("body", "data-ready")))
-        assert min(usable) < 1000, name
+            work.append(page.evaluate(WORK))
+        limit = max(1000, 25 * max(work))
+        assert min(usable) < limit, name
         assert min(ready) < limit, name
     assert sum(path.stat().st_size for path in html.rglob("*") if path.is_file()) < 6e6
 
@@ -340,8 +344,10 @@ def test_an_address_restores_the_view(page: Any, site: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, site, "timeline.html")
     page.select_option("#problem", SECOND)
+    open_chip(page, "#y")
     page.select_option("#y", "relative")
     page.select_option("#x", "order")
+    open_chip(page, "#frameworks")
     page.uncheck("#frameworks input[value=torch]")
     chosen, shown = page.url, rows(page, "#table")
     open_page(page, site, chosen.removeprefix(site))
@@ -354,6 +360,7 @@ def test_an_address_restores_the_view(page: Any, site: str, width: int) -> None:
 def test_a_new_address_in_the_same_tab_is_followed(page: Any, site: str) -> None:
     """Choices that the new address does not name have their usual values."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm&y=relative&x=order&scale=log")
+    open_chip(page, "#frameworks")
     page.uncheck("#frameworks input[value=torch]")
     page.evaluate("address => { location.hash = address; }", "machine=lab-1&family=gemm")
     page.wait_for_function(
@@ -415,6 +422,7 @@ def test_late_data_is_not_shown(page: Any, site: str, name: str) -> None:
         page.select_option("#machine", HOSTILE)
         page.select_option("#machine", "lab-1")
     else:
+        open_chip(page, "#machines")
         page.check(f"#machines input >> nth={machine_place(page, HOSTILE)}")
         page.uncheck(f"#machines input >> nth={machine_place(page, HOSTILE)}")
     page.wait_for_function("() => window.late")
@@ -433,18 +441,14 @@ def test_a_problem_is_found_by_its_application(page: Any, site: str) -> None:
 def test_lines_of_several_machines_and_frameworks_are_drawn(page: Any, site: str) -> None:
     """Each line has its own name and the days of its releases."""
     open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_chip(page, "#machines")
     page.check(f"#machines input >> nth={machine_place(page, HOSTILE)}")
     page.wait_for_function(
-        "() => document.querySelector('#chart .plot').data.filter(t => t.name).length === 4"
+        "() => document.querySelectorAll('#chart .series:not(.end)').length === 4"
     )
-    names = page.evaluate(
-        "document.querySelector('#chart .plot').data.filter(t => t.name).map(t => t.name)"
-    )
-    assert {"lab-1, numpy", "lab-1, torch"} < set(names)
-    days = page.evaluate(
-        "document.querySelector('#chart .plot').data.find(t => t.name === 'lab-1, torch').x"
-    )
-    assert ["2024-06-05", "2024-10-29"] == days
+    drawn = {line["label"]: line for line in series(page, "#chart")}
+    assert {"lab-1, numpy", "lab-1, torch"} < set(drawn)
+    assert ["2024-06-05", "2024-10-29"] == drawn["lab-1, torch"]["x"]
 
 
 def test_a_time_without_an_interval_has_a_reason_and_no_band(page: Any, site: str) -> None:
@@ -460,13 +464,16 @@ def test_a_time_without_an_interval_has_a_reason_and_no_band(page: Any, site: st
     few = f"numpy-{published_site.FEW}"
     assert [few] == [release for release, low in shown.items() if low == "too few samples"]
     assert all(low.endswith(" ms") for release, low in shown.items() if release != few)
-    drawn = traces(page, "#chart")
-    (line,) = [trace for trace in drawn if "markers" in trace["mode"] and "name" in trace]
-    assert ["too few samples" in text for text in line["text"]] == [few in t for t in line["text"]]
-    gap = line["x"][[few in text for text in line["text"]].index(True)]
-    bands = [trace["x"] for trace in drawn if trace["mode"] == "lines"]
-    assert set(line["x"]) - {gap} == {day for band in bands for day in band}
-    assert not any(band[0] < gap < band[-1] for band in bands)
+    (line,) = series(page, "#chart")
+    assert 2 == line["bands"]  # one before the gap, one after it
+    page.focus("#chart .plot")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    said = []
+    for _ in line["x"]:
+        said.append(page.inner_text("#chart .tip"))
+        page.keyboard.press("ArrowRight")
+    assert ["too few samples" in text for text in said] == [few in text for text in said]
 
 
 def machine_place(page: Any, name: str) -> int:
@@ -484,11 +491,7 @@ def test_a_change_is_marked_with_its_verdict(page: Any, site: str) -> None:
     )
     place = column(page, "#table", "release").index("numpy-2.0.2")
     assert column(page, "#table", "verdict")[place].startswith("1.5 times slower (99 % interval: ")
-    marks = page.evaluate(
-        """document.querySelector('#chart .plot').data.filter(
-            trace => trace.x.length === 1 && trace.marker.symbol === 'triangle-up').length"""
-    )
-    assert 1 == marks
+    assert ["1.5\u00d7 slower"] == page.locator("#chart .mark.slower text").all_text_contents()
 
 
 # Compare, release, models
@@ -505,13 +508,14 @@ def test_sides_are_compared_over_shared_kernels(page: Any, site: str) -> None:
 
 
 def test_the_charts_of_a_comparison_hold_its_ratios(page: Any, site: str) -> None:
-    """Points are both times, the heatmap has each release relative to the first."""
+    """Points are both times, the heat table has each release over the first."""
     open_page(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
-    points, _ = traces(page, "#scatter")
-    pairs = sorted(zip(points["x"], points["y"], strict=True))
+    _, points = series(page, "#scatter")
+    pairs = sorted(zip(map(float, points["x"]), points["y"], strict=True))
     assert [(1.5e-3, 0.31e-3), (3e-3, 0.62e-3)] == [pytest.approx(pair) for pair in pairs]
-    (heat,) = traces(page, "#heat")
-    assert math.log2(1.5) == pytest.approx(heat["z"][0][heat["x"].index("2.0.2")])
+    times = heat_of_releases(page)[0][1:]
+    heat = dict(zip(page.locator("#heat thead th").all_inner_texts(), times, strict=True))
+    assert "1.5\u00d7" == heat["2.0.2"]
 
 
 def test_the_address_of_a_comparison_holds_its_choices(page: Any, site: str) -> None:
@@ -519,9 +523,12 @@ def test_the_address_of_a_comparison_holds_its_choices(page: Any, site: str) -> 
     sides = "side=lab-1@numpy&side=lab-1@torch&side=lab-1@numpy-1.26.4"
     open_page(page, site, f"compare.html#{sides}")
     page.select_option("#other", "2")
+    heat_of_releases(page)
     page.select_option("#heat-framework", "torch")
+    page.wait_for_function("() => location.hash.includes('framework=torch')")
     shown, chosen = rows(page, "#kernels"), page.url
     open_page(page, site, chosen.removeprefix(site))
+    heat_of_releases(page)
     assert ("2", "torch") == (page.input_value("#other"), page.input_value("#heat-framework"))
     assert shown == rows(page, "#kernels")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import published_site
 import pytest
-from browsing import column, column_of, rows, traces
+from browsing import column, column_of, heat_of_releases, rows, series
 
 pytestmark = pytest.mark.browser
 
@@ -33,10 +33,10 @@ def test_a_line_under_other_conditions_says_so(more: Path, opened: Any) -> None:
     page = opened(more, f"release#release=torch-2.5.1&machine={published_site.TWO_DEVICES}")
     assert 1 == page.inner_text("#kernels table").count("training, m1760_n128_k1760_NN, cuda")
     page = opened(more, "compare#side=lab-1@numpy&side=lab-1@torch&framework=torch")
-    (heat,) = traces(page, "#heat")
-    assert 4 == len(set(heat["y"]))
-    where = heat["y"].index("m1760_n128_k1760_NN, channels_last, training")
-    assert math.log2(1.5) == pytest.approx(heat["z"][where][-1])
+    heat = heat_of_releases(page)
+    assert 4 == len({row[0] for row in heat})
+    (row,) = [row for row in heat if "m1760_n128_k1760_NN, channels_last, training" in row[0]]
+    assert "1.5\u00d7" == row[-1]
 
 
 def test_a_kernel_without_its_data_in_the_cache_is_compared_as_such(
@@ -66,9 +66,9 @@ def test_a_familys_speed_is_over_the_kernels_of_both_releases(more: Path, opened
     assert ["numpy-2.1.3", "numpy-2.2.6"] == column(page, "#speed-table", "release")
     speed = math.sqrt(2 * 1.51 / 1.50)
     assert ["no difference", f"{speed:.3g} times faster"] == column(page, "#speed-table", "gemm")
-    (gemm,) = traces(page, "#speed")
+    (gemm,) = series(page, "#speed")
     assert speed == pytest.approx(gemm["y"][-1], rel=1e-3)
-    assert page.locator("#speed .ytick text").count() >= 3
+    assert page.locator("#speed text.y").count() >= 3
 
 
 def test_devices_of_a_machine_are_separate(more: Path, opened: Any) -> None:
@@ -119,7 +119,7 @@ def test_a_model_is_next_to_its_published_figure(more: Path, opened: Any) -> Non
 def test_published_times_are_on_the_same_axis(more: Path, opened: Any) -> None:
     """A machine of 2016 and one measured now, over days."""
     page = opened(more, f"timeline#family=gemm&machine={published_site.CARD}&machine=lab-1")
-    lines = {line["name"]: line for line in traces(page, "#chart") if "name" in line}
+    lines = {line["label"]: line for line in series(page, "#chart")}
     old = lines[f"{published_site.CARD}, published"]
     assert (["2016-09-25", "2017-07-14"], [5e-3, 2e-3]) == (old["x"], old["y"])
     assert "2024-02-05" in lines["lab-1, numpy"]["x"]

@@ -7,20 +7,18 @@ from typing import Any
 
 import published_site
 import pytest
-from browsing import READ_LIBRARY, WATCH, rows, traces
+from browsing import WATCH, WORK, heat_of_releases, open_chip, rows, series
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.pages.data_files import machine_key
-from deepbench_ops.pages.data_pages import CHARTS
-from deepbench_ops.pages.vendored_libraries import path_of
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.parametrize("site", ["file"], indirect=True),
 ]
-ROOM = 1.6
-"""A task of ours may take so many times as long as reading the library of the charts."""
+LONGEST = 5
+"""A task of ours may take so many times as long as a fixed loop."""
 
 
 def shown(page: Any, site: str, address: str) -> Any:
@@ -62,8 +60,7 @@ def repeated(data: Any, times: int) -> Any:
 
 
 def cold(browser: Any, address: str, own: str, newest: str = "") -> Any:
-    """A page in a new process, without a loaded library; `own` are the lines of machines, `newest`
-    their newest times."""
+    """A page in a new process; `own` are the lines of machines, `newest` their newest times."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.add_init_script(WATCH)
     page.route("**/data/lines/**", lambda route: route.fulfill(body=own))
@@ -76,33 +73,25 @@ def cold(browser: Any, address: str, own: str, newest: str = "") -> Any:
 def test_a_ready_page_has_no_long_tasks_left(
     browser: Any, site: str, html: Path, name: str
 ) -> None:
-    """With 800 kernels: no long task follows, none takes much longer than loading the charts'
-    library, and the last ends within a second or four times that."""
+    """With 800 kernels: no long task follows, none takes longer than five times a fixed loop, and
+    the last ends within a second, on a busy machine within 25 times that loop."""
     own, newest = many(html, "lab-1", 200), many_newest(html, "lab-1", 200)
     seen = []
     for _ in range(2):
-        before = reading(browser, site, own)
         address = f"{name}.html#machine=lab-1&side=lab-1@numpy-2.2.6&side=lab-1@torch-2.5.1"
         page = cold(browser, f"{site}{address}", own, newest)
         page.wait_for_selector("body[data-ready]")
         page.wait_for_timeout(700)
         ready = int(page.get_attribute("body", "data-ready"))
         tasks = page.evaluate("busy")
+        work = page.evaluate(WORK)
         page.context.close()
-        library = (before + reading(browser, site, own)) / 2
         assert [] == [task for task in tasks if task[0] > ready]
-        longest, last = max(task[1] for task in tasks), max(sum(task) for task in tasks)
-        seen.append((longest / library, last / max(1000, 4 * library)))
-    assert min(longest for longest, _ in seen) <= ROOM
+        longest = max((task[1] for task in tasks), default=0)
+        last = max((sum(task) for task in tasks), default=0)
+        seen.append((longest / work, last / max(1000, 25 * work)))
+    assert min(longest for longest, _ in seen) <= LONGEST
     assert min(last for _, last in seen) <= 1
-
-
-def reading(browser: Any, site: str, own: Any) -> float:
-    """Milliseconds that loading the charts' library takes."""
-    page = cold(browser, f"{site}releases.html", own)
-    taken: float = page.evaluate(READ_LIBRARY, f"{site}{path_of(CHARTS)}")
-    page.context.close()
-    return taken
 
 
 def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: Path) -> None:
@@ -121,8 +110,7 @@ def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: P
     assert "lab-1@numpy has 2 kernels" in report and "gemm at float32" in report
     for place in ("#by-family", "#shared", "label:has(#device)"):
         assert not page.is_visible(place)
-    (heat,) = traces(page, "#heat")
-    assert 2 == len(heat["y"])
+    assert 2 == len(heat_of_releases(page))
 
 
 def test_a_choice_of_one_is_not_offered(page: Any, site: str) -> None:
@@ -134,6 +122,7 @@ def test_a_choice_of_one_is_not_offered(page: Any, site: str) -> None:
 def test_nothing_ticked_is_kept_and_reported(page: Any, site: str) -> None:
     """The address restores that no machine or no framework is ticked, and the other choices."""
     shown(page, site, "timeline.html#machine=lab-1&family=gemm&problem=m7680_n64_k2560_NN")
+    open_chip(page, "#machines")
     page.click("#machines input:checked")
     page.wait_for_selector("#summary:has-text('No machine is ticked')")
     shown(page, site, page.url.removeprefix(site))
@@ -141,6 +130,7 @@ def test_nothing_ticked_is_kept_and_reported(page: Any, site: str) -> None:
     assert 0 == page.locator("#machines input:checked").count()
     assert "m7680_n64_k2560_NN" == page.input_value("#problem")
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_chip(page, "#frameworks")
     for name in ("numpy", "torch"):
         page.uncheck(f"#frameworks input[value={name}]")
     shown(page, site, page.url.removeprefix(site))
@@ -155,6 +145,7 @@ def test_a_ticked_machine_without_the_kernel_is_reported(page: Any, site: str, h
     less = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=less))
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_chip(page, "#machines")
     page.check("#machines input:not(:checked)")
     page.wait_for_function("() => document.querySelectorAll('#problem option').length === 2")
     page.select_option("#problem", data["problems"][0][0])
@@ -176,7 +167,7 @@ def test_a_machine_without_the_family_stays_ticked_and_says_so(
     assert "No results of gemm on bare" == page.inner_text("#summary")
     assert (
         "bare (no results of this family)"
-        == page.inner_text("#machines label:has(:checked)").strip()
+        == page.text_content("#machines label:has(:checked)").strip()
     )
     assert 0 == page.locator("#content .missing").count()
 
@@ -185,6 +176,7 @@ def test_a_box_keeps_the_focus_when_it_is_ticked(page: Any, site: str) -> None:
     """Users of the keyboard need not start again at the top of the page."""
     shown(page, site, "timeline.html#machine=lab-1&family=gemm")
     for place in ("#frameworks input[value=torch]", "#machines input[value=lab-1]"):
+        open_chip(page, place)
         page.focus(place)
         page.keyboard.press("Space")
         page.wait_for_timeout(200)
@@ -205,41 +197,22 @@ def test_details_below_a_row_stay_in_view_on_a_phone(page: Any, site: str) -> No
     assert button["x"] >= 0 and button["x"] + button["width"] <= 400
 
 
-def test_charts_of_many_rows_are_large_enough_on_a_phone(page: Any, site: str) -> None:
-    """Cells are visible, labels complete, and the plot has some height."""
-    page.set_viewport_size({"width": 400, "height": 800})
-    shown(page, site, "compare.html#side=lab-1@numpy&side=lab-1@torch")
-    traces(page, "#heat")
-    assert page.evaluate(
-        """() => {
-            const left = document.querySelector('#heat .plot').getBoundingClientRect().left;
-            return Array.from(document.querySelectorAll('#heat .ytick text'))
-                .every(label => label.getBoundingClientRect().left >= left - 1);
-        }"""
-    )
-    inner = "place => document.querySelector(place + ' .plot')._fullLayout._size"
-    assert page.evaluate(inner, "#heat")["w"] >= 20 * 6
-    shown(page, site, "models.html")
-    traces(page, "#latency-chart")
-    assert page.evaluate(inner, "#latency-chart")["h"] >= 150
-
-
-def test_names_in_charts_are_text(page: Any, site: str) -> None:
-    """An ampersand and brackets stay text in a chart, and one half is 0.5."""
+def test_names_in_pictures_are_text(page: Any, site: str) -> None:
+    """An ampersand and brackets stay text, and one half is 0.5."""
     shown(page, site, "models.html#table=mindspore")
-    traces(page, "#chart")
-    assert "Wide & Deep" in page.text_content("#chart .plot")
+    assert "Wide & Deep" in page.text_content("#chart")
     shown(page, site, "timeline.html#machine=lab-1&family=gemm&y=relative&scale=log")
     assert "500m" not in page.text_content("#chart .plot")
 
 
 @pytest.mark.parametrize("table", ["mindspore", "qingcloud", "stcp920", "paper"])
 def test_every_row_of_models_has_a_label_of_its_own(page: Any, site: str, table: str) -> None:
-    """In the chart of each source, among the lines of scaling and the columns of its CSV."""
+    """Among the bars of each source, among the lines of scaling and the columns of its CSV."""
     shown(page, site, f"models.html#table={table}")
-    labels = traces(page, "#chart")[0]["y"]
+    page.evaluate("document.querySelectorAll('#chart .more').forEach(more => more.click())")
+    labels = [" ".join(row) for row in rows(page, "#chart")]
     assert len(labels) == len(set(labels))
-    names = [line["name"] for line in traces(page, "#scaling-chart")]
+    names = [line["label"] for line in series(page, "#scaling-chart")]
     assert len(names) == len(set(names))
     with page.expect_download() as found:
         page.click("#rows button:text-is('Download CSV')")
@@ -288,7 +261,7 @@ def test_asvs_pages_have_both_themes_and_fit_a_phone(page: Any, site: str) -> No
 
 
 def test_an_unsteady_time_is_marked_with_its_reason(page: Any, site: str, html: Path) -> None:
-    """Its marker is hollow, and the reason stands next to its interval."""
+    """Its mark is a cross, and the reason stands next to its interval."""
     file = html / "data" / "lines" / machine_key("lab-1") / "gemm.js"
     data = json.loads(unpacked(file.read_text("utf-8")))
     for line in data["lines"]:
@@ -297,12 +270,12 @@ def test_an_unsteady_time_is_marked_with_its_reason(page: Any, site: str, html: 
     page.route("**/data/lines/**", lambda route: route.fulfill(body=script_of(json.dumps(data))))
     address = "timeline.html#machine=lab-1&family=gemm&framework=numpy"
     shown(page, site, address)
-    drawn = [each for each in traces(page, "#chart") if each.get("mode") == "lines+markers"]
-    assert drawn
-    for each in drawn:
-        hollow = [symbol.endswith("-open") for symbol in each["marker"]["symbol"]]
-        assert [False] * (len(hollow) - 1) + [True] == hollow
-        assert "unsteady: yardstick off: 5.5 times" in each["text"][-1]
+    (drawn,) = series(page, "#chart")
+    crossed = ["crossed" in shape for shape in drawn["shapes"]]
+    assert [False] * (len(crossed) - 1) + [True] == crossed
+    page.focus("#chart .plot")
+    page.keyboard.press("ArrowRight")
+    assert "unsteady: yardstick off: 5.5 times" in page.inner_text("#chart .tip")
     file = html / "data" / "kernels" / machine_key("lab-1") / "numpy.js"
     kernels = json.loads(unpacked(file.read_text("utf-8")))
     for line in kernels["families"]["gemm"]["lines"]:

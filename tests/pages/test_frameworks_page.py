@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import picture_text, saved_picture
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
@@ -176,3 +177,19 @@ def test_a_damaged_data_file_is_reported(browser: Any, site: str) -> None:
     page.click("details[data-machine=lab-1] summary")
     page.wait_for_selector("details[data-machine=lab-1] table")
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "address", "parts"),
+    [
+        ("#matrix", "", ["Time over that of the fastest framework, float32", "on lab-1"]),
+        ("#cell", "&cell=gemm numpy", ["numpy compared with torch: matrix products", "lab-1"]),
+    ],
+)
+def test_a_picture_of_frameworks_is_saved(
+    shown: Any, place: str, address: str, parts: list[str]
+) -> None:
+    """With its title, its sides, the day and the address."""
+    text = picture_text(saved_picture(shown(ROWS, address), place))
+    for part in [*parts, "Results published ", "frameworks.html"]:
+        assert part in text, part

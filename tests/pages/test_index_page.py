@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import traces
+from browsing import picture_text, saved_picture, series
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
@@ -119,13 +119,41 @@ def test_the_picture_of_a_framework_leads_to_its_chart(start: Any, html: Path) -
     page = start({})
     if not data["speeds"]:
         assert page.locator("#since").is_hidden()
-        speeds = {"machine": "lab-1", "framework": "numpy", "family": "gemm"}
-        speeds |= {"precision": "float32", "at": [0, 1], "values": [1, 1.5], "kernels": [3, 3]}
-        page = start({"speeds": [speeds | {"selections": ["headline"], "unusual": {}}]})
+        page = start({"speeds": [SPEEDS]})
     page.click(".multiple >> nth=0")
-    page.wait_for_selector("#speed .plot .main-svg >> nth=0")
-    assert 1 <= len(traces(page, "#speed"))
+    assert 1 <= len(series(page, "#speed"))
     assert "framework=numpy" in page.url
+
+
+SPEEDS = {
+    "machine": "lab-1",
+    "framework": "numpy",
+    "family": "gemm",
+    "precision": "float32",
+    "at": [0, 1],
+    "values": [1, 1.5],
+    "kernels": [3, 3],
+    "selections": ["headline"],
+    "unusual": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "parts"),
+    [
+        ("#fastest", ["Fastest at matrix products, float32", "5 shared kernels", "2 TFLOP/s"]),
+        ("#changed", ["What changed lately", "1.5\u00d7 slower"]),
+        ("#which", ["Time over that of the fastest framework", "lab-1", "4.3\u00d7"]),
+        ("#since", ["Speed over that of the first release", "numpy on lab-1", "1.5\u00d7"]),
+        ("#speed", ["Speed of each family", "numpy on lab-1"]),
+    ],
+)
+def test_a_block_is_saved_as_a_picture(start: Any, place: str, parts: list[str]) -> None:
+    """With its title, its sides, the day and the address."""
+    page = start({"fastest": RANKINGS, "ratios": RATIOS, "speeds": [SPEEDS]})
+    shown = picture_text(saved_picture(page, place))
+    for part in [*parts, "Results published ", "index.html"]:
+        assert part in shown, part
 
 
 def test_without_shared_kernels_there_are_no_empty_pictures(start: Any) -> None:

@@ -2,10 +2,12 @@
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import published_site
 import pytest
@@ -14,13 +16,13 @@ from screenshot import ARGUMENTS, chromium
 WATCH = """window.busy = [];
 new PerformanceObserver(list => list.getEntries().forEach(task =>
     busy.push([task.startTime, task.duration]))).observe({type: 'longtask', buffered: true});"""
-READ_LIBRARY = """file => new Promise(done => {
-    const script = document.createElement('script');
-    script.src = file;
-    script.onload = () => setTimeout(() => done(Math.max(...busy.map(task => task[1]))), 200);
-    document.head.append(script);
-})"""
-"""How many milliseconds the library of the charts takes, which says how fast a machine is."""
+WORK = """() => {
+    const begin = performance.now();
+    let sum = 0;
+    for (let at = 0; at < 3e7; at += 1) { sum += Math.sqrt(at); }
+    return performance.now() - begin + (sum < 0);
+}"""
+"""Milliseconds of a fixed loop, 60 on a quiet machine: it says how slow a busy one is."""
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -100,17 +102,60 @@ def column(page: Any, place: str, title: str) -> list[str]:
     return [row[at] for row in rows(page, place)]
 
 
-def traces(page: Any, place: str) -> list[dict[str, Any]]:
-    """What a chart draws, once it is drawn."""
-    page.locator(place).scroll_into_view_if_needed()
-    page.wait_for_function(
-        "place => (document.querySelector(place + ' .plot') || {}).data", arg=place
-    )
-    script = (
-        """place => JSON.parse(JSON.stringify(document.querySelector(place + ' .plot').data))"""
-    )
+def series(page: Any, place: str) -> list[dict[str, Any]]:
+    """What a chart draws: the label of each series, and x, y and shape of its points."""
+    page.wait_for_selector(f"{place} .plot .axes")
+    script = """place => Array.from(
+        document.querySelectorAll(place + ' .series:not(.end)'), line => {
+            const points = Array.from(line.querySelectorAll('[data-x]'));
+            return {
+                label: line.dataset.label,
+                look: line.getAttribute('class'),
+                bands: line.querySelectorAll('.band, .bar').length,
+                dash: line.querySelector('.path')?.getAttribute('stroke-dasharray'),
+                x: points.map(point => point.dataset.x),
+                y: points.map(point => Number(point.dataset.y)),
+                shapes: points.map(
+                    point => point.tagName + point.getAttribute('class').replace('point', '')),
+            };
+        })"""
     found: list[dict[str, Any]] = page.evaluate(script, place)
     return found
+
+
+def heat_of_releases(page: Any) -> list[list[str]]:
+    """The rows of the table of problems and releases, which is filled when it comes into view."""
+    page.locator("#releases").scroll_into_view_if_needed()
+    page.wait_for_selector("#heat td")
+    return rows(page, "#heat")
+
+
+def saved_picture(page: Any, place: str, form: str = "SVG") -> Any:
+    """The download of the picture at a place, whose buttons may lie behind a mark."""
+    mark = page.locator(f"{place} .save > summary")
+    if mark.count():
+        mark.click()
+    with page.expect_download() as found:
+        page.click(f"{place} button:text-is('Download {form}')")
+    page.wait_for_selector(f"{place} button:text-is('Saved')")
+    return found.value
+
+
+def picture_text(file: Any) -> str:
+    """The texts of a downloaded picture, which is SVG without HTML, scripts and styles."""
+    content = Path(file.path()).read_text("utf-8")
+    parts = list(ElementTree.fromstring(content).iter())
+    names = {part.tag.removeprefix("{http://www.w3.org/2000/svg}") for part in parts}
+    assert names <= {"svg", "title", "g", "rect", "line", "path", "circle", "text"}
+    assert not re.search(r'class="|var\(|color\(|NaN', content)
+    return " ".join(" ".join(part.text or "" for part in parts).split())
+
+
+def open_chip(page: Any, place: str) -> None:
+    """Open the chip that holds a choice."""
+    page.evaluate(
+        "place => { document.querySelector(place).closest('details').open = true; }", place
+    )
 
 
 @pytest.fixture

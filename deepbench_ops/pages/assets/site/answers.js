@@ -71,11 +71,17 @@
                 'The rate of a machine is the geometric mean over the ' + d.counted(ranking.kernels, 'kernel') + ' that the machines share, each by its fastest ' +
                 'framework, with its newest time. The pale bar behind it is the roof: the rate that arithmetic and memory allow for these kernels. ' +
                 'Bars have a logarithmic scale. A machine with * has not all of these kernels: it is compared with one of the others, on the kernels ' +
-                'that both have. Grey bars are published figures.')),
+                'that both have. Grey bars are published figures.'), ' ',
+            saved(place, 'table', 'fastest-' + family + '-' + precision, 'Fastest at ' + heading(family) + ', ' + precision, d.counted(ranking.kernels, 'shared kernel'))),
             el('div', {class: 'chip-rows'},
                 chips('ranked', 'Family', families, family, heading, function (value) { changed({ranked: value}); }),
                 chips('ranked-precision', 'Precision', precisions, precision, d.words, function (value) { changed({'ranked-precision': value}); })),
             bars(ranking, machines));
+    }
+
+    /* A mark that saves a part of `place` as a picture. */
+    function saved(place, part, name, title, sides) {
+        return d.picture_mark(function () { return place.querySelector(part); }, function () { return {name: name, title: title, sides: sides}; });
     }
 
     /* A mark that opens an explanation. */
@@ -88,7 +94,8 @@
     function changes(place, start, releases) {
         var rows = start.latest.slice().sort(function (a, b) { return Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)); });
         place.replaceChildren(
-            el('h2', {}, 'What changed lately', ' ', el('small', {}, 'largest of the latest ' + rows.length)),
+            el('h2', {}, 'What changed lately', ' ', el('small', {}, 'largest of the latest ' + rows.length), ' ',
+                rows.length ? saved(place, 'ol', 'latest-changes', 'What changed lately', 'largest of the latest ' + rows.length) : []),
             rows.length ? el('ol', {class: 'changes'}, rows.slice(0, CHANGES).map(function (row) { return change(row, releases); }))
                 : el('p', {}, 'No change is larger than the noise.'),
             el('p', {}, el('a', {href: 'verdicts.html'}, 'All ' + d.counted(start.changes, 'change'))));
@@ -149,7 +156,8 @@
         place.replaceChildren(
             el('h2', {}, 'Which framework?', ' ', el('small', {}, 'time over that of the fastest'), ' ', about('The geometric mean, over the kernels that the frameworks share, of ' +
                 'each framework\u2019s newest time, divided by that of the fastest framework of the row. Green: ahead of all others; without colour: the noise cannot tell it from the fastest. The frameworks page has every kernel, with ' +
-                'noise and intervals.')),
+                'noise and intervals.'), ' ',
+                saved(place, 'table', 'frameworks-' + machine, 'Time over that of the fastest framework', machine)),
             el('p', {class: 'inline'}, select, ' ', el('a', {href: 'frameworks.html'}, 'kernel by kernel')),
             el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Which framework, on ' + machine}, el('table', {class: 'heat'},
                 el('thead', {}, el('tr', {}, el('td'), shown.map(function (name) { return el('th', {scope: 'col'}, name); }))),
@@ -175,7 +183,8 @@
         var shown = Object.values(best).sort(function (a, b) { return b.at.length - a.at.length; }).slice(0, MULTIPLES);
         place.hidden = !shown.length;
         place.replaceChildren(
-            el('h2', {}, 'Against the first release', ' ', el('small', {}, 'higher is faster')),
+            el('h2', {}, 'Against the first release', ' ', el('small', {}, 'higher is faster'), ' ',
+                saved(place, '.multiples', 'against-the-first-release', 'Speed over that of the first release, higher is faster', shown.map(function (group) { return group.framework + ' on ' + group.machine; }).join('; '))),
             el('div', {class: 'multiples'}, shown.map(function (group) {
                 return d.speed_multiple(group, catalogue, group.machine + (group.precision === 'float32' ? '' : ', ' + group.precision), follow_up);
             })));

@@ -1,12 +1,11 @@
-/* Axes with round labels and SI units, three labels or more where there is room. Plotly itself gives a narrow
-   logarithmic axis one label or none. */
+/* Axes with round labels and SI units, three labels or more where there is room, and at least two. */
 'use strict';
 
 (function () {
     var ROOM = {x: 95, y: 45};  /* pixels for a label */
     var FEWEST = 5, MOST = 9;
     var NARROW = 1.1;  /* least ratio of the ends of a range, so that its labels differ */
-    var DAY = 86400e3, FEW_DAYS = 60;
+    var DAY = 86400e3;
 
     /* Round values from `low` to `high` at equal distances, at most `most`. */
     function linear_ticks(low, high, most) {
@@ -36,14 +35,6 @@
         return choices.find(function (found) { return found.length <= most; }) || choices.pop();
     }
 
-    /* Round ratios for a logarithmic axis, with the same steps on both sides of 1. */
-    function ratio_ticks(low, high, most) {
-        var reach = Math.max(high, 1 / low);
-        var up = log_ticks(1, reach, Math.ceil(most / 2) + 1).filter(function (value) { return value > 1; });
-        return up.map(function (value) { return 1 / value; }).reverse().concat(1, up)
-            .filter(function (value) { return value >= low && value <= high; });
-    }
-
     /* Powers of 2 from `low` to `high`. */
     function doubling_ticks(low, high) {
         var found = [];
@@ -51,18 +42,11 @@
         return found;
     }
 
-    /* The numbers of all traces along an axis; positive ones for a logarithmic axis. */
-    function numbers(traces, letter, log) {
-        return traces.flatMap(function (trace) { return trace[letter]; }).filter(function (value) {
-            return typeof value === 'number' && isFinite(value) && (!log || value > 0);
-        });
-    }
-
     /* The ends of a range that shows all values with a margin; an end at zero has no margin. */
     function range(values, log) {
         var low = Math.min.apply(null, values), high = Math.max.apply(null, values);
         if (log) {
-            var middle = Math.sqrt(low * high), half = Math.pow(Math.max(high / low, NARROW), 0.55);
+            var middle = Math.sqrt(low) * Math.sqrt(high), half = Math.pow(Math.max(high / low, NARROW), 0.55);
             return [middle / half, middle * half];
         }
         var least = (NARROW - 1) * Math.max(Math.abs(low), Math.abs(high)) || 1;
@@ -70,34 +54,53 @@
         return [low - (low === 0 ? 0 : room), high + (high === 0 ? 0 : room)];
     }
 
-    /* Plotly's settings of the labels between the ends of a range; on a logarithmic axis the ends are exponents. */
-    function labels(own, ends, letter, pixels) {
-        var most = Math.max(FEWEST, Math.min(MOST, Math.floor(pixels / ROOM[letter])));
-        var log = own.type === 'log';
-        var shown = ends.slice().sort(function (a, b) { return a - b; }).map(function (end) { return log ? Math.pow(10, end) : end; });
-        var values = (own.ticks || (log ? log_ticks : linear_ticks))(shown[0], shown[1], most);
-        return {tickmode: 'array', tickvals: values, ticktext: values.map(function (value) { return own.label(value) || '0'; })};
+    /* Days from `low` to `high`, in milliseconds, that begin a year, a half or quarter of one, or a month: at most `most`. */
+    function date_ticks(low, high, most) {
+        var first = new Date(low).getUTCFullYear(), last = new Date(high).getUTCFullYear() + 1;
+        var choices = [1, 3, 6, 12, 24, 60, 120].map(function (months) {
+            var found = [];
+            for (var month = 12 * (first - first % Math.max(1, months / 12)); month <= 12 * last; month += months) { found.push(Date.UTC(Math.floor(month / 12), month % 12)); }
+            return found.filter(function (time) { return time >= low && time <= high; });
+        });
+        return choices.find(function (found) { return found.length <= most; }) || choices.pop();
     }
 
-    /* Plotly's axis from ours. `label(value)` is the text of a label; without it labels are Plotly's.
-       `ticks(low, high, most)` returns the values with labels; `including` are values that the range always includes. */
-    function axis(own, letter, traces, pixels) {
-        var plotlys = Object.assign({}, own), log = own.type === 'log';
-        ['label', 'ticks', 'including'].forEach(function (name) { delete plotlys[name]; });
-        if (own.type === 'date') { return Object.assign(plotlys, days(traces, letter)); }
-        var values = own.label ? numbers(traces, letter, log).concat(own.including || []) : [];
-        if (!values.length) { return plotlys; }
-        var ends = range(values, log).map(function (end) { return log ? Math.log10(end) : end; });
-        return Object.assign(plotlys, {range: ends}, labels(own, ends, letter, pixels));
+    function day_text(time) {
+        var date = new Date(time), month = date.getUTCMonth();
+        return (month ? date.toLocaleString('en', {month: 'short', timeZone: 'UTC'}) + ' ' : '') + date.getUTCFullYear();
     }
 
-    /* A range of a few days gets a month before and after: Plotly would label its milliseconds. */
-    function days(traces, letter) {
-        var times = traces.flatMap(function (trace) { return trace[letter]; }).map(Date.parse);
-        var low = Math.min.apply(null, times), high = Math.max.apply(null, times);
-        return high - low > FEW_DAYS * DAY ? {} : {range: [low - 30 * DAY, high + 30 * DAY]};
+    /* As many of an axis's names as fit next to each other. */
+    function names_axis(own, from, to) {
+        var step = Math.abs(to - from) / own.names.length, longest = Math.max.apply(null, own.names.map(function (name) { return name.length; }));
+        var every = Math.ceil((7 * longest + 12) / step);
+        return {
+            at: function (name) { return from + (own.names.indexOf(name) + 0.5) * (to - from) / own.names.length; },
+            ticks: own.names.filter(function (_, place) { return place % every === 0; }).map(function (name) { return {value: name, text: name}; })
+        };
     }
 
-    Object.assign(deepbench, {axis: axis, axis_labels: labels, ratio_ticks: ratio_ticks, doubling_ticks: doubling_ticks,
-        log_ticks: log_ticks, linear_ticks: linear_ticks});
+    /* An axis between two pixels, {at, ticks}: `at(value)` is a value's pixel, ticks are [{value, text}]. `own` has type 'linear', 'log',
+       'date' or 'names'; names: those of the last; label(value), ticks(low, high, most), and `including`, values that it always shows. */
+    function axis_between(own, values, letter, from, to) {
+        if (own.type === 'names') { return names_axis(own, from, to); }
+        var date = own.type === 'date', log = own.type === 'log', most = Math.max(date ? 2 : FEWEST, Math.min(MOST, Math.floor(Math.abs(to - from) / ROOM[letter])));
+        function number(value) { return date ? Date.parse(value) : value; }
+        var known = values.map(number).filter(function (value) { return isFinite(value) && (!log || value > 0); }).concat(own.including || []);
+        var ends = known.length ? (date ? day_range : range)(known, log) : [1, 2];
+        var place = log ? Math.log : function (value) { return value; };
+        var ticks = date ? date_ticks(ends[0], ends[1], most) : (own.ticks || (log ? log_ticks : linear_ticks))(ends[0], ends[1], most);
+        return {
+            at: function (value) { return from + (to - from) * (place(number(value)) - place(ends[0])) / (place(ends[1]) - place(ends[0])); },
+            ticks: ticks.map(function (value) { return {value: date ? new Date(value).toISOString().slice(0, 10) : value, text: date ? day_text(value) : own.label(value) || '0'}; })
+        };
+    }
+
+    /* At least a year, so that an axis of days has several labels. */
+    function day_range(times) {
+        var low = Math.min.apply(null, times), high = Math.max.apply(null, times), room = Math.max(0.02 * (high - low), (366 * DAY - (high - low)) / 2);
+        return [low - room, high + room];
+    }
+
+    Object.assign(deepbench, {doubling_ticks: doubling_ticks, log_ticks: log_ticks, axis_between: axis_between});
 })();

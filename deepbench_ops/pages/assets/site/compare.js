@@ -41,13 +41,28 @@
         });
     }
 
-    function hover(change) {
-        var time = change.first;
-        return '<b>' + d.plain(sides_of.problem_name(time)) + '</b><br>' + d.plain(d.words(time.set) + ', ' + d.words(time.operation)) + '<br>' +
-            d.seconds(time.seconds) + ' and ' + d.seconds(change.other.seconds) + ': ' + d.times(change.ratio);
-    }
-
     function seconds(time) { return time.seconds; }
+
+    function scatter(own, of, sides, first, other, what) {
+        var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
+        var ends = [Math.min.apply(null, all), Math.max.apply(null, all)];
+        d.plot(at('scatter'), {
+            name: 'scatter-' + of,
+            title: 'Times of both sides, ' + what.map(d.words).join(', '),
+            sides: sides,
+            described: 'Time of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table above',
+            x: {type: 'log', title: name(first), label: d.seconds},
+            y: {type: 'log', title: name(other), label: d.seconds},
+            series: [
+                {label: 'equal', dash: 1, points: ends.map(function (end) { return {x: end, y: end}; })},
+                {label: '', colour: 0, line: false, points: own.map(function (change) {
+                    var time = change.first;
+                    return {x: seconds(time), y: seconds(change.other), kind: 'hollow', said: [time.title || sides_of.problem_name(time), sides_of.problem_name(time),
+                        d.words(time.set) + ', ' + d.words(time.operation), d.seconds(time.seconds) + ' and ' + d.seconds(change.other.seconds) + ': ' + d.times(change.ratio)]};
+                })}
+            ]
+        });
+    }
 
     /* `labels` are the short names of the two sides, `view` the order and filter of the table. */
     function kernels(catalogue, first, other, family, precision, labels, view, viewed) {
@@ -59,28 +74,7 @@
         at('shared').hidden = !own.length;
         if (!own.length) { return; }
         d.comparison.distribution(at('curve'), own, labels, catalogue.headings[family] + ' at ' + d.words(precision));
-        d.chart(at('scatter'), {
-            name: 'scatter-' + of,
-            title: 'Times of both sides, ' + d.words(family) + ', ' + precision,
-            sides: sides,
-            described: 'Time of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table below',
-            build: function () {
-                var all = own.flatMap(function (change) { return [seconds(change.first), seconds(change.other)]; });
-                var ends = [Math.min.apply(null, all), Math.max.apply(null, all)];
-                return {
-                    traces: [
-                        {type: 'scatter', mode: 'markers', name: 'kernels', x: own.map(function (c) { return seconds(c.first); }),
-                            y: own.map(function (c) { return seconds(c.other); }), text: own.map(hover),
-                            hovertemplate: '%{text}<extra></extra>', marker: {color: d.faded(d.colour('c0'), 0.6), size: 8,
-                                line: {width: 1, color: d.colour('c0')}}},
-                        {type: 'scatter', mode: 'lines', name: 'equal times', x: ends, y: ends, hoverinfo: 'skip',
-                            line: {color: d.colour('quiet'), dash: 'dash'}}
-                    ],
-                    layout: {xaxis: {type: 'log', title: d.plain(name(first)), label: d.seconds},
-                        yaxis: {type: 'log', title: d.plain(name(other)), label: d.seconds}}
-                };
-            }
-        });
+        scatter(own, of, sides, first, other, [family, precision]);
         d.table(at('kernels'), {
             name: 'kernels-' + of,
             title: 'Kernels that both have',
@@ -132,7 +126,8 @@
 
     function heat(catalogue, machine, lines, family, precision, asked) {
         var some = lines.filter(function (line) {
-            return line.family === family && line.precision === precision && line.releases.length > 1;
+            return line.family === family && line.precision === precision && line.releases.length > 1 &&
+                (!at('application').value || line.problem.application === at('application').value);
         });
         d.offer(at('heat-framework'), d.distinct(some.map(function (line) { return line.framework; })), null, asked.get('framework'));
         some = some.filter(function (line) { return line.framework === at('heat-framework').value; });
@@ -142,44 +137,11 @@
         at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + d.words(family) + ' at ' + precision +
             ' was measured at two releases or more.';
         if (!some.length) { return; }
-        var places = d.distinct(some.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
-        var labels = some.map(function (line) { return [d.kernel_name(line), d.words(line.set), line.device].filter(Boolean).join(', '); });
-        d.chart(at('heat'), {
+        d.comparison.releases(at('heat'), catalogue, some, {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
-            room: {width: 6 * longest(labels) + 22 * places.length + 190, height: 14 * some.length + 90},
             title: 'Problems and releases, ' + [d.words(family), d.words(at('heat-operation').value), precision].join(', '),
-            sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release',
-            described: 'Time of each problem at each release relative to its first; the timeline page has the numbers',
-            build: function () {
-                var z = some.map(function (line) {
-                    return places.map(function (place) {
-                        var i = line.at.indexOf(place);
-                        return i < 0 ? null : Math.log2(line.seconds[i] / line.seconds[0]);
-                    });
-                });
-                var reach = Math.max(0.2, Math.max.apply(null, z.flat().map(function (v) { return Math.abs(v || 0); })));
-                reach = Math.min(reach, 2);
-                return {
-                    traces: [{type: 'heatmap', z: z, x: places.map(function (p) { return d.plain(catalogue.releases[p].version); }),
-                        y: labels.map(d.plain),
-                        text: some.map(function (line) {
-                            return places.map(function (place) {
-                                var i = line.at.indexOf(place);
-                                return i < 0 ? 'not measured' : d.seconds(line.seconds[i]) + ', ' + d.times_than(line.seconds[i] / line.seconds[0], 'the first release');
-                            });
-                        }),
-                        hovertemplate: '%{y}<br>%{x}: %{text}<extra></extra>', xgap: 1, ygap: 1, zmin: -reach, zmax: reach,
-                        colorscale: [[0, d.colour('c0')], [0.5, d.colour('panel')], [1, d.colour('c1')]],
-                        colorbar: {thickness: 12, tickvals: [-reach, 0, reach],
-                            ticktext: [-reach, 0, reach].map(function (log) { return log ? d.times(Math.pow(2, log)) : 'equal'; })}}],
-                    layout: {xaxis: {type: 'category'}, yaxis: {type: 'category', tickfont: {size: 10}}}
-                };
-            }
+            sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release'
         });
-    }
-
-    function longest(texts) {
-        return Math.max.apply(null, texts.map(function (text) { return text.length; }));
     }
 
     d.page(function (catalogue) {
@@ -197,7 +159,7 @@
 
         /* A side that is not compared yet: another framework of the first machine, else another machine. */
         function unused(sides) {
-            var first = d.first_machine(catalogue);
+            var first = d.first_machine(catalogue, function (machine) { return machine.frameworks.length > 1; });
             var all = [first].concat(machines.filter(function (machine) { return machine !== first; }))
                 .flatMap(function (machine) {
                     return machine.frameworks.map(function (framework) { return {machine: machine.name, of: framework}; });
@@ -207,7 +169,7 @@
         }
 
         function controls() {
-            at('sides').replaceChildren.apply(at('sides'), wanted.flatMap(function (side, place) {
+            at('sides').replaceChildren.apply(at('sides'), wanted.map(function (side, place) {
                 var which = place ? (wanted.length > 2 ? 'Other ' + place : 'Other') : 'First';
                 var machine = el('select', {}), of = el('select', {});
                 d.offer(machine, machines.map(function (each) { return [each.name, each.name]; }), null, side.machine);
@@ -218,7 +180,7 @@
                             return [catalogue.releases[place].name, catalogue.releases[place].name];
                         })), null, asked);
                 }
-                var parts = [el('label', {}, which + ' machine ', machine), el('label', {}, which + ' release ', of)];
+                var parts = [el('b', {}, which), el('label', {}, el('span', {class: 'status'}, which + ' machine '), machine), el('label', {}, el('span', {class: 'status'}, which + ' release '), of)];
                 choices(side.of);
                 machine.addEventListener('change', function () { choices(); chosen(); });
                 of.addEventListener('change', chosen);
@@ -232,7 +194,7 @@
                         draw();
                     }}, 'Remove ' + place));
                 }
-                return parts;
+                return el('span', {class: 'side'}, parts);
             }));
             at('add').hidden = wanted.length >= MOST;
         }
@@ -248,26 +210,27 @@
                 var several = sides.map(sides_of.devices).filter(function (some) { return some.length > 1; });
                 at('device').parentNode.hidden = !several.length;
                 d.offer(at('device'), d.distinct(several.flat()).sort(), d.device({}), asked.get('device'));
-                sides.forEach(function (side) { side.times = sides_of.times_on(side, at('device').value); });
+                d.offer(at('application'), [['', 'all']].concat(sides_of.applications(sides).filter(Boolean).map(function (one) { return [one, one]; })), '', asked.get('application'));
+                sides.forEach(function (side) { side.times = sides_of.times_on(side, at('device').value, at('application').value); });
                 var rows = sides_of.groups(catalogue, sides), short = sides_of.short_names(sides.map(name));
                 groups(catalogue, sides, rows);
                 /* Where sides share no kernel, the choices are those of the first side's times. */
-                var choices = rows.length ? rows : sides[0].all;
+                var choices = rows.length ? rows : sides[0].all.filter(function (time) { return sides[0].times.has(time.key); });
                 at('by-family').hidden = at('tables').hidden = !rows.length;
                 d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })).map(function (family) {
                     return [family, catalogue.headings[family]];
                 }), null, asked.get('family'));
                 d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), short.names[i + 1]]; }), null, asked.get('other'));
                 at('other').parentNode.hidden = sides.length < 3;
-                at('device').onchange = draw;
+                at('device').onchange = at('application').onchange = draw;
                 at('family').onchange = family_chosen;
                 at('precision').onchange = at('other').onchange = shown;
-                at('heat-framework').onchange = at('heat-operation').onchange = heated;
+                at('heat-framework').onchange = at('heat-operation').onchange = function () { heated().then(function () { d.remember(choice()); }); };
                 return family_chosen();
 
                 function choice(values) {
                     return Object.assign({side: wanted.map(name), family: at('family').value, precision: at('precision').value, other: at('other').value,
-                        device: at('device').value, framework: at('heat-framework').value, operation: at('heat-operation').value, sort: view.sort, find: view.find}, values);
+                        device: at('device').value, application: at('application').value, framework: at('heat-framework').value || asked.get('framework'), operation: at('heat-operation').value || asked.get('operation'), sort: view.sort, find: view.find}, values);
                 }
                 function address(row) {
                     return d.address(choice({family: row.family, precision: row.precision, other: String(sides.indexOf(row.other)), framework: '', operation: ''}));
@@ -280,6 +243,7 @@
                 function shown() {
                     var turn = Number(at('other').value) || 1, other = sides[turn], family = at('family').value, precision = at('precision').value;
                     var labels = {first: short.names[0], other: short.names[turn]};
+                    at('kernels-of').textContent = 'Kernels: ' + catalogue.headings[family] + ', ' + d.words(precision);
                     at('apart').textContent = apart(sides, family, precision);
                     at('who').replaceChildren((short.shared ? short.shared + ': ' : '') + labels.other + ' compared with ' + labels.first);
                     d.comparison.forest(at('forest'), catalogue, rows.filter(function (row) { return row.other === other; }), labels, address);
@@ -288,15 +252,18 @@
                         view = next;
                         d.remember(choice(), typing);
                     });
-                    return heated();
+                    d.remember(choice());
+                    asked = new URLSearchParams(Array.from(asked).filter(function (pair) { return ['framework', 'operation'].includes(pair[0]); }));
+                    d.when_seen(at('releases'), heated);
                 }
+
+                /* The lines are a large file, so it is loaded when its table comes into view. */
                 function heated() {
                     var machine = machines.find(function (each) { return each.name === sides[0].machine; });
                     return d.lines(catalogue, machine, at('family').value).then(function (lines) {
                         heat(catalogue, machine.name, lines, at('family').value, at('precision').value, asked);
                         asked = new URLSearchParams();
-                        d.remember(choice());
-                    });
+                    }).catch(function (reason) { at('heat-summary').textContent = 'This table cannot be shown: ' + reason.message + '.'; });
                 }
             });
         }

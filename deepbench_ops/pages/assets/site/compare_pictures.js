@@ -3,6 +3,7 @@
 
 (function () {
     var d = deepbench, el = d.el, svg = d.svg;
+    var MOST = 25;  /* problems shown at first */
     var HEIGHT = 190, LEFT = 52, RIGHT = 16, TOP = 26, FOOT = 26;
 
     /* A row for each family and precision: the mean's interval as whiskers, all kernels' range as a thin line. */
@@ -11,7 +12,14 @@
             return {name: catalogue.headings[row.family], id: d.words(row.precision), href: address(row), ratio: row.ratio, low: row.low, high: row.high,
                 from: row.from, to: row.to, kind: row.low === null ? 'unclear' : d.ratio_side(row.low, row.high),
                 note: d.counted(row.shared, 'shared kernel')};
-        }), ['family', labels.other + ' over ' + labels.first, 'rests on']));
+        }), ['family', labels.other + ' over ' + labels.first, 'rests on']), saved(place, '.dots', 'families', 'Times of ' + labels.other + ' over those of ' + labels.first, 'geometric mean of each family, its interval of 95 %, and the range of the kernels'));
+    }
+
+    /* Buttons that save a part of `place` as a picture. */
+    function saved(place, part, name, title, sides) {
+        return el('div', {class: 'tools'}, d.picture_buttons(function () { return place.querySelector(part); }, function () {
+            return {name: ['compare', name].join('-'), title: title, sides: sides};
+        }));
     }
 
     /* The share of kernels whose ratio is at most the one on the logarithmic axis. `ratios` are sorted. */
@@ -45,7 +53,7 @@
         var width = Math.max(320, Math.min(960, place.clientWidth || 640));
         place.replaceChildren(el('figure', {}, curve(own.map(function (change) { return change.ratio; }), labels, width),
             el('figcaption', {}, 'The share of the ' + d.counted(own.length, 'kernel') + ' of ' + what + ' whose time on ' + labels.other + ', over that on ' + labels.first +
-                ', is at most the ratio below. The steeper the curve, the more alike the kernels.')));
+                ', is at most the ratio below. The steeper the curve, the more alike the kernels.')), saved(place, '.curve', 'kernels', 'Times of ' + labels.other + ' over those of ' + labels.first, what));
     }
 
     /* Sides by families, at the chosen precision: how much slower or faster than the first side. */
@@ -64,7 +72,8 @@
                         return row ? el('td', {}, heat_cell(catalogue, row, address(row))) : el('td', {class: 'none'}, 'none shared');
                     }));
                 })))),
-            d.key([['gain', 'faster than ' + names[0]], ['same', 'the interval includes no difference'], ['slow', 'slower']]));
+            d.key([['gain', 'faster than ' + names[0]], ['same', 'the interval includes no difference'], ['slow', 'slower']]),
+            saved(place, '.matrix', 'sides', 'All sides compared with ' + names[0] + ', ' + d.words(precision), names.slice(1).join('; ')));
     }
 
     function heat_cell(catalogue, row, href) {
@@ -73,5 +82,33 @@
             el('small', {}, d.counted(row.shared, 'kernel'))), {slower: 'slow', faster: 'gain', unclear: 'same'}[side], row.ratio);
     }
 
-    deepbench.comparison = {forest: forest, distribution: distribution, heat: heat};
+    /* The time of each problem at each release over that of its first, as a heat table of `some` lines; `about` is that of a picture. */
+    function releases(place, catalogue, some, about) {
+        var places = d.distinct(some.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
+        function shown(lines) {
+            return lines.map(function (line) {
+                return el('tr', {}, el('th', {scope: 'row'}, line.problem.title || line.problem.id, ' ', el('small', {}, [line.problem.title ? d.kernel_name(line) : d.kernel_name(line).slice(line.problem.id.length + 2),
+                    d.words(line.set), line.device].filter(Boolean).join(', '))), places.map(function (release) { return release_cell(line, line.at.indexOf(release)); }));
+            });
+        }
+        var body = el('tbody', {}, shown(some.slice(0, MOST)));
+        var more = el('button', {type: 'button', class: 'more', hidden: some.length <= MOST, click: function () {
+            body.append.apply(body, shown(some.slice(MOST)));
+            more.hidden = true;
+        }}, 'Show all ' + some.length);
+        var table = el('table', {class: 'heat fine'}, el('thead', {}, el('tr', {}, el('td'), places.map(function (release) {
+            return el('th', {scope: 'col'}, catalogue.releases[release].version);
+        }))), body);
+        place.replaceChildren(el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Problems and releases'}, table), more,
+            el('div', {class: 'tools'}, d.picture_buttons(function () { return table; }, function () { return about; })));
+    }
+
+    function release_cell(line, at) {
+        if (at < 0) { return el('td', {class: 'none'}, '\u2013'); }
+        var ratio = line.seconds[at] / line.seconds[0], way = d.direction(ratio);
+        return d.tint(el('td', {title: d.seconds(line.seconds[at]) + ', ' + d.times_than(ratio, 'the first release')}, d.digits(ratio, 2) + '\u00d7'),
+            {slower: 'slow', faster: 'gain'}[way] || 'same', ratio);
+    }
+
+    deepbench.comparison = {forest: forest, distribution: distribution, heat: heat, releases: releases};
 })();

@@ -4,7 +4,7 @@
 
 (function () {
     var d = deepbench;
-    var FIELDS = ['family', 'set', 'operation', 'precision', 'problem', 'title', 'ranks', 'conditions'];
+    var FIELDS = ['family', 'set', 'operation', 'precision', 'problem', 'title', 'ranks', 'conditions', 'application'];
 
     /* A side from `machine@release` or `machine@framework`; the last @ counts. */
     function parsed(spec) {
@@ -66,7 +66,8 @@
                 if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
                 return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i],
                     of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
-                    problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device')})];
+                    problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device'),
+                    application: line.problem.application})];
             });
         });
     }
@@ -81,10 +82,15 @@
         return d.distinct(side.all.map(function (time) { return time.device; })).sort();
     }
 
-    /* The times of a side by kernel; `device` is used where a machine has several. */
-    function times_on(side, device) {
+    /* The applications of all kernels; '' among them where some state none. */
+    function applications(sides) {
+        return d.distinct(sides.flatMap(function (side) { return side.all.map(function (time) { return time.application || ''; }); })).sort();
+    }
+
+    /* The times of a side by kernel; `device` is used where a machine has several. An `application` of '' means all. */
+    function times_on(side, device, application) {
         var several = devices(side).length > 1;
-        return new Map(side.all.filter(function (time) { return !several || time.device === device; })
+        return new Map(side.all.filter(function (time) { return (!several || time.device === device) && (!application || time.application === application); })
             .map(function (time) { return [time.key, time]; }));
     }
 
@@ -145,6 +151,6 @@
         });
     }
 
-    deepbench.sides = {parsed: parsed, name: name, short_names: short_names, problem_name: problem_name, load: load, devices: devices,
+    deepbench.sides = {parsed: parsed, name: name, short_names: short_names, problem_name: problem_name, load: load, devices: devices, applications: applications,
         times_on: times_on, detail: detail, changes: changes, count: count, groups: groups};
 })();

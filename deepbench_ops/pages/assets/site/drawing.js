@@ -94,5 +94,5 @@
         }));
     }
 
-    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines});
+    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines, apart: apart});
 })();

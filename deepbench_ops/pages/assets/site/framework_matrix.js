@@ -30,7 +30,10 @@
                 : el('p', {}, 'No family on ' + machine.machine + ' has enough kernels that two frameworks share. The kernels are listed below.'),
             rows.length ? d.key([['fast', 'fastest'], ['same', 'the noise cannot tell it from the fastest'], ['slow', 'slower']]) : [],
             rows.length ? el('p', {class: 'tools'}, together(rows), ' ',
-                d.copy_button('Copy as Markdown', function () { return markdown(rows, names, catalogue, machine); })) : []);
+                d.copy_button('Copy as Markdown', function () { return markdown(rows, names, catalogue, machine); }), ' ',
+                d.picture_buttons(function () { return place.querySelector('.matrix'); }, function () {
+                    return {name: 'frameworks-' + machine.machine + '-' + precision, title: 'Time over that of the fastest framework, ' + precision, sides: names.join(', ') + ' on ' + machine.machine};
+                })) : []);
         return {machine: machine, row: rows.find(function (row) { return row.family === cell.split(' ')[0]; }), framework: cell.split(' ')[1]};
     }
 
@@ -126,7 +129,11 @@
                 ', its whiskers are the 99 % interval; the pale band around \u201cequal\u201d is the interval of ' + other + '. Grey where the two overlap. ' +
                 (found.together ? found.together + ' of these kernels were measured in the same rounds.' : 'The times were taken apart, in rounds of their own.') +
                 (other === fastest(row) || name === fastest(row) ? '' : ' With ' + fastest(row) + ', the fastest, it shares fewer kernels, so it is compared through ' + other + '.')),
-            d.dots(rows, ['kernel', name + ' over ' + other, 'times'], MOST));
+            d.dots(rows, ['kernel', name + ' over ' + other, 'times'], MOST),
+            el('p', {class: 'tools'}, d.picture_buttons(function () { return place.querySelector('.dots'); }, function () {
+                return {name: ['kernels', machine.machine, row.family, row.precision, name, other].join('-'), sides: machine.machine,
+                    title: name + ' compared with ' + other + ': ' + catalogue.headings[row.family] + ', ' + d.words(row.precision)};
+            })));
     }
 
     function compared(kernel, name, other, machine) {

@@ -166,33 +166,21 @@
         }
         if (!at('speed').querySelector('.plot')) { at('speed').replaceChildren(); }
         var releases = d.distinct(found.flatMap(function (one) { return one.at; })).sort(function (a, b) { return a - b; });
-        function version(p) { return d.plain(catalogue.releases[p].version); }
-        d.chart(at('speed'), {
+        function version(p) { return catalogue.releases[p].version; }
+        d.plot(at('speed'), {
             name: 'speed-' + machine + '-' + framework,
             title: 'Speed of each family over the releases, ' + precision,
             sides: framework + ' on ' + machine + ', relative to the first release',
             described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
-            build: function () {
-                return {
-                    traces: found.map(function (one, place) {
-                        var looks = d.looks(place);
-                        return {
-                            type: 'scatter', mode: 'lines+markers', name: family_name(one, found),
-                            x: one.at.map(version),
-                            y: one.values,
-                            text: one.kernels.map(function (count) { return d.counted(count, 'kernel'); }),
-                            hovertemplate: '%{x}: %{y:.3g} times as fast as the first release, %{text}',
-                            line: {color: looks.colour, dash: looks.dash},
-                            marker: {color: looks.colour, symbol: looks.symbol, size: 8}
-                        };
-                    }),
-                    layout: {
-                        xaxis: {type: 'category', title: d.plain(framework), categoryorder: 'array',
-                            categoryarray: releases.map(version)},
-                        yaxis: {title: 'speed relative to the first release', label: function (value) { return d.digits(value, 3) + ' times'; }}
-                    }
-                };
-            }
+            x: {type: 'names', names: releases.map(version), title: framework},
+            y: {type: 'linear', title: 'speed over that of the first release, higher is faster', label: function (value) { return d.digits(value, 3) + '\u00d7'; }},
+            series: found.map(function (one, place) {
+                var family = family_name(one, found);
+                return {label: family, colour: place, dash: place, points: one.values.map(function (value, i) {
+                    return {x: version(one.at[i]), y: value, kind: 'filled', said: [family + ', ' + catalogue.releases[one.at[i]].name,
+                        d.times(1 / value) + ' than the first release', d.counted(one.kernels[i], 'kernel')]};
+                })};
+            })
         });
         d.table(at('speed-table'), {
             name: 'speed',

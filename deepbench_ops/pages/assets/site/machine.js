@@ -133,9 +133,21 @@
 
     /* THE PAGE */
 
+    /* Marks that save the pictures of the first screen. */
+    function pictures() {
+        [['roofline', 'Roofline'], ['families', 'Share of the roof']].forEach(function (pair) {
+            at(pair[0] + '-title').append(' ', d.picture_mark(function () { return at(pair[0]); }, function () {
+                var other = at('with').value;
+                return {name: [pair[0], at('machine').value, at('framework').value, at('precision').value].join('-'), title: pair[1] + ' of ' + at('machine').value,
+                    sides: [at('framework').value, d.words(at('precision').value), other && 'compared with ' + other].filter(Boolean).join(', ')};
+            }));
+        });
+    }
+
     d.page(function (catalogue) {
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
+        pictures();
         var asked = d.asked(), view = {};
         ['family', 'sort', 'find'].forEach(function (name) { view[name] = asked.get(name) || ''; });
         d.offer(at('machine'), catalogue.machines.map(function (machine) { return [machine.name, machine.name]; }),

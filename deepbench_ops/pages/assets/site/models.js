@@ -4,10 +4,8 @@
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
-    function label(row) {
-        return row.printed + (row.batch ? ', batch ' + row.batch : '') + (row.threads > 1 ? ' x ' + row.threads : '') +
-            (row.devices > 1 ? ', ' + row.devices + ' devices' : '');
-    }
+    var cell = d.model_rows.cell, unlike = d.model_rows.unlike, per_second = d.model_rows.per_second;
+    var LATENCIES = 8;  /* rows of bars shown at first */
 
     /* A distinct text for each row: `base(row)`, then as many texts of `more` as equal rows need, then a number. */
     function distinct_labels(rows, base, more) {
@@ -24,44 +22,21 @@
         });
     }
 
-    var APART = ['precision', 'operation', 'machine', 'framework', 'conditions'].map(function (key) {
-        return function (row) { return d.words(row[key] || 'not stated'); };
-    });
-
-    /* Height and axis of a chart with a row for each label; labels have `lines` lines. */
-    function by_row(labels, lines) {
-        return {
-            room: {height: (8 + 14 * lines) * labels.length + 130},
-            layout: {yaxis: {type: 'category', autorange: 'reversed', tickfont: {size: 10}, categoryorder: 'array', categoryarray: labels}}
-        };
-    }
-
-    function per_second(row) {
-        return /\/sec$/.test(row.unit) ? row.published : null;
-    }
-
-    function cell(row, machine) {
-        return row.here[machine] && row.here[machine].per_second ? row.here[machine] : null;
-    }
-
-    /* The precision of a measured cell where it differs from the published one, or that is not known. */
-    function unlike(row, machine) {
-        var here = cell(row, machine);
-        return here && here.differs.includes(here.precision) ? here.precision : '';
-    }
-
     function command(row, machine) {
         var here = cell(row, machine);
         return here && d.command(Object.assign({}, here, here.unusual, {problem: {id: here.problem}}), {name: here.release});
     }
 
-    function table(data, name) {
+    function table(data, name, machine, view, viewed) {
         var rows = data.tables[name];
         at('summary').textContent = data.sources[name].about + ' Published on ' + rows[0].day + ' (' + rows[0].basis + ').';
         d.table(at('rows'), {
             name: 'models-' + name,
             title: 'Published by ' + data.sources[name].title,
             rows: rows,
+            cards: true,
+            view: view,
+            viewed: viewed,
             detail: function (row) {
                 return el('div', {}, el('p', {}, row.told), el('p', {}, row.no_point &&
                     'Not on the timeline: ' + row.no_point + '.'), data.machines.map(function (machine) {
@@ -98,40 +73,7 @@
                 ];
             }))
         });
-        var drawable = rows.filter(per_second);
-        at('chart').hidden = !drawable.length;
-        if (drawable.length) { throughput(data, name, drawable); }
-    }
-
-    function throughput(data, name, rows) {
-        var labels = distinct_labels(rows, function (row) { return label(row) + ', ' + (row.precision || 'precision not stated'); }, APART).map(d.plain);
-        var shape = by_row(labels, 1);
-        function points(name, looks, rate, differs) {
-            return {type: 'scatter', mode: 'markers', name: d.plain(name), y: labels, x: rows.map(rate),
-                text: rows.map(differs || function () { return ''; }), hovertemplate: '%{y}: %{x:.4g} items per second<br>%{text}',
-                marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
-        }
-        d.chart(at('chart'), {
-            name: 'models-' + name,
-            room: shape.room,
-            title: 'Whole models, items per second',
-            sides: 'Published by ' + data.sources[name].title + '; measured on ' + (data.machines.join(', ') || 'no machine'),
-            described: 'Items per second of each model, as published and as measured, as in the table below',
-            build: function () {
-                return {
-                    traces: [points('as published', d.looks(0), per_second)].concat(data.machines.flatMap(function (machine, place) {
-                        return d.distinct(rows.map(function (row) { return unlike(row, machine); })).map(function (precision) {
-                            var looks = d.looks(place + 1);
-                            return points(machine + (precision && ', at ' + precision + ' instead'),
-                                precision ? Object.assign(looks, {symbol: looks.symbol + '-open'}) : looks, function (row) {
-                                    return cell(row, machine) && unlike(row, machine) === precision ? cell(row, machine).per_second : null;
-                                }, function (row) { return ((row.here[machine] || {}).differs || []).join(', '); });
-                        });
-                    })).filter(function (trace) { return trace.x.some(Boolean); }),
-                    layout: Object.assign({xaxis: {type: 'log', title: 'items per second', label: function (value) { return d.scaled(value, '').trim(); }}}, shape.layout)
-                };
-            }
-        });
+        d.model_rows.bars(at('chart'), rows, machine, data.sources[name].title);
     }
 
     function latency(data) {
@@ -141,30 +83,19 @@
             at('latency').replaceChildren(el('p', {}, 'No latency is stored yet. This command measures and stores it:'), d.command_block('deepbench latency resnet50 --save'));
             return;
         }
-        var PARTS = [['median', 'median_seconds'], ['90 %', 'p90_seconds'], ['99 %', 'p99_seconds']];
+        var PARTS = [['median', 'median_seconds', 'measured'], ['90 %', 'p90_seconds', 'late'], ['99 %', 'p99_seconds', 'later']];
         var labels = distinct_labels(rows, function (row) {
-            return row.model + ', batch ' + row.batch + ' x ' + row.threads + '\n' + row.by + ', ' + row.machine;
-        }, ['precision', 'release', 'device'].map(function (key) { return function (row) { return row[key]; }; }))
-            .map(function (text) { return d.plain(text).replace('\n', '<br>'); });
-        var shape = by_row(labels, 2);
-        d.chart(at('latency-chart'), {
-            name: 'latency',
-            room: shape.room,
-            title: 'Latency of a batch: median, 90 % and 99 %',
-            sides: d.distinct(rows.map(function (row) { return row.machine + ', ' + row.release; })).join('; '),
-            described: 'Latency of a batch, median and percentiles, as in the table below',
-            build: function () {
-                return {
-                    traces: PARTS.map(function (part, place) {
-                        var looks = d.looks(place);
-                        return {type: 'scatter', mode: 'markers', name: part[0],
-                            y: labels, x: rows.map(function (row) { return row[part[1]]; }),
-                            hovertemplate: '%{y}: %{x:.4g} s', marker: {color: looks.colour, symbol: looks.symbol, size: 9}};
-                    }),
-                    layout: Object.assign({xaxis: {type: 'log', title: 'time of a batch', label: d.seconds}}, shape.layout)
-                };
-            }
-        });
+            return row.model + ', batch ' + row.batch + ' x ' + row.threads;
+        }, ['precision', 'by', 'machine', 'release', 'device'].map(function (key) { return function (row) { return row[key]; }; }));
+        var bars = d.bar_rows(rows.map(function (row, place) {
+            return {name: labels[place], note: [row.by, row.precision, row.machine, row.release].join(', '), bars: PARTS.map(function (part) {
+                var value = row[part[1]];
+                return {kind: part[2], value: value, text: part[0] + ': ' + (value ? d.seconds(value) : row.why_not[part[1]] || 'not known')};
+            })};
+        }), ['model', 'time of a batch, on a logarithmic scale'], LATENCIES);
+        at('latency-chart').replaceChildren(bars, el('div', {class: 'tools'}, d.picture_buttons(function () { return bars; }, function () {
+            return {name: 'latency', title: 'Latency of a batch: median, 90 % and 99 %', sides: d.distinct(rows.map(function (row) { return row.machine + ', ' + row.release; })).join('; ')};
+        })));
         d.table(at('latency'), {
             name: 'latency',
             title: 'Latency',
@@ -270,24 +201,18 @@
         }, ['precision', 'pass', 'of', 'batch'].map(function (key) {
             return function (group) { return (key === 'batch' ? 'batch ' : '') + d.words(group.about[key] || 'not stated'); };
         }));
-        d.chart(at('scaling-chart'), {
+        d.plot(at('scaling-chart'), {
             name: 'scaling',
             title: 'Efficiency of training on several devices',
             sides: names.join('; '),
             described: 'Efficiency of training over the number of devices, as in the table below',
-            build: function () {
-                return {
-                    traces: lines.map(function (group, place) {
-                        var own = rows.filter(function (row) { return row.group === group; }), looks = d.looks(place);
-                        return {type: 'scatter', mode: 'lines+markers', name: d.plain(names[place]),
-                            x: own.map(function (row) { return row.devices; }), y: own.map(function (row) { return 100 * row.efficiency; }),
-                            hovertemplate: '%{x} devices: %{y:.3g} %', line: {color: looks.colour, dash: looks.dash},
-                            marker: {color: looks.colour, symbol: looks.symbol, size: 8}};
-                    }),
-                    layout: {xaxis: {type: 'log', title: 'devices or ranks', label: String, ticks: d.doubling_ticks},
-                        yaxis: {title: 'efficiency', including: [0], label: function (value) { return d.digits(value, 3) + ' %'; }}}
-                };
-            }
+            x: {type: 'log', title: 'devices or ranks', label: String, ticks: d.doubling_ticks},
+            y: {type: 'linear', title: 'efficiency', including: [0], label: function (value) { return d.digits(value, 3) + ' %'; }},
+            series: lines.map(function (group, place) {
+                return {label: names[place], colour: place, dash: place, points: rows.filter(function (row) { return row.group === group; }).map(function (row) {
+                    return {x: row.devices, y: 100 * row.efficiency, kind: 'filled', said: [names[place], d.counted(row.devices, 'device') + ': ' + d.percent(row.efficiency)]};
+                })};
+            })
         });
         d.table(at('scaling'), {
             name: 'scaling',
@@ -310,15 +235,32 @@
         });
     }
 
-    d.page(function () {
+    /* The machine of the address, else the one that published, else that with the most figures next to those of the table. */
+    function usual_machine(data, catalogue, rows) {
+        function count(machine) { return rows.filter(function (row) { return cell(row, machine); }).length; }
+        var most = data.machines.slice().sort(function (a, b) { return count(b) - count(a); })[0];
+        return count(catalogue.here) ? catalogue.here : most;
+    }
+
+    d.page(function (catalogue) {
         return d.load('data/models').then(function (data) {
+            var asked = d.asked(), view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
             d.offer(at('table'), Object.keys(data.tables).map(function (name) { return [name, data.sources[name].title]; }), 'stcp920',
-                d.asked().get('table'));
-            at('table').onchange = function () {
-                d.remember({table: at('table').value});
-                table(data, at('table').value);
+                asked.get('table'));
+            d.offer(at('machine'), data.machines.map(function (name) { return [name, name]; }), usual_machine(data, catalogue, data.tables[at('table').value]), asked.get('machine'));
+            at('machine').parentNode.hidden = !data.machines.length;
+            function remember(typing) { d.remember(Object.assign({table: at('table').value, machine: at('machine').value}, view), typing); }
+            function show() {
+                table(data, at('table').value, at('machine').value, view, function (next, typing) {
+                    Object.assign(view, next);
+                    remember(typing);
+                });
+            }
+            at('table').onchange = at('machine').onchange = function () {
+                remember();
+                show();
             };
-            table(data, at('table').value);
+            show();
             latency(data);
             overhead(data);
             scaling(data);

@@ -38,7 +38,11 @@
         if (!known.length) { return; }
         at('intensities').replaceChildren(d.histogram(known, ridges),
             el('figcaption', {}, 'Problems by FLOP per byte, on a logarithmic scale. Left of a machine\u2019s line its memory bounds a kernel, right of it its arithmetic. ' +
-                d.counted(ridges.length, 'machine') + (ridges.length === 1 ? ' has' : ' have') + ' a peak at ' + d.words(precision) + '.'));
+                d.counted(ridges.length, 'machine') + (ridges.length === 1 ? ' has' : ' have') + ' a peak at ' + d.words(precision) + '.'),
+            el('div', {class: 'tools'}, d.picture_buttons(function () { return at('intensities').querySelector('svg'); }, function () {
+                var what = [at('family').value, at('operation').value, precision];
+                return {name: ['intensity'].concat(what).join('-'), title: 'Problems by FLOP per byte: ' + what.map(d.words).join(', '), sides: chosen};
+            })));
     }
 
     function shown(catalogue, families) {

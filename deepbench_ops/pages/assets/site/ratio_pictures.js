@@ -91,7 +91,7 @@
             label.style.left = 100 * x(log) / WIDTH + '%';
             return label;
         }));
-        var more = el('button', {type: 'button', hidden: !most || rows.length <= most, click: function () {
+        var more = el('button', {type: 'button', class: 'more', hidden: !most || rows.length <= most, click: function () {
             body.append.apply(body, shown(rows.slice(most)));
             more.hidden = true;
         }}, 'Show all ' + rows.length);

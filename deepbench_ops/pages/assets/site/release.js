@@ -269,6 +269,13 @@
                 filtered(rows, one);
             }
 
+            function strips_picture() { return at('strips').lastElementChild; }
+
+            function about_strips() {
+                return {name: ['strips', at('release').value, at('before').value, at('machine').value].filter(Boolean).join('-'),
+                    title: document.querySelector('h1').textContent + ' on ' + at('machine').value, sides: at('summary').textContent};
+            }
+
             function filtered(rows, one) {
                 function choose(name) { return function (value) {
                     var focused = document.activeElement.id;
@@ -278,6 +285,7 @@
                     if (focused && at(focused)) { at(focused).focus({preventScroll: true}); }
                 }; }
                 at('tiles').replaceChildren(tiles(rows, view.verdict, choose('verdict')));
+                if (!at('strips').querySelector('.save')) { at('strips').querySelector('h2').append(' ', d.picture_mark(strips_picture, about_strips)); }
                 at('strips').lastElementChild.replaceChildren(d.strips(groups_of(rows), view.group, choose('group')));
                 var kept = rows.filter(function (row) {
                     return (!view.verdict || row.verdict === view.verdict) && (!view.group || group_of(row) === view.group);

@@ -99,11 +99,6 @@
         };
     }
 
-    /* Escaped for Plotly, which reads some markup in texts. */
-    function plain(text) {
-        return String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-    }
-
     /* THE ADDRESS holds what a page shows, so that a link shows others the same. */
 
     /* The names and values in the address. */
@@ -179,12 +174,13 @@
         return Array.from(new Set(values));
     }
 
-    /* The machine that a page shows first: the one that published, else that with the newest results. */
-    function first_machine(catalogue) {
-        return catalogue.machines.slice().sort(function (a, b) {
-            return (b.name === catalogue.here) - (a.name === catalogue.here) || b.measured - a.measured ||
-                b.newest.localeCompare(a.newest);
-        }).find(function (machine) { return Object.keys(machine.families).length; });
+    /* The machine that a page shows first: the one that published, else the measured one with the most lines. One that
+       `fits(machine)` comes before all others. */
+    function first_machine(catalogue, fits) {
+        function count(machine) { return Object.values(machine.families).reduce(function (sum, lines) { return sum + lines; }, 0); }
+        return catalogue.machines.filter(count).sort(function (a, b) {
+            return (fits ? fits(b) - fits(a) : 0) || (b.name === catalogue.here) - (a.name === catalogue.here) || b.measured - a.measured || count(b) - count(a);
+        })[0];
     }
 
     function processor(machine) {
@@ -263,11 +259,12 @@
 
     var OUTCOME = 2000;  /* milliseconds that a button shows its outcome */
 
-    /* A button that copies `text()` and then shows the outcome instead of its label. */
-    function copy_button(label, text) {
+    /* A button that shows the outcome of `act()` instead of its label for a while; `done` is the word for success, and `act`
+       returns a promise of whether it succeeded. */
+    function outcome_button(label, done, act) {
         var button = el('button', {type: 'button', click: function () {
-            copy(text()).then(function (done) {
-                var outcome = done ? 'Copied' : 'Not copied';
+            act().then(function (succeeded) {
+                var outcome = succeeded ? done : 'Not ' + done.toLowerCase();
                 button.style.minWidth = button.offsetWidth + 'px';
                 button.textContent = outcome;
                 announce(outcome);
@@ -276,6 +273,10 @@
             });
         }}, label), waiting = null;
         return button;
+    }
+
+    function copy_button(label, text) {
+        return outcome_button(label, 'Copied', function () { return copy(text()); });
     }
 
     /* Whether `text` could be copied. */
@@ -293,10 +294,15 @@
             : Promise.resolve(otherwise());
     }
 
-    function save(name, text, type) {
-        var link = el('a', {href: URL.createObjectURL(new Blob([text], {type: type})), download: name});
+    /* Save `content`, a text or a blob, as a file. */
+    function save(name, content, type) {
+        var link = el('a', {href: URL.createObjectURL(new Blob([content], {type: type})), download: file_name(name)});
         link.click();
         setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+    }
+
+    function file_name(name) {
+        return name.replace(/[^\w.@+-]+/g, '_');
     }
 
     /* Announce a text to screen readers, also when it is the same as before. */
@@ -308,6 +314,21 @@
         }
         status.textContent = '';
         setTimeout(function () { status.textContent = text; });
+    }
+
+    /* Call `act` when `place` comes near the visible part of the page; a later call for the same place replaces it. */
+    var waiting = new WeakMap();
+    var near = new IntersectionObserver(function (entries) {
+        entries.filter(function (entry) { return entry.isIntersecting; }).forEach(function (entry) {
+            near.unobserve(entry.target);
+            waiting.get(entry.target)();
+        });
+    }, {rootMargin: '300px'});
+
+    function when_seen(place, act) {
+        waiting.set(place, act);
+        near.unobserve(place);
+        near.observe(place);
     }
 
     /* Show a sentence instead of a page's content. */
@@ -346,7 +367,7 @@
             var drawn = deepbench.load('data/catalogue').then(draw).catch(failed);
             drawn.then(function () {
                 document.body.dataset.usable = Math.round(performance.now());
-                return deepbench.settled ? deepbench.settled() : painted();  /* pages with charts wait for these */
+                return painted();
             }).then(function () {
                 restore();
                 document.body.dataset.ready = Math.round(performance.now());
@@ -376,10 +397,10 @@
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
         direction: direction, times: times, factor: factor, times_than: times_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
-        plain: plain, asked: asked, address: address, remember: remember, follow: follow, offer: offer,
+        asked: asked, address: address, remember: remember, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
-        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, save: save, instead: instead,
+        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, instead: instead,
         answer: answer, page: page
     });
 })();

@@ -48,21 +48,10 @@
         return column.title + (column.unit ? ' (' + column.unit + ')' : '');
     }
 
-    function file_name(name) {
-        return name.replace(/[^\w.@+-]+/g, '_');
-    }
-
     /* A column with the same text in every row. */
     function same(title, text) {
         return {title: title, value: function () { return text; }};
     }
-
-    var visible = new IntersectionObserver(function (entries) {
-        entries.filter(function (entry) { return entry.isIntersecting; }).forEach(function (entry) {
-            visible.unobserve(entry.target);
-            entry.target.dispatchEvent(new Event('deepbench-seen'));
-        });
-    }, {rootMargin: '300px'});
 
     /* The rows as CSV. A text that a spreadsheet would read as a formula gets an apostrophe. */
     function csv(columns, rows) {
@@ -174,18 +163,16 @@
         }
         tools.append(count,
             deepbench.copy_button('Copy as Markdown', function () { return markdown(taken, rows); }),
-            el('button', {type: 'button', click: function () {
-                deepbench.save(file_name(options.name) + '.csv', csv(taken, rows), 'text/csv');
-            }}, 'Download CSV'));
+            deepbench.outcome_button('Download CSV', 'Saved', function () {
+                deepbench.save(options.name + '.csv', csv(taken, rows), 'text/csv');
+                return Promise.resolve(true);
+            }));
         var whole = el('div', {class: options.cards ? 'table cards' : 'table'}, tools,
             el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': options.title || options.name},
                 el('table', {}, el('thead', {}, el('tr', {}, heads)), body)), more);
         place.replaceChildren(whole);
         draw();
-        if (!seen) {
-            whole.addEventListener('deepbench-seen', function () { seen = true; draw(); });
-            visible.observe(whole);
-        }
+        if (!seen) { deepbench.when_seen(whole, function () { seen = true; draw(); }); }
     }
 
     /* Give a table that is in the page already the same tools. A cell's value is its data-value where it has one, else

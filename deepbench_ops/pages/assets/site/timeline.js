@@ -1,8 +1,9 @@
-/* One kernel over the releases: lines of machines and frameworks, with intervals as bands, and changes. */
+/* One kernel over the releases: lines of machines and frameworks that the user chooses, and a table of
+   their times. timeline_lines.js has what the chart shows. */
 'use strict';
 
 (function () {
-    var d = deepbench, el = d.el;
+    var d = deepbench, el = d.el, own = d.timeline;
     var at = function (id) { return document.getElementById(id); };
     var AXES = ['set', 'operation', 'precision', 'problem', 'ranks'];
     var READ = {
@@ -59,135 +60,74 @@
             .map(function (pair) { return pair[0] + pair[1].join(', '); }).join('; ');
     }
 
-    /* A problem's id, its title and its application, which users look for. */
+    /* A problem's readable name, its application, which users look for, and its id. */
     function described(lines, id) {
         var problem = lines.find(function (line) { return line.problem.id === id; }).problem;
-        return [id, problem.title, problem.application].filter(Boolean).join(': ');
+        return [problem.title || id, problem.application].filter(Boolean).join(', ') + (problem.title ? ' (' + id + ')' : '');
+    }
+
+    /* Whether a framework was measured with several releases. */
+    function has_history(machine) { return machine.measured && machine.releases.length > machine.frameworks.length; }
+
+    /* The line with the most releases. */
+    function longest(lines) {
+        return lines.reduce(function (best, line) { return line.at.length > best.at.length ? line : best; });
     }
 
     function ticked(fieldset) {
         return Array.from(fieldset.querySelectorAll('input:checked')).map(function (box) { return box.value; });
     }
 
-    var UP = {
-        seconds: {title: 'time', of: function (line, seconds) { return seconds; }, label: d.seconds},
-        rate: {title: 'rate', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; },
-            label: function (value, line) { return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s'); }},
-        relative: {title: 'time relative to the first release', of: function (line, seconds) { return seconds && seconds / line.seconds[0]; },
-            label: function (value) { return d.digits(value, 3) + ' times'; }}
-    };
-
-    /* Beginning and end of each run of points with intervals; the band is interrupted between runs. */
-    function known(line) {
-        var runs = [];
-        (line.low || []).forEach(function (low, i) {
-            var last = runs[runs.length - 1];
-            if (low && last && last[1] === i) {
-                last[1] = i + 1;
-            } else if (low) {
-                runs.push([i, i + 1]);
-            }
-        });
-        return runs;
+    /* What the chip of a fieldset says: the names that are ticked, or how many. */
+    function chip(fieldset, noun) {
+        var names = ticked(fieldset), all = fieldset.querySelectorAll('input').length;
+        fieldset.parentNode.querySelector('summary').textContent = names.length === 1 ? names[0]
+            : names.length === all ? 'all ' + d.counted(all, noun) : (names.length || 'no') + ' ' + noun + (names.length === 1 ? '' : 's');
     }
 
-    function label(line) {
-        return line.machine.name + ', ' + line.framework + (d.conditions(line) ? ' (' + d.conditions(line) + ')' : '');
+    /* The kernel in words: its readable name, id, axes, and where it is from. */
+    function described_kernel(line) {
+        return [el('strong', {}, d.words(line.family), ' ', line.problem.title || d.problem_name(line)), ' ',
+            el('small', {}, [line.problem.title ? d.problem_name(line) : '', d.words(line.set), d.words(line.operation), line.precision].filter(Boolean).join(', ') +
+                (line.problem.application ? '; ' + line.problem.application : '') + (line.problem.note ? '; ' + line.problem.note : ''))];
     }
 
-    function traces(line, place, settings, catalogue) {
-        var looks = d.looks(place), up = UP[settings.y];
-        var name = label(line);
-        var x = line.releases.map(function (release) { return settings.x === 'date' ? release.date : d.plain(release.name); });
-        function read(list) { return list.map(function (seconds) { return up.of(line, seconds); }); }
-        var own = {legendgroup: String(place), x: x, type: 'scatter'};
-        var found = [];
-        known(line).forEach(function (run) {
-            var edges = [line.low, line.high].map(function (list) { return read(list.slice(run[0], run[1])); });
-            var shared = Object.assign({}, own, {mode: 'lines', hoverinfo: 'skip', showlegend: false});
-            if (edges[0].length === 1) {
-                found.push(Object.assign({}, shared, {x: [x[run[0]], x[run[0]]], y: [edges[0][0], edges[1][0]],
-                    line: {width: 8, color: d.faded(looks.colour, 0.2)}}));
-                return;
-            }
-            edges.forEach(function (edge, second) {
-                found.push(Object.assign({}, shared, {x: x.slice(run[0], run[1]), y: edge,
-                    line: {width: 1, color: d.faded(looks.colour, 0.6)}, fill: second ? 'tonexty' : 'none',
-                    fillcolor: d.faded(looks.colour, 0.2)}));
-            });
-        });
-        found.push(Object.assign({}, own, {
-            y: read(line.seconds), mode: 'lines+markers', name: d.plain(name),
-            text: line.seconds.map(function (seconds, i) {
-                return d.plain(name) + '<br>' + d.plain(line.releases[i].name) + ', ' + line.releases[i].date + '<br>' + d.seconds(seconds) +
-                    (d.interval_text(line, i) ? ' (' + d.interval_text(line, i) + ')' : '') + '<br>' + d.rate_text(line, i) +
-                    (line.roof ? ', ' + d.percent(d.of_roof(line, i)) + ' of the roof' : '');
-            }),
-            hovertemplate: '%{text}<extra></extra>',
-            line: {color: looks.colour, dash: looks.dash, width: 2},
-            marker: {color: looks.colour, size: 8, symbol: line.seconds.map(function (seconds, i) {
-                return looks.symbol + (line.unsteady && line.unsteady[i] ? '-open' : '');
-            })}
-        }));
-        (line.changes || []).forEach(function (change) {
-            var i = line.at.indexOf(change[0]), slower = change[1] > 1;
-            found.push(Object.assign({}, own, {x: [x[i]], y: [up.of(line, line.seconds[i])], mode: 'markers', showlegend: false,
-                marker: {symbol: slower ? 'triangle-up' : 'triangle-down', size: 17, color: d.colour('page'),
-                    line: {width: 3, color: d.colour(slower ? 'slower' : 'faster')}},
-                hovertemplate: d.change(change[1], change[2], change[3]) + ' since ' +
-                    d.plain(catalogue.releases[change[0]].name) + '<extra></extra>'}));
-        });
-        return found;
-    }
-
-    function values_of(lines, settings) {
-        return lines.flatMap(function (line) {
-            return line.seconds.map(function (seconds) { return UP[settings.y].of(line, seconds); });
-        });
-    }
-
-    function draw(catalogue, lines, settings, missing) {
-        at('chart').hidden = !lines.length;
+    function draw(catalogue, lines, settings, missing, view, viewed) {
+        at('chart').hidden = at('key').hidden = !lines.length;
+        at('summary').replaceChildren.apply(at('summary'), (lines.length ? described_kernel(lines[0]) : []).concat(missing ? [lines.length ? '. ' : '', missing] : []));
         if (!lines.length) {
-            at('summary').textContent = missing;
             at('table').replaceChildren();
             return;
         }
-        var first = lines[0];
-        at('summary').textContent = d.words(first.family) + ' ' + d.problem_name(first) + ', ' + d.words(first.set) + ', ' +
-            d.words(first.operation) + ', ' + first.precision + (first.problem.title ? ': ' + first.problem.title : '') + (first.problem.application ? ': ' + first.problem.application : '') +
-            (first.problem.note ? '. ' + first.problem.note : '') + (missing ? '. ' + missing : '');
+        var first = lines[0], up = own.UP[settings.y], drawn = own.series(lines, settings);
         var name = ['timeline', first.family, first.set, first.operation, first.precision, d.problem_name(first)].join('-');
-        var unusual = lines.some(d.conditions);
-        var values = values_of(lines, settings);
+        var values = drawn.series.flatMap(function (one) { return one.points.map(function (point) { return point.y; }); });
         var wide = Math.max.apply(null, values) > WIDE * Math.min.apply(null, values);
         var log = settings.scale ? settings.scale === 'log' : wide;
-        var up = UP[settings.y];
         var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
-        d.chart(at('chart'), {
+        d.plot(at('chart'), Object.assign(drawn, {
             name: name,
-            title: [d.words(first.family), d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision].join(', '),
-            sides: lines.map(label).join('; '),
+            title: [d.words(first.family), first.problem.title, d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision].filter(Boolean).join(', '),
+            sides: lines.map(own.label).join('; '),
             described: 'Timeline of ' + d.problem_name(first) + ', as in the table below',
-            build: function () {
-                return {
-                    traces: lines.flatMap(function (line, place) { return traces(line, place, settings, catalogue); }),
-                    layout: {
-                        xaxis: settings.x === 'date' ? {type: 'date'} : {type: 'category', categoryorder: 'array',
-                            categoryarray: releases.map(function (p) { return d.plain(catalogue.releases[p].name); })},
-                        yaxis: {type: log ? 'log' : 'linear', title: up.title, including: log ? [] : [0],
-                            label: function (value) { return up.label(value, first); }}
-                    }
-                };
-            }
-        });
-        var rows = lines.flatMap(function (line) {
-            return line.seconds.map(function (seconds, i) { return {line: line, i: i}; });
-        });
+            x: settings.x === 'date' ? {type: 'date'} : {type: 'names', names: releases.map(function (place) { return catalogue.releases[place].name; })},
+            y: {type: log ? 'log' : 'linear', title: up.title, including: log ? [] : [0], label: function (value) { return up.label(value, first); }}
+        }));
+        at('key').replaceChildren.apply(at('key'), own.key(drawn, lines));
+        table(lines, name, view, viewed);
+    }
+
+    function table(lines, name, view, viewed) {
+        var unusual = lines.some(d.conditions);
         d.table(at('table'), {
             name: name,
-            title: 'Times of ' + d.problem_name(first),
-            rows: rows,
+            title: 'Times of ' + d.problem_name(lines[0]),
+            rows: lines.flatMap(function (line) {
+                return line.seconds.map(function (seconds, i) { return {line: line, i: i}; });
+            }),
+            cards: true,
+            view: view,
+            viewed: viewed,
             taken: d.of_lines(function (row) { return row.line; }, ['machine'].concat(unusual ? ['device', 'conditions'] : [])),
             detail: function (row) { return d.detail(row.line, row.i); },
             columns: [
@@ -200,19 +140,17 @@
                     text: function (value, row) { return d.rate_text(row.line, row.i); }},
                 {title: 'of the roof', head: 'share of roof', unit: 'share', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
                     text: function (value) { return d.percent(value); }},
-                {title: 'vs previous release', unit: 'ratio', number: true, value: function (row) {
+                {title: 'vs previous release', unit: 'ratio', number: true, style: 'factor', value: function (row) {
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
-                }, text: d.times},
+                }, text: d.factor},
                 {title: 'verdict', value: verdict}
             ], unusual ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });
     }
 
     function verdict(row) {
-        var change = (row.line.changes || []).find(function (each) { return each[0] === row.line.at[row.i]; });
-        if (change) {
-            return d.change(change[1], change[2], change[3]);
-        }
+        var change = own.change_of(row.line, row.i);
+        if (change) { return d.change(change[1], change[2], change[3]); }
         return row.line.judged || row.line.releases[row.i].published ? '' : 'too few processes to judge';
     }
 
@@ -220,15 +158,20 @@
         var wanted = d.asked();
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
-        var first = d.first_machine(catalogue);
+        var first = d.first_machine(catalogue, has_history);
         var families = catalogue.families.filter(function (family) {
             return machines.some(function (machine) { return machine.families[family]; });
         });
-        d.offer(at('family'), families, Object.keys(first.families)[0], wanted.get('family'));
-        ['x', 'y', 'scale'].forEach(function (id) {
-            d.choose(at(id), wanted.get(id));
-            at(id).onchange = function () { chosen(new URLSearchParams()); };
-        });
+        d.offer(at('family'), families, families.slice().sort(function (a, b) { return (first.families[b] || 0) - (first.families[a] || 0); })[0], wanted.get('family'));
+        var view = {sort: wanted.get('sort') || '', find: wanted.get('find') || ''};
+        ['x', 'y', 'scale'].forEach(function (id) { d.choose(at(id), wanted.get(id)); });
+        ['x', 'y', 'scale', 'since'].forEach(function (id) { at(id).onchange = function () { chosen(new URLSearchParams()); }; });
+        at('choices').onkeydown = function (event) {
+            var open = event.target.closest('details[open]');
+            if (event.key !== 'Escape' || !open) { return; }
+            open.open = false;
+            open.querySelector('summary').focus();
+        };
         at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
         return family_chosen(wanted.getAll('machine'), wanted);
 
@@ -255,10 +198,19 @@
         /* Load the lines of the ticked machines, or of all where no ticked one has lines, and offer the choices among
            them. */
         function chosen(wanted) {
-            var names = ticked(at('machines')), own = having().filter(function (machine) { return names.includes(machine.name); });
-            return d.answer(Promise.all((own.length ? own : having()).map(function (machine) {
+            var names = ticked(at('machines')), chosen_ones = having().filter(function (machine) { return names.includes(machine.name); });
+            return d.answer(Promise.all((chosen_ones.length ? chosen_ones : having()).map(function (machine) {
                 return d.lines(catalogue, machine, at('family').value);
-            })), function (found) { narrowed(found.flat(), names, wanted); });
+            })), function (found) { narrowed(found.flat(), names, wanted); }).catch(function (reason) {
+                draw(catalogue, [], {}, 'The times cannot be shown: ' + reason.message + '.');
+            });
+        }
+
+        /* Years that the lines have releases of; all are shown unless the address names one. */
+        function offer_years(lines, wanted) {
+            var years = d.distinct(lines.flatMap(function (line) { return line.releases.map(function (release) { return release.date.slice(0, 4); }); })).sort();
+            d.offer(at('since'), [['', 'of all years']].concat(years.slice(1).reverse().map(function (year) { return [year, 'since ' + year]; })), '', wanted.get('since'));
+            return at('since').value;
         }
 
         function narrowed(lines, names, wanted) {
@@ -268,7 +220,7 @@
                 if (axis === 'ranks') { values.sort(function (a, b) { return a - b; }); }
                 var asked = left.filter(function (line) { return line.problem.id === wanted.get('problem'); }).map(READ[axis]);
                 d.offer(at(axis), values.map(function (value) { return [value, axis === 'problem' ? described(left, value) : d.words(value)]; }),
-                    asked.length && !asked.includes(USUAL[axis]) ? asked[0] : USUAL[axis], wanted.get(axis));
+                    asked.length && !asked.includes(USUAL[axis]) ? asked[0] : USUAL[axis] || READ[axis](longest(left)), wanted.get(axis));
                 at(axis).onchange = function () { narrowed(lines, names, new URLSearchParams()); };
                 left = left.filter(function (line) { return READ[axis](line) === at(axis).value; });
             });
@@ -282,18 +234,23 @@
             boxes(at('frameworks'), frameworks, none ? [] : asked.length ? asked : kept.length ? kept : frameworks,
                 function () { narrowed(lines, names, new URLSearchParams()); });
             var shown = ticked(at('frameworks'));
-            var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value};
-            d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
+            var drawable = left.filter(function (line) { return names.includes(line.machine.name) && shown.includes(line.framework); });
+            var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value, since: offer_years(drawable, wanted)};
+            chip(at('machines'), 'machine');
+            chip(at('frameworks'), 'framework');
+            function remember(typing) { d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
                 precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: names_in_address(names),
                 framework: shown.length < frameworks.length ? names_in_address(shown) : []},
                 settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
-                settings.scale ? {scale: settings.scale} : {}));
+                {scale: settings.scale, since: settings.since}, view), typing); }
+            remember();
             var missing = !names.length ? 'No machine is ticked.' : !shown.length ? 'No framework is ticked.'
                 : left_out(left, names, shown, names.filter(function (name) { return !names_of(having()).includes(name); }),
                     d.words(at('family').value)).replace(/^./, function (letter) { return letter.toUpperCase(); });
-            draw(catalogue, left.filter(function (line) {
-                return names.includes(line.machine.name) && shown.includes(line.framework);
-            }), settings, missing);
+            draw(catalogue, drawable.map(function (line) { return own.since(line, settings.since); }).filter(Boolean), settings, missing, view, function (next, typing) {
+                Object.assign(view, next);
+                remember(typing);
+            });
         }
     });
 })();

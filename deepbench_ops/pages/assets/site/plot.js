@@ -1,0 +1,212 @@
+/* Charts with axes as plain SVG: lines and points with intervals as bands, labels at the ends of lines, marks. Points are read
+   with the pointer or with the arrow keys.
+
+   deepbench.plot(place, {name, title, sides, described, x, y, series, marks}): x and y are axes (axes.js) with a `title`. A series is
+   {label, colour, dash, line, points}: `colour` 0 to 6, else grey; `dash` 0 to 6; `label` stands at its end. A point is {x, y, kind, said},
+   where the time has an interval also {low, high}; `kind` is its shape (SHAPES), `changed` marks another implementation, `said` are lines of text. A mark
+   is {x, y, kind, text}: a triangle for slower or faster. title and sides are the heading of saved pictures. */
+'use strict';
+
+(function () {
+    var d = deepbench, el = d.el, svg = d.svg;
+    var TOP = 26, FOOT = 30, TITLE = 18, EDGE = 10, LETTER = 6.8, LINE = 15, NEAR = 40;  /* pixels */
+    var MOST_ROOM = 0.32;  /* share of the width for labels */
+    var DASHES = ['none', '8 4', '2 3', '9 3 2 3', '15 4', '14 3 2 3 2 3', '1 6'];
+    var SHAPES = {
+        filled: function (x, y) { return svg('circle', {class: 'point', cx: x, cy: y, r: 4}); },
+        hollow: function (x, y) { return svg('circle', {class: 'point hollow', cx: x, cy: y, r: 3.5}); },
+        square: function (x, y) { return svg('rect', {class: 'point', x: x - 3.5, y: y - 3.5, width: 7, height: 7}); },
+        crossed: function (x, y) { return svg('path', {class: 'point crossed', d: d.path([[x - 4, y - 4], [x + 4, y + 4]]) + d.path([[x - 4, y + 4], [x + 4, y - 4]])}); },
+        tick: function (x, y) { return svg('path', {class: 'point crossed', d: d.path([[x, y - 11], [x, y + 11]])}); },
+        slower: function (x, y) { return svg('path', {class: 'change slower', d: d.path([[x - 7, y + 6], [x + 7, y + 6], [x, y - 7]]) + 'Z'}); },
+        faster: function (x, y) { return svg('path', {class: 'change faster', d: d.path([[x - 7, y - 6], [x + 7, y - 6], [x, y + 7]]) + 'Z'}); }
+    };
+
+    /* Beginning and end of each run of points with intervals; the band is interrupted between runs. */
+    function runs(points) {
+        return points.reduce(function (found, point, at) {
+            var last = found[found.length - 1];
+            if (!(point.low && point.high)) { return found; }
+            if (last && last[1] === at) { last[1] = at + 1; } else { found.push([at, at + 1]); }
+            return found;
+        }, []);
+    }
+
+    function band(points, x, y) {
+        var high = points.map(function (point) { return [x.at(point.x), y.at(point.high)]; });
+        var low = points.map(function (point) { return [x.at(point.x), y.at(point.low)]; }).reverse();
+        if (points.length === 1) { return svg('path', {class: 'bar', d: d.path([high[0], low[0]])}); }
+        return svg('path', {class: 'band', d: d.path(high.concat(low)) + 'Z'});
+    }
+
+    function look(series) {
+        return 'series' + (series.colour >= 0 && series.colour < 7 ? ' c' + series.colour : '');
+    }
+
+    /* The line, band and points of a series; points hold their values, as the page's tests read them. */
+    function drawn(series, x, y) {
+        var points = series.points, places = points.map(function (point) { return [x.at(point.x), y.at(point.y)]; });
+        return svg('g', {class: look(series), 'data-label': series.label},
+            runs(points).map(function (run) { return band(points.slice(run[0], run[1]), x, y); }),
+            series.line === false ? [] : svg('path', {class: 'path', d: d.path(places), 'stroke-dasharray': DASHES[series.dash || 0] || DASHES[6]}),
+            points.flatMap(function (point, at) {
+                var shape = point.kind ? SHAPES[point.kind](places[at][0], places[at][1]) : null;
+                if (shape) { Object.entries({'data-x': point.x, 'data-y': point.y}).forEach(function (pair) { shape.setAttribute(pair[0], pair[1]); }); }
+                return [point.changed ? SHAPES.tick(places[at][0], places[at][1]) : [], shape || []].flat();
+            }));
+    }
+
+    /* Labels at the ends of lines, each with a thin line to its end. */
+    function end_labels(all, x, y, left, height, letters) {
+        var ends = all.map(function (series) { return series.points[series.points.length - 1]; });
+        var heights = d.apart(ends.map(function (point) { return y.at(point.y); }), LINE, height);
+        return all.map(function (series, at) {
+            var shown = series.label.length > letters ? series.label.slice(0, letters - 1) + '\u2026' : series.label;
+            return svg('g', {class: look(series) + ' end', 'data-label': series.label},
+                svg('path', {class: 'lead', d: d.path([[x.at(ends[at].x) + 5, y.at(ends[at].y)], [left + 4, heights[at]]])}),
+                svg('text', {x: left + 8, y: heights[at] + 4}, shown));
+        });
+    }
+
+    /* Triangles with their texts, the largest change first; a text that would cover another one is left out. */
+    function marks(all, x, y, left, right) {
+        var taken = all.map(function (mark) { return [x.at(mark.x), y.at(mark.y) + 4, 7]; });
+        return all.map(function (mark) {
+            var at = [x.at(mark.x), y.at(mark.y)], half = mark.text.length * LETTER / 2, up = mark.kind === 'slower';
+            var middle = Math.min(right - half, Math.max(left + half, at[0]));
+            var top = [14, 30, 46, 62].map(function (far) { return at[1] + (up ? -far : far + 8); }).find(function (each) {
+                return each > 12 && taken.every(function (other) { return Math.abs(other[1] - each) > 13 || Math.abs(other[0] - middle) > half + other[2] + 4; });
+            });
+            if (top !== undefined) { taken.push([middle, top, half]); }
+            return svg('g', {class: 'mark ' + mark.kind, 'data-x': mark.x}, SHAPES[mark.kind](at[0], at[1]),
+                top === undefined ? [] : svg('text', {x: middle, y: top, 'text-anchor': 'middle'}, mark.text));
+        });
+    }
+
+    function axes(options, x, y, left, right, bottom) {
+        return svg('g', {class: 'axes'},
+            y.ticks.map(function (tick) {
+                var at = y.at(tick.value);
+                return [svg('path', {class: 'grid', d: d.path([[left, at], [right, at]])}), svg('text', {class: 'y', x: left - 6, y: at + 4, 'text-anchor': 'end'}, tick.text)];
+            }).flat(),
+            x.ticks.map(function (tick) {
+                var at = x.at(tick.value);
+                return [svg('path', {class: 'grid', d: d.path([[at, bottom], [at, bottom + 5]])}), svg('text', {class: 'x', x: at, y: bottom + 18, 'text-anchor': 'middle'}, tick.text)];
+            }).flat(),
+            svg('path', {class: 'base', d: d.path([[left, bottom], [right, bottom]])}),
+            svg('text', {class: 'title', x: 0, y: 12}, options.y.title || ''),
+            options.x.title ? svg('text', {class: 'title', x: (left + right) / 2, y: bottom + 18 + TITLE, 'text-anchor': 'middle'}, options.x.title) : []);
+    }
+
+    function values(all, letter) {
+        return all.flatMap(function (series) {
+            return series.points.flatMap(function (point) { return letter === 'y' ? [point.y, point.low, point.high].filter(Boolean) : [point.x]; });
+        });
+    }
+
+    /* The series with the points that have a place on the axes. */
+    function drawable(options) {
+        function placed(point) { return typeof point.y === 'number' && isFinite(point.y) && (options.y.type !== 'log' || point.y > 0); }
+        return options.series.map(function (series) { return Object.assign({}, series, {points: series.points.filter(placed)}); })
+            .filter(function (series) { return series.points.length; });
+    }
+
+    function draw(box) {
+        var options = box.deepbench, width = box.clientWidth, height = box.clientHeight;
+        if (!width || !height) { return; }
+        var all = drawable(options), named = all.filter(function (series) { return series.label; });
+        var longest = Math.max.apply(null, [0].concat(named.map(function (series) { return series.label.length; })));
+        var letters = Math.max(6, Math.min(longest, Math.floor(MOST_ROOM * width / LETTER)));
+        var bottom = height - FOOT - (options.x.title ? TITLE : 0), right = width - (longest ? letters * LETTER + 12 : EDGE);
+        var y = d.axis_between(options.y, values(all, 'y'), 'y', bottom, TOP);
+        var left = 14 + LETTER * Math.max.apply(null, y.ticks.map(function (tick) { return tick.text.length; }));
+        var x = d.axis_between(options.x, values(all, 'x'), 'x', left + EDGE, right - EDGE);
+        box.points = all.map(function (series) {
+            return series.points.filter(function (point) { return point.kind; }).map(function (point) {
+                return {point: point, series: series, at: [x.at(point.x), y.at(point.y)]};
+            });
+        }).filter(function (some) { return some.length; });
+        box.querySelector('svg').replaceWith(svg('svg', {viewBox: '0 0 ' + width + ' ' + height, width: width, height: height, 'aria-hidden': 'true'},
+            axes(options, x, y, left, right, bottom), all.map(function (series) { return drawn(series, x, y); }),
+            marks(all.length ? options.marks || [] : [], x, y, left, right), end_labels(named, x, y, right - EDGE, bottom, letters)));
+        point_at(box, null);
+    }
+
+    /* Show what a point says, and make its line stand out; null shows none. */
+    function point_at(box, found) {
+        var tip = box.querySelector('.tip');
+        box.current = found;
+        box.classList.toggle('pointed', Boolean(found));
+        box.querySelectorAll('.here').forEach(function (part) { part.classList.remove('here'); });
+        box.querySelectorAll('.cursor').forEach(function (part) { part.remove(); });
+        tip.hidden = !found;
+        if (!found) { return; }
+        Array.from(box.querySelectorAll('.series')).filter(function (part) { return part.dataset.label === found.series.label; })
+            .forEach(function (part) { part.classList.add('here'); });
+        box.querySelector('svg').append(svg('circle', {class: 'cursor', cx: found.at[0], cy: found.at[1], r: 8}));
+        tip.replaceChildren.apply(tip, found.point.said.flatMap(function (line, at) { return at ? [el('br'), line] : [el('strong', {}, line)]; }));
+        tip.style.left = Math.max(0, Math.min(box.clientWidth - tip.offsetWidth, found.at[0] + 14)) + 'px';
+        tip.style.top = (found.at[1] > box.clientHeight / 2 ? found.at[1] - tip.offsetHeight - 12 : found.at[1] + 14) + 'px';
+    }
+
+    function nearest(box, x, y) {
+        var best = null, far = NEAR;
+        box.points.flat().forEach(function (each) {
+            var distance = Math.hypot(each.at[0] - x, each.at[1] - y);
+            if (distance < far) { best = each; far = distance; }
+        });
+        return best;
+    }
+
+    /* The point that an arrow key leads to from the current one: along its series, or to another one at about the same place. */
+    function next(box, key) {
+        var lines = box.points, row = lines.findIndex(function (some) { return some.includes(box.current); });
+        if (row < 0) { return lines.length ? lines[0][lines[0].length - 1] : null; }
+        var own = lines[row], at = own.indexOf(box.current);
+        if (key === 'Home') { return own[0]; }
+        if (key === 'End') { return own[own.length - 1]; }
+        if (key === 'ArrowLeft' || key === 'ArrowRight') { return own[Math.max(0, Math.min(own.length - 1, at + (key === 'ArrowRight' ? 1 : -1)))]; }
+        var other = lines[(row + (key === 'ArrowDown' ? 1 : lines.length - 1)) % lines.length];
+        return other.slice().sort(function (a, b) { return Math.abs(a.at[0] - box.current.at[0]) - Math.abs(b.at[0] - box.current.at[0]); })[0];
+    }
+
+    function listen(box) {
+        box.addEventListener('pointermove', function (event) {
+            var edge = box.getBoundingClientRect(), found = nearest(box, event.clientX - edge.left, event.clientY - edge.top);
+            if (found !== box.current) { point_at(box, found); }
+        });
+        box.addEventListener('pointerleave', function () { point_at(box, null); });
+        box.addEventListener('blur', function () { point_at(box, null); });
+        box.addEventListener('keydown', function (event) {
+            if (event.key === 'Escape') { point_at(box, null); }
+            if (!/^(Arrow|Home$|End$)/.test(event.key) || event.altKey || event.ctrlKey || event.metaKey) { return; }
+            event.preventDefault();
+            point_at(box, next(box, event.key));
+        });
+    }
+
+    var resized = new ResizeObserver(function (entries) { entries.forEach(function (entry) { draw(entry.target); }); });
+
+    function plot(place, options) {
+        var box = place.querySelector('.plot');
+        if (!box) {
+            box = el('div', {class: 'plot', tabindex: 0, role: 'group', 'aria-roledescription': 'chart'}, svg('svg'), el('div', {class: 'tip', role: 'status', hidden: true}));
+            place.replaceChildren(box, el('div', {class: 'tools'}, d.picture_buttons(function () { return box; }, function () { return box.deepbench; })));
+            place.classList.add('chart');
+            listen(box);
+            resized.observe(box);
+        }
+        box.deepbench = options;
+        box.setAttribute('aria-label', options.described + '. The arrow keys lead from point to point.');
+        draw(box);
+    }
+
+    /* The meaning of shapes: pairs of a shape's name and its text. */
+    function shapes_key(pairs) {
+        return el('p', {class: 'key shapes'}, pairs.map(function (pair) {
+            return el('span', {}, svg('svg', {viewBox: '0 0 16 24', width: 16, height: 24, 'aria-hidden': 'true'}, SHAPES[pair[0]](8, 12)), pair[1]);
+        }));
+    }
+
+    Object.assign(deepbench, {plot: plot, shapes_key: shapes_key, DASHES: DASHES.length, COLOURS: 7});
+})();
