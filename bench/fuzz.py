@@ -8,7 +8,7 @@ huge number, NaN or infinity, deep nesting, a line or an item twice) and runs th
 it. Counted are
 
 - tracebacks: anything but an answer or an error of one line;
-- hangs: commands that take longer than LIMIT;
+- hangs: cases that take longer than LIMIT;
 - wrong numbers: times that are accepted though the damage changed them and they cannot be right:
   outside of 1 ns to 1 day, changed by a cut, or in place of a value of another kind;
 - silent losses: times that are missing from an answer with status 0 and no line about it.
@@ -23,29 +23,33 @@ import io
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import openpyxl
 from asv.commands.publish import Publish
 from asv.config import Config
 from asv.util import UserError
+from damages import damage
 from tabulate import tabulate
 
 from deepbench_ops import cli
 from deepbench_ops.asv_adapter import config, plugin
+from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import measurements, valid_times
+from deepbench_ops.measure import ensemble, ensemble_record
+from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_store import EnsembleStore
+from deepbench_ops.measure.task import Task
+from deepbench_ops.storage import ensemble_rounds, measurements, valid_times
 
 plugin.install()
 
@@ -54,14 +58,8 @@ MEASURED, PUBLISHED = "epyc-9005-2core", "raspberry-pi-3"
 RELEASES = 2
 """Number of releases of the measured machine."""
 
-LIMIT = 60
-"""Seconds of a command."""
-
-ODD: list[Any] = [
-    *(True, None, "x", "1.0", [], {}, -1, 0, 1e9, 1e308, 1e-320, float("nan"), float("inf")),
-    *(10**30, "=1+1", "<b>"),
-]
-"""Values that replace another; "deep" stands for a hundred thousand brackets."""
+LIMIT, LONGEST = 60, 900
+"""Seconds of processor time of the commands of a case, and seconds on a machine that is busy."""
 
 Times = dict[tuple[Any, ...], float]
 
@@ -102,8 +100,7 @@ def main() -> int:
             world = Path(scratch) / "world"
             shutil.copytree(base, world)
             path = KINDS[kind].path(world)
-            how = DAMAGES[draw.choice(sorted(DAMAGES))]
-            what = damage(path, how, draw)
+            what = damage(path, draw)
             found = judged(KINDS[kind], world, path, what, sound.get(kind, sound["results"]))
             shutil.rmtree(world)
             counts[kind] += tallied(found)
@@ -157,15 +154,40 @@ def build(folder: Path) -> dict[str, Times]:
     run("export", "sent/all.xlsx", "--machine", MEASURED, "--set", SET, within=folder)
     run("submit", "sent/sent.json", "--machine", MEASURED, within=folder)
     (folder / "sent" / "gemm.log").write_text(LOG)
+    rounds = ensemble_rounds.path_of(folder / "results" / MEASURED, "numpy")
+    rounds.parent.mkdir()
+    shutil.copy(ROOT / "results" / "epyc-9004-2core" / "ensembles" / rounds.name, rounds)
+    _write_journals(folder)
     publish(folder)
-    sound = {"results": exported(folder)}
+    sound = {"results": exported(folder), "ensemble rounds": times_of(ensemble_record.load(rounds))}
+    for name, read in JOURNALS.items():
+        sound[name] = read(KINDS[name].path(folder))
+        assert sound[name], name
     for name in SENT:
         sound[name] = imported(folder, folder / "sent" / SENT[name])[0]
         assert sound[name], name
     return sound
 
 
+def _write_journals(folder: Path) -> None:
+    """Write what interrupted measurements leave: a journal of points, and one of rounds."""
+    run = RunJournal(folder / ".asv" / "unfinished", {})
+    store = EnsembleStore(folder / ".asv" / "history" / "numpy.jsonl", NAMES)
+    for number, n in enumerate((16, 32, 64, 128)):
+        problem, seconds = f"m1760_n{n}_k1760_NN", [1e-3 * (n + part) for part in range(4)]
+        point = (BENCHMARKS[0], (problem, "float32"))
+        answer = {"result": [seconds[1]], "samples": [seconds], "number": [3], "errcode": 0}
+        record = {"benchmark": point[0], "params": list(point[1]), "yardstick": seconds}
+        record |= {"seconds": seconds, "started_at": 1e9 + n, "spent": {"measuring": 1.5}}
+        run.add(point, MeasuredPoint({**answer, "stderr": "", "profile": None}, [record]))
+        sweeps = [dict.fromkeys(NAMES, each) for each in seconds]
+        taken = Round(sweeps, id=f"1-{number}", anchor=NAMES[0], started_at=1e9 + n)
+        taken.conditions, taken.latencies = ensemble.conditions(), [250.0, 251.0]
+        store.add(Task("gemm", problem, "float32"), taken)
+
+
 BENCHMARKS = ("gemm.Training.kernel_forward", "gemm.InferenceDevice.kernel_forward")
+NAMES = ("numpy-2.2.5", "numpy-2.2.6")
 SET = "training"
 LOG = "\n".join(
     [
@@ -187,7 +209,8 @@ SENT = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: its place, and its reader ("results", "sent" or "config")."""
+    """A kind of file: its place, and its reader ("results", "sent", "config", "rounds" or
+    "journal")."""
 
     pattern: str
     reader: str
@@ -204,88 +227,15 @@ KINDS = {
     "machine.profile": Kind(f"results/{MEASURED}/machine.profile", "results"),
     "measurements": Kind(f"results/{MEASURED}/*.measurements.jsonl*", "results"),
     "model runs": Kind(f"results/{MEASURED}/model_runs.jsonl", "results"),
+    "ensemble rounds": Kind(f"results/{MEASURED}/ensembles/*.jsonl.gz", "rounds"),
+    "journal of points": Kind(".asv/unfinished/*.jsonl", "journal"),
+    "journal of rounds": Kind(".asv/history/*.jsonl", "journal"),
     "releases.csv": Kind("releases.csv", "results"),
     "asv.conf.json": Kind("asv.conf.json", "config"),
     "cache of lines": Kind(".asv/deepbench-lines/*", "results"),
     "cache of fits": Kind(".asv/fitted.json", "results"),
     **{name: Kind(f"sent/{file}", "sent") for name, file in SENT.items()},
 }
-
-
-# Damage.
-
-
-def damage(path: Path, how: Callable[[bytes, random.Random], bytes], draw: random.Random) -> str:
-    """Damage a file; return the kind of damage."""
-    before = path.read_bytes()
-    name = how.__name__
-    if path.suffix == ".xlsx" and name not in ("flipped", "cut"):
-        return _damaged_workbook(path, draw)
-    after = how(before, draw)
-    path.write_bytes(after)
-    return name
-
-
-def flipped(content: bytes, draw: random.Random) -> bytes:
-    found = bytearray(content)
-    for _ in range(draw.randint(1, 3)):
-        found[draw.randrange(len(found))] ^= 1 << draw.randrange(8)
-    return bytes(found)
-
-
-def cut(content: bytes, draw: random.Random) -> bytes:
-    return content[: draw.randrange(len(content))]
-
-
-def replaced(content: bytes, draw: random.Random) -> bytes:
-    """One number of a text by something that is no such number."""
-    odd = draw.choice(ODD)
-    places = list(re.finditer(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])", content))
-    return _with(content, draw.choice(places) if places else None, json.dumps(odd).encode())
-
-
-def swapped(content: bytes, draw: random.Random) -> bytes:
-    """One text by a value of another kind."""
-    places = list(re.finditer(rb'"[^"\n]*"', content))
-    odd = json.dumps(draw.choice(ODD)).encode()
-    return _with(content, draw.choice(places) if places else None, odd)
-
-
-def nested(content: bytes, draw: random.Random) -> bytes:
-    """One number by a hundred thousand brackets."""
-    places = list(re.finditer(rb"(?<![\w.])\d+\.\d+(?![\w.])", content))
-    return _with(content, draw.choice(places) if places else None, b"[" * 100_000)
-
-
-def doubled(content: bytes, draw: random.Random) -> bytes:
-    """A line twice, in a file of one line an item of a list."""
-    lines = content.splitlines(True)
-    if len(lines) > 2:
-        at = draw.randrange(len(lines))
-        return b"".join([*lines[: at + 1], *lines[at:]])
-    places = list(re.finditer(rb"\d+(?:\.\d+)?(?=, ?\d)", content))
-    place = draw.choice(places) if places else None
-    return _with(content, place, (place[0] + b", " + place[0]) if place else b"")
-
-
-def _with(content: bytes, place: re.Match[bytes] | None, new: bytes) -> bytes:
-    return (
-        content + new if place is None else content[: place.start()] + new + content[place.end() :]
-    )
-
-
-def _damaged_workbook(path: Path, draw: random.Random) -> str:
-    """Put something odd into a cell that holds something."""
-    book = openpyxl.load_workbook(path)
-    cells = [c for sheet in book.worksheets for r in sheet.iter_rows() for c in r if c.value]
-    cell = draw.choice(cells)
-    odd = draw.choice([each for each in ODD if not isinstance(each, list | dict | int)])
-    cell.value = None if isinstance(odd, float) and odd != odd else str(odd)
-    book.save(path)
-    return f"replaced in {cell.parent.title}!{cell.coordinate}"
-
-
-DAMAGES = {each.__name__: each for each in (flipped, cut, replaced, swapped, nested, doubled)}
 
 
 # The readers of files, and the judgement of their answers.
@@ -299,6 +249,12 @@ def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outc
         with limited():
             if kind.reader == "config":
                 found.refused = not _configured(path)
+            elif kind.reader == "rounds":
+                _judge_rounds(found, world, path, what, sound)
+            elif kind.reader == "journal":
+                accepted = next(JOURNALS[name] for name in JOURNALS if KINDS[name] is kind)(path)
+                found.refused = bool(sound.keys() - accepted.keys())  # measured again
+                compare(found, accepted, sound, what)
             elif kind.reader == "sent":
                 accepted, errors = imported(world, path)
                 found.refused = bool(errors)
@@ -329,7 +285,7 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
     found.refused = bool(errors) or status != 0
     if sound.keys() - accepted.keys() and not errors:
         found.lost.append(f"{len(sound.keys() - accepted.keys())} times, by export")
-    if not errors and status == 0 and what != "flipped":
+    if not errors and status == 0 and not what.startswith("flipped"):
         run("submit", "again.json", "--machine", MEASURED, within=world)
     for graph in (world / "html" / "graphs").rglob("*.json"):
         for value in numbers(json.loads(graph.read_text()), graph.name == "summary.json"):
@@ -338,6 +294,52 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
         found.lost.append(f"publishing named {lines[0]} and ended with status 0")
+
+
+def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Times) -> None:
+    said = run("verdict", "--machine", MEASURED, within=world)[2]
+    status, lines = publish(world)
+    try:
+        accepted = times_of(ensemble_record.load(path))
+    except DeepbenchError:
+        found.refused = True
+        if path.name not in said or status == 0 or not any(path.name in line for line in lines):
+            found.lost.append("a damaged file of rounds is not named")
+        return
+    compare(found, accepted, sound, what)
+    missing = sound.keys() - accepted.keys()
+    if missing and not what.startswith("flipped"):
+        found.lost.append(f"{len(missing)} times of rounds")
+
+
+def times_of(rounds: Mapping[Task, Iterable[Round]]) -> Times:
+    """Return the seconds of each sweep, and of the yardstick, by kernel, round and release."""
+    found: Times = {}
+    for task, several in rounds.items():
+        for each in several:
+            for number, sweep in enumerate(each.sweeps):
+                found |= {(task, each.id, number, name): sweep[name] for name in sweep}
+            found |= {(task, each.id, n, ""): t for n, t in enumerate(each.yardstick) if t == t}
+    return found
+
+
+def points_of(path: Path) -> Times:
+    """Return the samples that a run takes up from a journal, by point."""
+    journal, found = RunJournal(path.parent, {}), {}
+    for point in [(BENCHMARKS[0], (f"m1760_n{n}_k1760_NN", "float32")) for n in (16, 32, 64, 128)]:
+        entry = journal.take(point)
+        for number, seconds in enumerate(entry.answer["samples"][0]) if entry else ():
+            found[(*point, number)] = seconds
+    return found
+
+
+def rounds_of(path: Path) -> Times:
+    """Return the times that a history takes up from its journal."""
+    rounds = EnsembleStore(path, NAMES).rounds
+    return times_of({task: several.values() for task, several in rounds.items()})
+
+
+JOURNALS = {"journal of points": points_of, "journal of rounds": rounds_of}
 
 
 def numbers(graph: Any, of_list: bool) -> Iterator[Any]:
@@ -351,7 +353,7 @@ def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
     for key, seconds in accepted.items():
         if seconds == sound.get(key):
             continue
-        if what == "flipped" and valid_times.is_time(seconds):
+        if what.startswith("flipped") and valid_times.is_time(seconds):
             found.plausible += 1
         else:
             found.wrong.append(f"{key}: {seconds!r}, not {sound.get(key)!r}")
@@ -427,17 +429,21 @@ def quiet(out: io.StringIO, err: io.StringIO) -> Iterator[None]:
 
 @contextlib.contextmanager
 def limited() -> Iterator[None]:
-    """Raise Hang where the block takes longer than LIMIT."""
+    """Raise Hang where the block takes longer than LIMIT and LONGEST allow."""
 
     def stop(*_: object) -> None:
         raise Hang
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(LIMIT)
+    timers = {signal.SIGALRM: (signal.ITIMER_REAL, LONGEST)}
+    timers[signal.SIGPROF] = signal.ITIMER_PROF, LIMIT
+    for number, (timer, seconds) in timers.items():
+        signal.signal(number, stop)
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        for timer, _ in timers.values():
+            signal.setitimer(timer, 0)
 
 
 if __name__ == "__main__":

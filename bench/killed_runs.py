@@ -37,6 +37,7 @@ from tabulate import tabulate
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+import processes  # noqa: E402
 import wheelhouse  # noqa: E402
 
 from deepbench_ops.storage import measurements  # noqa: E402
@@ -79,53 +80,6 @@ class KernelBenchmark(TimeBenchmark):
 
 export_as_benchmark = [KernelBenchmark]
 """
-KILLED = """
-import os, signal, sys
-
-stop, report, root = int(sys.argv[1]), sys.argv[2], os.getcwd()
-own, seen = os.getpid(), []
-watched = [os.path.join(root, name) for name in ("results", ".asv", ".deepbench", ".asv-machine")]
-changing = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link"}
-
-
-def operation(event, path):
-    seen.append(f"{event} {os.path.relpath(path, root)}")
-    if len(seen) == stop:
-        if event == "fsync" and stop % 2 and (size := os.path.getsize(path)):
-            os.truncate(path, size - 1 - size // 20)
-        os.kill(own, signal.SIGKILL)
-
-
-def hook(event, args):
-    if os.getpid() != own or event not in changing and event != "open" or not args:
-        return
-    if event == "open" and not (args[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
-        return
-    path = args[0]
-    if event == "os.mkdir" and os.path.exists(path):
-        return
-    if isinstance(path, (str, bytes, os.PathLike)):
-        path = os.path.abspath(os.fsdecode(path))
-        if path.startswith(tuple(watched)) and f"{os.sep}env{os.sep}" not in path:
-            operation(event, path)
-
-
-def fsync(descriptor, flush=os.fsync):
-    if os.getpid() == own:
-        operation("fsync", os.readlink(f"/proc/self/fd/{descriptor}"))
-    flush(descriptor)
-
-
-os.fsync = fsync
-sys.addaudithook(hook)
-sys.argv = ["asv", *sys.argv[3:]]
-from asv.main import main
-try:
-    main()
-finally:
-    with open(report, "w") as file:
-        file.write("\\n".join(seen))
-"""
 WAYS = {
     "rounds alternate": ["--interleave-rounds"],
     "one release after the other": ["--no-interleave-rounds"],
@@ -142,6 +96,7 @@ class Suite:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.log = root / "measured.log"
+        self.mark = str(root)
         self.processes_left = 0
         ignore = shutil.ignore_patterns("__pycache__")
         for name in ("deepbench_ops", "asv_bench_deepbench"):
@@ -156,7 +111,7 @@ class Suite:
         (root / "benchmarks").mkdir()
         (root / "benchmarks" / "__init__.py").touch()
         (root / "benchmarks" / "gemm.py").write_text(BENCHMARK)
-        (root / "killed.py").write_text(KILLED)
+        shutil.copy(ROOT / "bench" / "file_operations.py", root)
         wheelhouse.stock(root / "wheels")
         for version in ("1.0.0", "1.1.0"):
             wheelhouse.build(root / "wheels", "numpy", version, FRAMEWORK.format(version))
@@ -179,11 +134,12 @@ class Suite:
 
         Returns the operations on files where it was not killed; raises where it failed otherwise.
         """
-        variables = {"HOME": str(self.root), "KILLS_LOG": str(self.log)}
+        variables = {"HOME": str(self.root), "KILLS_LOG": str(self.log), processes.MARK: self.mark}
         variables |= wheelhouse.pip_environment(self.root / "wheels")
         report = self.root / "operations.txt"
         report.unlink(missing_ok=True)
-        command = [sys.executable, "killed.py", str(stop), str(report), *arguments]
+        program = ["file_operations.py", str(stop), str(report), "asv"]
+        command = [sys.executable, *program, *arguments]
         with subprocess.Popen(
             command,
             cwd=self.root,
@@ -199,21 +155,13 @@ class Suite:
             except subprocess.TimeoutExpired:
                 process.kill()
                 said = b""
-        for left in self._living(seconds=15.0):
-            self.processes_left += 1
-            os.kill(left, signal.SIGKILL)
+        if not processes.eventually_gone(self.mark, seconds=15.0):
+            for left in processes.living(self.mark):
+                self.processes_left += 1
+                os.kill(left, signal.SIGKILL)
         if process.returncode not in (0, -signal.SIGKILL) or b"Traceback" in said:
             raise SystemExit(f"asv {' '.join(arguments)} failed:\n{said.decode()}")
         return report.read_text().splitlines() if report.exists() else []
-
-    def _living(self, seconds: float) -> list[int]:
-        """Ids of processes of an ended run that have not ended after some seconds."""
-        until, own = time.monotonic() + seconds, f"KILLS_LOG={self.log}".encode()
-        while found := [pid for pid in _processes() if own in _environment(pid)]:
-            if time.monotonic() > until:
-                break
-            time.sleep(0.05)
-        return found
 
     def measured(self) -> list[Seconds]:
         """Every measurement since the log was begun, in order."""
@@ -267,18 +215,6 @@ def _ended(process: "subprocess.Popen[bytes]") -> bytes:
         if over:
             return b"".join(said)
         time.sleep(0.02)
-
-
-def _processes() -> Iterator[int]:
-    return (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
-
-
-def _environment(pid: int) -> list[bytes]:
-    """Return the variables that a process began with; none of a process that has ended."""
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
 
 
 def _times(part: Seconds, samples: list[Seconds], raw: list[Seconds]) -> int:

@@ -27,6 +27,8 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import workbooks  # noqa: E402
 
+from deepbench_ops.storage import ensemble_rounds  # noqa: E402
+
 HEADER = "framework,version,date,pins,on_request,index\n"
 CONF = {
     "dvcs": "releases",
@@ -150,6 +152,26 @@ def _round_added(folder: Path, number: int) -> bool:
     return any(json.loads(line)["round"] == f"0-{number}" for line in text.splitlines() if line)
 
 
+def _file_round(folder: Path, number: int) -> list[str]:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from deepbench_ops.measure.ensemble import Round\n"
+        "from deepbench_ops.measure.ensemble_store import EnsembleStore\n"
+        "from deepbench_ops.measure.task import Task\n"
+        "task = Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "filed = Path('results/card/ensembles/numpy.jsonl.gz')\n"
+        "store = EnsembleStore(Path(f'.asv/history/{sys.argv[1]}.jsonl'), ('a', 'b'), filed)\n"
+        "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))\n"
+        "store.file(); store.forget()"
+    )
+    return ["-c", program, str(number)]
+
+
+def _round_filed(folder: Path, number: int) -> bool:
+    stored = ensemble_rounds.load(folder / "results/card/ensembles/numpy.jsonl.gz")
+    return any(entry["round"] == f"0-{number}" for entry in stored.entries)
+
+
 WRITERS = {
     "import": Writer(_import, _imported),
     "release add": Writer(_add_row, _row_added),
@@ -159,6 +181,7 @@ WRITERS = {
     "submit": Writer(_submit, _submitted),
     "export": Writer(_export, _exported),
     "verdict --confirm": Writer(_add_round, _round_added),
+    "history": Writer(_file_round, _round_filed),
 }
 
 

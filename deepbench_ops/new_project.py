@@ -3,6 +3,8 @@
 Its files are copies: of this checkout, or of what the wheel holds (setup.py puts them there).
 """
 
+import errno
+import os
 import shutil
 import tarfile
 import tempfile
@@ -47,9 +49,12 @@ def make(folder: Path, history: str | None = None, workflow: bool = False) -> No
             # The configuration makes it a project folder, so it comes last.
             for path in sorted(written.iterdir(), key=lambda path: path.name == CONFIGURATION):
                 path.rename(folder / path.name)
-    except BaseException:
+    except BaseException as error:
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            # copies name the file that they read
+            raise OSError(error.errno, os.strerror(error.errno), str(folder)) from None
         raise
 
 

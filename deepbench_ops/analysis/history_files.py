@@ -41,19 +41,29 @@ class OpenHistory:
 
     @contextmanager
     def filing_at_the_end(self) -> Iterator[None]:
-        """File when the block ends, also by Ctrl-C, which becomes Interrupted with the kept work,
-        or an error."""
+        """File when the block ends, also early.
+
+        Ctrl-C becomes Interrupted, and a file that cannot be written a DeepbenchError; both name
+        the file that keeps the rounds.
+        """
         try:
-            yield
-        except KeyboardInterrupt:
+            try:
+                yield
+            except BaseException:
+                self.file()
+                raise
             self.file()
+        except KeyboardInterrupt:
             raise Interrupted(
                 f"{self._kept()} keeps all rounds: the same command goes on"
             ) from None
-        except (DeepbenchError, OSError):
-            self.file()
+        except BrokenPipeError:
             raise
-        self.file()
+        except OSError as error:
+            raise DeepbenchError(
+                f"{error.filename}: {error.strerror}; {self._kept()} keeps the rounds before that:"
+                " mend it, and the same command goes on"
+            ) from None
 
     def settles(self, task: Task, name: str) -> bool:
         """Whether a kernel's rounds give a release a result, or the reason why it has none."""
@@ -74,6 +84,7 @@ class OpenHistory:
         )
 
     def _kept(self) -> str:
+        """Return the file that keeps the rounds: the journal until they are filed."""
         filed = self.store.filed
         return str(filed if filed is not None and not self.store.path.exists() else self.store.path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from deepbench_ops.asv_adapter import benchmark_list, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
-from deepbench_ops.storage import measurements, model_runs
+from deepbench_ops.storage import ensemble_rounds, measurements, model_runs
 
 
 def find(results: Path) -> list[str]:
@@ -32,6 +32,8 @@ def _readings(results: Path) -> Iterator[Callable[[], object]]:
             yield partial(measurements.demand_whole, path)
         for path in sorted(folder.glob(f"*{measurements.PLAIN}")):
             yield partial(_read_instead, path)
+        for path in ensemble_rounds.paths(folder):
+            yield partial(ensemble_rounds.load, path)
         yield partial(profile.read, results, folder.name)
         yield partial(model_runs.load, folder)
 

@@ -235,7 +235,7 @@ def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[
 
 def _spent(records: list[Record]) -> float:
     """Return the seconds that measuring took, according to the records."""
-    return sum(record["spent"]["measuring"] for record in records if "spent" in record)
+    return sum(record.get("spent", {}).get("measuring", 0.0) for record in records)
 
 
 def rounds(benchmark: dict[str, Any], numbers: list[int] | None, extra: dict[str, Any]) -> int:

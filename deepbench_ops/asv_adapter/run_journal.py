@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from asv.console import log
+from asv.runner import BenchmarkResult
 
-from deepbench_ops.storage import atomic, json_lines
+from deepbench_ops.storage import atomic, json_lines, record_fields, valid_times
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey
 
@@ -168,10 +169,21 @@ def _lines(path: Path) -> Iterator[JournalLine]:
             line["at"] + 0.0, dict(line["conditions"])
             name, *parameters = line["point"]
             " ".join([name, *parameters])
-            MeasuredPoint(dict(line["answer"]), list(line["records"]))
-        except (ValueError, KeyError, TypeError):
+            _check(line["answer"], line["records"])
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue
         yield line
+
+
+def _check(answer: dict[str, Any], records: list[Record]) -> None:
+    """Raise ValueError or TypeError for an answer and records that no measurement gives."""
+    if answer.keys() != set(BenchmarkResult._fields):
+        raise ValueError("these are no fields of an answer")
+    for value, samples in zip(answer["result"], answer["samples"], strict=True):
+        if samples is not None and valid_times.why_not(value, samples=samples):
+            raise ValueError("these are no times")
+    for record in records:
+        record_fields.check({key: record[key] for key in record if key != "fingerprint"})
 
 
 def _entry(line: JournalLine) -> MeasuredPoint:

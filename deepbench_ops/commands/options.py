@@ -11,7 +11,7 @@ import click
 
 from deepbench_ops import project
 from deepbench_ops.commands.terminal_tables import WIDE
-from deepbench_ops.errors import Interrupted, NoAnswer
+from deepbench_ops.errors import DeepbenchError, Interrupted, NoAnswer
 
 SELECTED = 'asv run --bench "$(deepbench select headline --precision float32)"'
 MEASURE = f"some with {SELECTED}"
@@ -220,11 +220,18 @@ def alone() -> AbstractContextManager[None]:
 
 @contextmanager
 def keeping(what: Callable[[], str]) -> Iterator[None]:
-    """Turn Ctrl-C in the block into Interrupted; what: returns the text about kept work."""
+    """Name the kept work, the text of `what`, where the block ends early.
+
+    Ctrl-C becomes Interrupted, and a file that cannot be written a DeepbenchError.
+    """
     try:
         yield
     except KeyboardInterrupt:
         raise Interrupted(what()) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DeepbenchError(f"{error.filename}: {error.strerror}; {what()}") from None
 
 
 def percentage(context: click.Context, option: click.Parameter, given: str | None) -> float | None:

@@ -4,16 +4,24 @@ The process runs `measure.worker_program` in the environment of a release. Ctrl-
 process that commands it, which then ends its workers. They end with it as well when it is killed.
 """
 
+import math
 import os
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from deepbench_ops import lifetime, messages
 from deepbench_ops.errors import DeepbenchError
+
+START_SECONDS = 600.0
+"""A worker that is not ready after so long is given up."""
+
+WAKE_SECONDS = 1.0
+"""A worker that another program stops while it should run goes on after so long at most."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +51,10 @@ class LiveWorker:
         )
         try:
             os.sched_setaffinity(self._process.pid, cores)
-            _checked(self._line())
-            self.freeze()
+            if self.go_on(START_SECONDS) is None:
+                raise DeepbenchError(
+                    f"a worker was not ready after {START_SECONDS:.0f} s: {launch.python}"
+                )
         except BaseException:
             self.close()
             raise
@@ -72,8 +82,12 @@ class LiveWorker:
         worker's own reason where it answers with an error.
         """
         assert self._process.stdout is not None
-        self._process.send_signal(signal.SIGCONT)
-        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        ready = False
+        while not ready and (left := until - time.monotonic()) > 0:
+            self._process.send_signal(signal.SIGCONT)
+            wait = min(left, WAKE_SECONDS)
+            ready = bool(select.select([self._process.stdout], [], [], wait)[0])
         answer = self._line() if ready else None
         self.freeze()
         return None if answer is None else _checked(answer)

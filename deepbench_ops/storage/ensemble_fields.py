@@ -75,12 +75,16 @@ def _yardstick(found: Any) -> bool:
     )
 
 
+def _nanoseconds(found: Any) -> bool:
+    return is_number(found) and found > 0
+
+
 def _pairs(found: Any) -> bool:
     """Whether a value is the latencies before and after each sweep, null where there are none."""
     return isinstance(found, list) and all(
         isinstance(two, list)
         and len(two) == 2
-        and all(each is None or (is_number(each) and each > 0) for each in two)
+        and all(each is None or _nanoseconds(each) for each in two)
         for two in found
     )
 
@@ -92,7 +96,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "seconds": lambda found: isinstance(found, dict) and all(map(_column, found.values())),
     "calls": _counts,
     "yardstick": _yardstick,
-    "latencies": lambda found: isinstance(found, list) and all(map(is_number, found)),
+    "latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
     "sweep_latencies": _pairs,
 }
 """Checks by name of a field: whether a value can be right."""

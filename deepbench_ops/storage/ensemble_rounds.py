@@ -68,7 +68,7 @@ def load(path: Path) -> RoundsFile:
 def parse(content: bytes, where: str) -> RoundsFile:
     """Return the content of a file's text; `where` names the file in errors."""
     facts: FactsByDigest = {}
-    entries: list[Entry] = []
+    found: dict[Identity, Entry] = {}
     for number, line in enumerate(content.splitlines(), 1):
         try:
             entry = orjson.loads(line)
@@ -76,14 +76,15 @@ def parse(content: bytes, where: str) -> RoundsFile:
                 facts[entry["fingerprint"]] = check_facts(entry["facts"])
             else:
                 check(entry)
-                entries.append(entry)
+                if found.setdefault(identity(entry), entry) is not entry:
+                    raise NoRound("it is there already")
         except (ValueError, KeyError, TypeError) as wrong:
             reason = wrong if isinstance(wrong, NoRound) else "torn"
             raise DeepbenchError(
                 f"{where}: line {number} is not a round of an ensemble ({reason}); restore the file"
                 " or remove the line"
             ) from None
-    return RoundsFile(facts, entries)
+    return RoundsFile(facts, list(found.values()))
 
 
 def add(

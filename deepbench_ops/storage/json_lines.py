@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.storage import size_limits
+
 
 def as_text(entries: Iterable[Mapping[str, Any]], allow_nan: bool = False) -> str:
     """Return objects as text, a line each.
@@ -23,7 +25,7 @@ def as_text(entries: Iterable[Mapping[str, Any]], allow_nan: bool = False) -> st
 def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Append objects to a file, which is made with its folder where it is missing.
 
-    Raises OSError, as on a full disk; the file is as it was before then.
+    Raises OSError naming the file, as on a full disk; it is as it was before then.
     """
     text = as_text(entries, allow_nan=True)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,24 +38,25 @@ def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
             while rest:
                 rest = rest[file.write(rest) :]
             os.fsync(file.fileno())
-        except OSError:
+        except OSError as error:
             os.ftruncate(file.fileno(), start)
-            raise
+            raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from error
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file in order, none where it is missing.
 
-    Lines that are no whole object are left out. Raises OSError for a file that cannot be read.
+    Lines that are no whole object are left out. Raises OSError for a file that cannot be read, and
+    DeepbenchError for one that is no file or too large.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        lines = size_limits.read_bytes(path, size_limits.RECORDS).splitlines()
     except FileNotFoundError:
         return
     for line in lines:
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(entry, dict):
             yield entry

@@ -175,12 +175,14 @@ def test_a_result_that_asv_cannot_take_apart_is_named(
         ("machine.json", "[1]"),
         ("machine.json", '{"version": 1, "machine": ["x"]}'),
         ("model_runs.jsonl", '{"kind": "latency"'),
+        ("ensembles/numpy.jsonl.gz", "torn"),
     ],
 )
 def test_another_torn_file_of_a_machine_ends_publishing_with_status_1(
     folder: Path, caplog: pytest.LogCaptureFixture, name: str, content: str
 ) -> None:
     path = folder / "results" / "lab-1" / name
+    path.parent.mkdir(exist_ok=True)
     path.write_text(content)
     assert 1 == published_site.status(folder)
     assert 1 == sum(str(path) in line for line in caplog.messages)

@@ -32,6 +32,15 @@ def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(way):
 
 
 @pytest.mark.slow
+def test_a_history_that_ends_early_loses_nothing_and_counts_nothing_twice():
+    """Killed before a tenth of its operations on files; killed, terminated and interrupted."""
+    said = counted("killed_histories.py", "--share", "0.1", "--moments", "60")
+    assert (
+        " ended early: 0 lost, 0 counted twice, 0 processes left, 0 files left, 0 endings" in said
+    )
+
+
+@pytest.mark.slow
 def test_commands_that_write_at_once_lose_no_update():
     """Each ends well, or is refused by the lock."""
     said = counted("simultaneous_writers.py", "--at-once", "5")

@@ -10,6 +10,7 @@ from collections import Counter
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from asv.runner import BenchmarkResult
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,9 @@ from deepbench_ops.measure import nominal_readings
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
 OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
-ENTRY = MeasuredPoint({"result": [True], "samples": [[1.0, 2.0]]}, [{"noise": 0.01}])
+ANSWER = BenchmarkResult([1.5], [[1.0, 2.0]], [1], 0, "", None)._asdict()
+RECORD = {"benchmark": POINT[0], "params": [*POINT[1]], "seconds": [1.0, 2.0], "yardstick": []}
+ENTRY = MeasuredPoint(ANSWER, [RECORD])
 
 
 class Clock:
@@ -36,7 +39,7 @@ class Clock:
 def test_an_interrupted_run_is_taken_up_point_by_point(tmp_path):
     """Each time a point was measured is handed out once, in order, to the next run."""
     first = RunJournal(tmp_path / "new", {"code": "1"})
-    second_round = MeasuredPoint({"result": [float("nan")]}, [])
+    second_round = MeasuredPoint({**ANSWER, "result": [float("nan")], "samples": [None]}, [])
     first.add(POINT, ENTRY)
     first.add(POINT, second_round)
     again = RunJournal(tmp_path / "new", {"code": "1"})
@@ -173,6 +176,33 @@ def test_journals_of_the_former_version_are_taken_up(tmp_path):
     assert (1, ENTRY) == (again.waiting, again.take(POINT))
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda line: line.update(answer=5),
+        lambda line: line["answer"].pop("samples"),
+        lambda line: line["answer"].update(more=1),
+        lambda line: line["answer"].update(samples=[["x"]]),
+        lambda line: line["answer"].update(result=[True]),
+        lambda line: line["answer"].update(result=[1e9], samples=[[1e9]]),
+        lambda line: line["records"][0].update(seconds=[-1.0]),
+        lambda line: line["records"][0].pop("seconds"),
+        lambda line: line.update(records=["x"]),
+        lambda line: line.update(conditions=None),
+    ],
+)
+def test_a_damaged_point_is_measured_again(tmp_path, damage):
+    """Answers of another form, and values that are no times, cost that point alone."""
+    run = RunJournal(tmp_path, {})
+    run.add(POINT, ENTRY)
+    run.add(OTHER, ENTRY)
+    first, second = map(json.loads, run.path.read_text().splitlines())
+    damage(first)
+    run.path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    again = RunJournal(tmp_path, {})
+    assert (None, ENTRY) == (again.take(POINT), again.take(OTHER))
+
+
 def test_a_full_disk_leaves_no_half_line(tmp_path):
     """The point that did not fit is reported; the next one that fits is read again."""
     program = f"""
@@ -206,8 +236,8 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
         benchmark_dir = str(tmp_path / "benchmarks")
 
     def measure(*_, **__):
-        measured.append(float(len(measured)))
-        return ongoing_run.BenchmarkResult([True], [[measured[-1]]], [1], 0, "", None)
+        measured.append(1.0 + len(measured))
+        return BenchmarkResult([measured[-1]], [[measured[-1]]], [1], 0, "", None)
 
     def answers_of(watching, round_number):
         found = []
@@ -224,9 +254,9 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
     for _ in range(2):  # it is killed again, after its release is saved
         again = ongoing_run.OngoingRun(tmp_path / "spool")
         again.command = "A B"
-        assert [[[0.0]]] == answers_of(again, 2)
+        assert [[[1.0]]] == answers_of(again, 2)
         again.forget()
-        assert [[[1.0]]] == answers_of(again, 1)
+        assert [[[2.0]]] == answers_of(again, 1)
         assert 2 == len(measured)
         again.forget()
         assert [] == list((tmp_path / ongoing_run.FOLDER).glob("*.jsonl"))
@@ -234,7 +264,7 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
     assert [] == list((tmp_path / ongoing_run.FOLDER).rglob("*.jsonl"))
     fresh = ongoing_run.OngoingRun(tmp_path / "spool")
     fresh.command = "A B"
-    assert [[[2.0]]] == answers_of(fresh, 2)
+    assert [[[3.0]]] == answers_of(fresh, 2)
 
 
 def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):

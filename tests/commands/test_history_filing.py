@@ -4,13 +4,14 @@ import dataclasses
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
+import known_workers
 import pytest
 from command import deepbench
+from known_workers import TASK, TIMES, launch_of
 from processes import living
 
 from deepbench_ops import project
@@ -26,57 +27,17 @@ from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, worker_turns
+from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.storage import atomic, ensemble_rounds, measurements
-
-TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
-COMMITTED = Path(__file__).parents[2] / "results" / "benchmarks.json"
-
-PROGRAM = """
-import json, os, random, sys, time
-name, seconds = os.environ["NAME"], float(os.environ["CALL"])
-print(json.dumps({"ready": True}), flush=True)
-for number, line in enumerate(sys.stdin):
-    command = json.loads(line)
-    if command["do"] == "prepare" and name == os.environ.get("LACKS"):
-        answer = {"error": "Unsupported: no such operation"}
-    elif command["do"] == "prepare":
-        answer = {"seconds": seconds, "stoppable": False, "yardstick": "compute"}
-        answer |= {"facts": {"threads": "2", "settings": ""}, "notes": {"route": "r"}}
-        answer |= {"implementation": "library " + name}
-    else:
-        if name == os.environ.get("DIES") and number == 3:
-            os.kill(os.getpid(), 9)
-        if name == os.environ.get("HANGS") and number == 3:
-            time.sleep(3600)
-        answer = {"seconds": seconds * random.uniform(0.999, 1.001), "ended": 0.0}
-    print(json.dumps(answer), flush=True)
-"""
-"""A worker that reports known times, and may be killed or hang in the middle."""
-
-TIMES = {"numpy-2.2.4": 1e-3, "numpy-2.2.5": 1e-3, "numpy-2.2.6": 1.5e-3, "numpy-2.3.0": 1.2e-3}
-
-
-def launch_of(name: str, seconds: float) -> Launch:
-    """Return how to start a worker whose calls take so long."""
-    return Launch(sys.executable, {"NAME": name, "CALL": str(seconds)}, ("-c", PROGRAM))
 
 
 @pytest.fixture
 def target(monkeypatch, tmp_path):
     """A results folder with the suite's benchmarks, and a yardstick of half its nominal speed."""
-    results = tmp_path / "results"
-    results.mkdir()
-    entry = {"machine": "m", "cpu": "c", "num_cpu": "2", "os": "Linux", "ram": "1", "arch": "a"}
-    result_files.write_machine(_folder(results / "m") / "machine.json", entry)
-    listed = json.loads(COMMITTED.read_text())
-    suite = {name: one for name, one in listed.items() if name != "version"}
-    variables = {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"}
-    nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
-    found = FilingTarget(results, entry, "release-py3", variables, suite, nominal)
+    found = known_workers.filing(tmp_path / "results")
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: 250.0)
     monkeypatch.setattr(filing_target, "find", lambda release, say: found)
@@ -88,11 +49,6 @@ def target(monkeypatch, tmp_path):
     member = launch_of("yardstick", 2e-3)
     monkeypatch.setattr(history_files, "member", lambda: member)
     return found
-
-
-def _folder(path: Path) -> Path:
-    path.mkdir(parents=True)
-    return path
 
 
 def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[int, str, str]:
@@ -274,6 +230,27 @@ def test_ctrl_c_files_what_is_measured(target, monkeypatch, mark):
     assert [] == living(mark)
     history(rounds=6)
     assert [0, 1, 2, 3, 4, 4, 5] == begun
+
+
+def test_ctrl_c_while_results_are_filed_loses_nothing(target, monkeypatch):
+    """After the last round, and again while the interrupted command files: the journal stays."""
+    forget, interruptions = EnsembleStore.forget, [KeyboardInterrupt] * 2
+
+    def interrupted(store):
+        if interruptions:
+            raise interruptions.pop()
+        forget(store)
+
+    monkeypatch.setattr(EnsembleStore, "forget", interrupted)
+    journal = target.results.parent / "history" / "numpy.jsonl"
+    for _ in range(2):
+        status, out, err = history()
+        assert (130, "") == (status, out)
+        assert err.endswith(f"interrupted: {journal} keeps all rounds: the same command goes on\n")
+    status, _, _ = history()
+    assert (0, 5) == (status, len(rounds_of(target)))
+    assert {5} == {point.samples for point in filed(target).values()}
+    assert not journal.exists()
 
 
 @pytest.mark.parametrize("broken", ["disk", "result"])

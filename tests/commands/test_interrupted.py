@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -11,15 +13,19 @@ import processes
 import pytest
 import shared_rounds
 from command import deepbench
+from full_disk import fill, mounted
+from history_project import HistoryProject
 
 from deepbench_ops.analysis import confirm
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.measure import ensemble
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
+from deepbench_ops.storage import json_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "m3072_n1_k128_NN"
+MACHINE, RESULTS = "epyc-7003-2core", str(ROOT / "results")
 SLOW = [[1.2 + 0.001 * number] * 20 for number in range(5)]
 
 
@@ -98,3 +104,86 @@ def test_live_workers_hear_no_interruption():
         _, said = asks.communicate(timeout=20)
     assert 1 == said.count("Traceback")
     assert 1 == said.count("KeyboardInterrupt")
+
+
+MEASURING = {
+    "noise": ("noise", "numpy-2.2.6", "--problem", KERNEL, "--rounds", "100"),
+    "bisect": ("bisect", KERNEL, "numpy-2.2.4..numpy-2.3.0", "--rounds", "100"),
+    "verdict --confirm": ("verdict", "--machine", MACHINE, "--results", RESULTS, "--confirm"),
+}
+KEPT = {
+    "noise": "nothing is kept, the same command begins again",
+    "bisect": "nothing is settled, the same command begins again",
+    "verdict --confirm": "finished rounds are kept for a day, the same command goes on from them",
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project folder; no process of it may be left."""
+    made = HistoryProject(tmp_path)
+    yield made
+    assert processes.eventually_gone(made.mark)
+
+
+@pytest.mark.parametrize("name", MEASURING)
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_measurement_that_is_ended_leaves_one_line_and_no_process(project, name, by):
+    """Ctrl-C as a terminal sends it, and kills, while two workers run."""
+    with project.start(*MEASURING[name], AS_MACHINE=MACHINE, SLICE="0.002") as measuring:
+        while len(processes.living(project.mark)) < 3 and measuring.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        os.killpg(measuring.pid, by)
+        out, err = measuring.communicate(timeout=60)
+    if by != signal.SIGINT:
+        assert (-by, "") == (measuring.returncode, out)
+        assert "Traceback" not in err
+        return
+    assert (130, "") == (measuring.returncode, out)
+    assert f"deepbench: interrupted: {KEPT[name]}" == err.splitlines()[-1]
+    assert "Traceback" not in err
+
+
+def test_a_confirmation_goes_on_from_its_rounds(project):
+    """After a kill those that are done are not measured again."""
+    asked, journals = MEASURING["verdict --confirm"], project.root / ".asv" / "confirm"
+    with project.start(*asked, AS_MACHINE=MACHINE, SLICE="0.002") as measuring:
+        while len(rounds_in(journals)) < 3 and measuring.poll() is None:
+            time.sleep(0.01)
+        measuring.kill()
+        measuring.communicate()
+    kept = rounds_in(journals)
+    assert len(kept) >= 3
+    with project.start(*asked, AS_MACHINE=MACHINE, SLICE="0.002") as measuring:
+        while len(rounds_in(journals)) < len(kept) + 1 and measuring.poll() is None:
+            time.sleep(0.01)
+        measuring.kill()
+        measuring.communicate()
+    assert kept == rounds_in(journals)[: len(kept)]
+    counts = Counter(rounds_in(journals))
+    assert {1} == {*counts.values()}
+
+
+def test_a_full_disk_during_a_confirmation_is_one_line(project):
+    """It names the file and the kept rounds."""
+    folder = project.root / ".asv"
+    with mounted(folder):
+        asked = MEASURING["verdict --confirm"]
+        with project.start(*asked, AS_MACHINE=MACHINE, SLICE="0.002") as measuring:
+            while not rounds_in(folder / "confirm") and measuring.poll() is None:
+                time.sleep(0.01)
+            fill(folder / "filler")
+            out, err = measuring.communicate(timeout=120)
+    assert (2, "") == (measuring.returncode, out)
+    line = err.splitlines()[-1]
+    assert line.startswith(f"deepbench: error: {Path('.asv', 'confirm')}")
+    assert line.endswith(f"No space left on device; {KEPT['verdict --confirm']}")
+
+
+def rounds_in(folder):
+    """The kernels and rounds of all journals of a folder, in order."""
+    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in json_lines.read(path)]
+    return [
+        (line["problem"], line["operation"], line["round"]) for line in lines if "round" in line
+    ]

@@ -28,6 +28,7 @@ MEASURING = {
     "time": [*COMMAND, "time", KERNEL, "--processes", "1"],
     "machine": [*COMMAND, "machine", "--name", "box", "--yes"],
     "noise": [*COMMAND, "noise", "numpy-2.4.6", "--problem", KERNEL],
+    "history": [*COMMAND, "history", "numpy", "2.2.4..2.2.6", "--problem", KERNEL],
     "bisect": [*COMMAND, "bisect", KERNEL, "numpy-1.24.4..numpy-2.4.6"],
     "allreduce": [*COMMAND, "allreduce", "--ranks", "2", "--elements", "10"],
     "verdict --confirm": [sys.executable, "-c", CONFIRM, "verdict", "--confirm"],

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -68,6 +69,32 @@ def test_a_worker_that_died_long_ago_is_reported(worker):
     worker._process.wait()
     with pytest.raises(DeepbenchError, match="ended early"):
         worker.ask(do="slice", calls=1)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.2])
+def test_a_worker_that_something_else_stops_goes_on(after):
+    """At once, and in the middle of a slice."""
+    with closing(burning("0.5")) as worker:
+        stop = threading.Timer(after, os.kill, (worker._process.pid, signal.SIGSTOP))
+        stop.start()
+        assert worker.ask(do="slice", calls=1)["seconds"] >= 0.5
+    stop.join()
+
+
+def test_a_worker_that_is_stopped_while_it_starts_goes_on():
+    """It stops itself before it is ready, as another program may do."""
+    program = "import os\nos.kill(os.getpid(), 19)\n" + BURNING
+    launch = worker_control.Launch(sys.executable, {"BURNED": "0"}, ("-c", program))
+    with closing(worker_control.LiveWorker(launch, {0})) as worker:
+        assert worker.ask(do="slice", calls=1)["seconds"] >= 0
+
+
+def test_a_worker_that_is_never_ready_is_given_up(monkeypatch):
+    """One line, and no process is left."""
+    monkeypatch.setattr(worker_control, "START_SECONDS", 0.2)
+    launch = worker_control.Launch(sys.executable, {}, ("-c", "import time; time.sleep(60)"))
+    with pytest.raises(DeepbenchError, match=r"a worker was not ready after 0 s: .*python"):
+        worker_control.LiveWorker(launch, {0})
 
 
 BURNING = """

@@ -53,6 +53,9 @@ def test_new_and_changed_files_and_other_releases_are_computed(machine: Path) ->
     (machine / "a.json").write_text("2")
     assert [True, False] == [computed(machine), computed(machine)]
     assert [True, False] == [computed(machine, "releases"), computed(machine, "releases")]
+    (machine / "ensembles").mkdir()
+    (machine / "ensembles" / "numpy.jsonl.gz").write_bytes(b"rounds")
+    assert [True, False] == [computed(machine), computed(machine)]
 
 
 @pytest.mark.parametrize("content", [b"", b"no digest", b"\xff\xfe", None])

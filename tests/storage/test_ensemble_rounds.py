@@ -98,6 +98,8 @@ def test_a_round_is_not_replaced_by_less(path):
         (lambda line: line["yardstick"].update(nominal=0), "its yardstick is"),
         (lambda line: line.update(reasons={"a": 1}), "its reasons is"),
         (lambda line: line.update(calls={"a": 0}), "its calls is"),
+        (lambda line: line.update(latencies=[250.0, -1.0]), "its latencies is"),
+        (lambda line: line.update(problem="q"), "it is there already"),
     ],
 )
 def test_a_damaged_line_is_refused_by_file_and_line(path, change, reason):

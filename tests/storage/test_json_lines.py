@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import json_lines
 
 ENTRIES = st.lists(st.dictionaries(st.text(), st.integers() | st.text() | st.none()), max_size=4)
@@ -20,9 +21,10 @@ def test_all_that_is_appended_is_read(tmp_path_factory, several):
     assert [entry for entries in several for entry in entries] == list(json_lines.read(path))
 
 
-@pytest.mark.parametrize("half", ['{"a": 1', "[1]\n", "null", "\xff\n", "\n\n"])
+@pytest.mark.parametrize("half", ['{"a": 1', "[1]\n", "null", "\xff\n", "\n\n", "[" * 100_000])
 def test_damage_costs_no_other_line(tmp_path, half):
-    """Half a line, other JSON and bytes that are no text are left out; the next line is whole."""
+    """Half a line, other JSON, brackets without end and bytes that are no text are left out; the
+    next line is whole."""
     path = tmp_path / "a.jsonl"
     json_lines.append(path, [{"a": 0}])
     with path.open("ab") as file:
@@ -55,3 +57,10 @@ def test_what_is_no_json_is_not_begun(tmp_path):
     with pytest.raises(TypeError):
         json_lines.append(path, [{"b": 1}, {"c": object()}])
     assert json.dumps({"a": 0}) + "\n" == path.read_text()
+
+
+def test_a_device_is_refused_unread(tmp_path):
+    """It would fill the memory."""
+    (tmp_path / "a.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(DeepbenchError, match="a device or a pipe"):
+        list(json_lines.read(tmp_path / "a.jsonl"))

@@ -1,0 +1,98 @@
+"""Ways to damage a file: bytes flipped, cut, a value of another kind, deep nesting, a line twice.
+
+The text of a compressed file is damaged as well, below a checksum that is right.
+"""
+
+import gzip
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+
+from deepbench_ops.storage import compression
+
+ODD: list[Any] = [
+    *(True, None, "x", "1.0", [], {}, -1, 0, 1e9, 1e308, 1e-320, float("nan"), float("inf")),
+    *(10**30, "=1+1", "<b>"),
+]
+"""Values that replace another."""
+
+
+def damage(path: Path, draw: random.Random) -> str:
+    """Damage a file in a way that is drawn; return its name."""
+    how = DAMAGES[draw.choice(sorted(DAMAGES))]
+    name, before = how.__name__, path.read_bytes()
+    if path.suffix == ".xlsx" and name not in OF_BYTES:
+        return _damaged_workbook(path, draw)
+    if path.suffix == compression.ENDING and (name not in OF_BYTES or draw.random() < 0.5):
+        path.write_bytes(compression.pack(how(gzip.decompress(before), draw)))
+        return f"{name} inside"
+    path.write_bytes(how(before, draw))
+    return name
+
+
+def flipped(content: bytes, draw: random.Random) -> bytes:
+    found = bytearray(content)
+    for _ in range(draw.randint(1, 3)):
+        found[draw.randrange(len(found))] ^= 1 << draw.randrange(8)
+    return bytes(found)
+
+
+def cut(content: bytes, draw: random.Random) -> bytes:
+    return content[: draw.randrange(len(content))]
+
+
+def replaced(content: bytes, draw: random.Random) -> bytes:
+    """One number of a text by something that is no such number."""
+    odd = draw.choice(ODD)
+    places = list(re.finditer(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])", content))
+    return _with(content, draw.choice(places) if places else None, json.dumps(odd).encode())
+
+
+def swapped(content: bytes, draw: random.Random) -> bytes:
+    """One text by a value of another kind."""
+    places = list(re.finditer(rb'"[^"\n]*"', content))
+    odd = json.dumps(draw.choice(ODD)).encode()
+    return _with(content, draw.choice(places) if places else None, odd)
+
+
+def nested(content: bytes, draw: random.Random) -> bytes:
+    """One number by a hundred thousand brackets."""
+    places = list(re.finditer(rb"(?<![\w.])\d+\.\d+(?![\w.])", content))
+    return _with(content, draw.choice(places) if places else None, b"[" * 100_000)
+
+
+def doubled(content: bytes, draw: random.Random) -> bytes:
+    """A line twice, in a file of one line an item of a list."""
+    lines = content.splitlines(True)
+    if len(lines) > 2:
+        at = draw.randrange(len(lines))
+        return b"".join([*lines[: at + 1], *lines[at:]])
+    places = list(re.finditer(rb"\d+(?:\.\d+)?(?=, ?\d)", content))
+    place = draw.choice(places) if places else None
+    return _with(content, place, (place[0] + b", " + place[0]) if place else b"")
+
+
+def _with(content: bytes, place: re.Match[bytes] | None, new: bytes) -> bytes:
+    return (
+        content + new if place is None else content[: place.start()] + new + content[place.end() :]
+    )
+
+
+def _damaged_workbook(path: Path, draw: random.Random) -> str:
+    """Put something odd into a cell that holds something."""
+    book = openpyxl.load_workbook(path)
+    cells = [c for sheet in book.worksheets for r in sheet.iter_rows() for c in r if c.value]
+    cell = draw.choice(cells)
+    odd = draw.choice([each for each in ODD if not isinstance(each, list | dict | int)])
+    cell.value = None if isinstance(odd, float) and odd != odd else str(odd)
+    book.save(path)
+    return f"replaced in {cell.parent.title}!{cell.coordinate}"
+
+
+DAMAGES = {each.__name__: each for each in (flipped, cut, replaced, swapped, nested, doubled)}
+OF_BYTES = ("flipped", "cut")
+"""Ways that need no text; compressed files are damaged so too, and their text is in any way."""

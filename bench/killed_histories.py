@@ -1,0 +1,130 @@
+"""How much does `deepbench history` lose, or count twice, when it ends early at any moment?
+
+A history of three releases, two kernels and three rounds files its results after every kernel. Its
+workers report known times (`tests/support/known_workers.py`). It kills itself before its n-th
+operation on files (`file_operations.py`), or gets SIGKILL, SIGTERM or Ctrl-C after a random time.
+Then the same command runs to its end. Counted are:
+
+- lost: a round that was measured before the last one began, and is neither filed nor in the journal
+  afterwards; one of these that is not filed in the end; a result that had a value and has none;
+- counted twice: rounds that are filed more than once, and samples of a result beyond its rounds;
+- processes left: those of the ended run that live 10 seconds later;
+- files left: journals and unfinished files when the second run has ended;
+- endings: Ctrl-C that is not one line with status 130, and tracebacks.
+
+    python bench/killed_histories.py [--share 1.0] [--moments 60]
+
+The exit status is 1 where anything of this is not 0.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tabulate import tabulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+import processes
+from history_project import PROBLEMS, ROUNDS, HistoryProject
+
+SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT}
+
+
+def tried(project: HistoryProject, stop: int, name: str, seconds: float) -> Counter[str]:
+    """End one run before an operation, or by a signal; let the same command finish, and count."""
+    project.restore()
+    found: Counter[str] = Counter(ended=1)
+    with project.start(stop=stop) as process:
+        if not stop:
+            project.wait_until_begun(process)
+            time.sleep(seconds)
+            os.killpg(process.pid, SIGNALS[name])
+        _, said = process.communicate()
+    lines = said.splitlines()
+    if name == "Ctrl-C" and process.returncode:  # it may have come to its end before
+        one_line = lines[-1:] and lines[-1].startswith("deepbench: interrupted")
+        found["endings"] += not (process.returncode == 130 and one_line)
+    found["endings"] += "Traceback" in said
+    found["processes left"] += not processes.eventually_gone(project.mark)
+    for pid in processes.living(project.mark):
+        os.kill(pid, signal.SIGKILL)
+    measured, values = project.measured(), project.samples()
+    kept = {*project.filed(), *project.journal()}
+    found["lost"] += len({*measured[:-1]} - kept)
+    project.run()
+    filed, samples = project.filed(), project.samples()
+    found["lost"] += len(kept - {*filed}) + len(values.keys() - samples.keys())
+    found["lost"] += sum(times < ROUNDS for times in Counter(p for p, _ in filed).values())
+    found["counted twice"] += len(filed) - len({*filed})
+    rounds = Counter(problem for problem, _ in {*filed})
+    found["counted twice"] += sum(count > rounds[key[-1]] for key, count in samples.items())
+    found["measured before"] += len(measured)
+    found["measured again"] += len(project.measured()) - len(PROBLEMS) * ROUNDS
+    found["files left"] += len(project.left())
+    if found["endings"]:
+        print(f"\n{said}", file=sys.stderr)
+    return found
+
+
+def counted(
+    project: HistoryProject, share: float, moments: int, seed: int
+) -> Iterator[tuple[object, ...]]:
+    """Yield a row for kills before operations, and one for each signal at random moments."""
+    draw = random.Random(seed)
+    started = time.monotonic()
+    operations = project.run()
+    lasts = time.monotonic() - started
+    places = range(1, len(operations) + 1)
+    chosen = sorted(draw.sample(places, round(share * len(places))))
+    number = round(share * moments / len(SIGNALS))
+    rows = {
+        f"SIGKILL before {len(chosen)} of {len(operations)} operations": [
+            (stop, "SIGKILL", 0.0) for stop in chosen
+        ]
+    }
+    for name in SIGNALS:
+        times = [(0, name, draw.uniform(0, lasts)) for _ in range(number)]
+        rows[f"{name} at {number} random moments"] = times
+    for title, tries in rows.items():
+        total: Counter[str] = Counter()
+        for stop, name, seconds in tries:
+            found = tried(project, stop, name, seconds)
+            total += found
+            print(f"\r{title}: {total['ended']} of {len(tries)}", end="", file=sys.stderr)
+            if any(found[column] for column in WRONG):
+                where = operations[stop - 1] if stop else f"{name} after {seconds:.2f} s"
+                left = [str(path.relative_to(project.root)) for path in project.left()]
+                print(f"ended at {stop} ({where}): {dict(found)} {left}", flush=True)
+        yield title, *(total[column] for column in COLUMNS)
+
+
+WRONG = ("lost", "counted twice", "processes left", "files left", "endings")
+COLUMNS = ("ended", "measured before", *WRONG, "measured again")
+
+
+def main() -> None:
+    """Count, print the table, and fail where anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=20261124)
+    parser.add_argument("--share", type=float, default=1.0, help="of all, drawn by the seed")
+    parser.add_argument("--moments", type=int, default=60, help="random moments in all")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="histories-") as folder:
+        rows = list(counted(HistoryProject(Path(folder)), given.share, given.moments, given.seed))
+    print(tabulate(rows, ("ended by", *COLUMNS)))
+    wrong = {name: sum(row[1 + COLUMNS.index(name)] for row in rows) for name in WRONG}
+    counts = ", ".join(f"{count} {name}" for name, count in wrong.items())
+    print(f"{sum(row[1] for row in rows)} ended early: {counts}")
+    sys.exit(1 if any(wrong.values()) else 0)
+
+
+if __name__ == "__main__":
+    main()

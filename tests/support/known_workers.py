@@ -1,0 +1,108 @@
+"""Releases whose times are known: their workers report seconds instead of measuring any.
+
+As a program it is the `deepbench` command with such workers, in a project folder of one machine:
+
+    python known_workers.py history numpy 2.2.4..2.2.6 --problem m35_n700_k2048_NN --family gemm
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from deepbench_ops import cli
+from deepbench_ops.analysis import history_files
+from deepbench_ops.asv_adapter import filing_target, machine_entry, result_files
+from deepbench_ops.asv_adapter.filing_target import FilingTarget
+from deepbench_ops.commands.history_progress import Progress
+from deepbench_ops.measure import core_latency, ensemble, threads
+from deepbench_ops.measure.nominal_readings import NominalReadings
+from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.worker_control import Launch
+from deepbench_ops.releases import worker_launch
+
+TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+COMMITTED = Path(__file__).parents[2] / "results" / "benchmarks.json"
+MACHINE = "m"
+
+PROGRAM = """
+import json, os, random, sys, time
+name, seconds = os.environ["NAME"], float(os.environ["CALL"])
+print(json.dumps({"ready": True}), flush=True)
+for number, line in enumerate(sys.stdin):
+    command = json.loads(line)
+    if command["do"] == "prepare" and name == os.environ.get("LACKS"):
+        answer = {"error": "Unsupported: no such operation"}
+    elif command["do"] == "prepare":
+        answer = {"seconds": seconds, "stoppable": False, "yardstick": "compute"}
+        answer |= {"facts": {"threads": "2", "settings": ""}, "notes": {"route": "r"}}
+        answer |= {"implementation": "library " + name}
+    else:
+        if name == os.environ.get("DIES") and number == 3:
+            os.kill(os.getpid(), 9)
+        if name == os.environ.get("HANGS") and number == 3:
+            time.sleep(3600)
+        time.sleep(float(os.environ.get("SLICE", 0)))
+        answer = {"seconds": seconds * random.uniform(0.999, 1.001), "ended": 0.0}
+    print(json.dumps(answer), flush=True)
+"""
+"""A worker that reports known times, and may be killed or hang in the middle; a slice takes SLICE
+seconds."""
+
+TIMES = {"numpy-2.2.4": 1e-3, "numpy-2.2.5": 1e-3, "numpy-2.2.6": 1.5e-3, "numpy-2.3.0": 1.2e-3}
+
+LOG = "MEASURED_LOG"
+"""Variable: a file to which problem and id of each round are appended that was measured to its end;
+it is made when the command is loaded."""
+AS_MACHINE = "AS_MACHINE"
+"""Variable: the name of this machine."""
+FILED_EVERY = "FILED_EVERY"
+"""Variable: seconds after which results are filed while more is measured."""
+
+
+def launch_of(name: str, seconds: float) -> Launch:
+    """Return how to start a worker whose calls take so long."""
+    return Launch(sys.executable, {"NAME": name, "CALL": str(seconds)}, ("-S", "-c", PROGRAM))
+
+
+def filing(results: Path) -> FilingTarget:
+    """Make a results folder with the suite's benchmarks; the nominal reading is 1 ms."""
+    entry = {"machine": MACHINE, "cpu": "c", "num_cpu": "2", "os": "Linux", "ram": "1", "arch": "a"}
+    described = results / MACHINE / "machine.json"
+    if not described.exists():
+        described.parent.mkdir(parents=True)
+        result_files.write_machine(described, entry)
+    listed = json.loads(COMMITTED.read_text())
+    suite = {name: one for name, one in listed.items() if name != "version"}
+    variables = {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"}
+    nominal = NominalReadings({str(threads.wanted()): {"compute": 1e-3}})
+    return FilingTarget(results, entry, "release-py3", variables, suite, nominal)
+
+
+def main() -> None:
+    """Run the command."""
+    core_latency.Reader.read = lambda reader: 250.0
+    worker_launch.launch = lambda release, *_: launch_of(
+        release.name, TIMES.get(release.name, 1e-3)
+    )
+    history_files.member = lambda: launch_of("yardstick", 2e-3)
+    filing_target.find = lambda *_: filing(Path("results").resolve())
+    Progress.FILED_SECONDS = float(os.environ.get(FILED_EVERY, Progress.FILED_SECONDS))
+    if AS_MACHINE in os.environ:
+        machine_entry.default_name = lambda: os.environ[AS_MACHINE]
+    measure = ensemble.run_round
+
+    def noted(*given, **options):
+        for task, taken in measure(*given, **options):
+            with Path(os.environ[LOG]).open("a") as log:
+                log.write(f"{task.problem} {taken.id}\n")
+            yield task, taken
+
+    if LOG in os.environ:
+        Path(os.environ[LOG]).touch()
+        ensemble.run_round = noted
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
