@@ -151,10 +151,16 @@ def _description(path: Path) -> Path:
 
 
 def _describe(path: Path, doing: str) -> None:
-    """Say who holds a lock; where the disk is full the lock is held without."""
+    """Say who holds a lock; where the disk is full the lock is held without.
+
+    Unfinished descriptions of killed holders are removed.
+    """
     about = {"pid": os.getpid(), "doing": doing, "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    target = _description(path)
     with suppress(OSError):
-        atomic.write_text(_description(path), json.dumps(about))
+        for left in path.parent.glob(f".{target.name}.*{atomic.SUFFIX}"):
+            left.unlink(missing_ok=True)
+        atomic.write_text(target, json.dumps(about))
 
 
 def _holder(path: Path) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import deepbench
+from full_disk import mounted
 
 from deepbench_ops import __version__, new_project, project
 from deepbench_ops.asv_adapter import config
@@ -33,6 +34,15 @@ def history(tmp_path):
     (folder / "releases.csv").write_text(f"{','.join(release_table.COLUMNS)}\n{ROW}\n")
     (folder / project.CONFIGURATION).write_text('{"dvcs": "releases", "repo": "releases.csv"}')
     return folder
+
+
+def test_a_disk_that_is_full_is_named(tmp_path):
+    """The line names the new folder, not a file that is copied into it."""
+    with mounted(tmp_path, "24k"):
+        status, out, err = deepbench("init", str(tmp_path / "new"))
+        assert [] == list(tmp_path.iterdir())
+    assert (2, "") == (status, out)
+    assert f"deepbench: error: No space left on device: {tmp_path / 'new'}\n" == err
 
 
 def test_a_new_folder_is_a_project_folder(tmp_path):

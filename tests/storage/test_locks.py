@@ -124,3 +124,11 @@ def test_unfinished_files_of_killed_writers_are_removed(tmp_path):
         own.touch()
         with locks.results(tmp_path, doing="inner"):
             assert own.exists()
+
+
+def test_the_unfinished_description_of_a_killed_holder_is_removed(tmp_path):
+    """By the next holder of the same lock, also in folders that are no results."""
+    left = tmp_path / f".{locks.NAME}.holder.abc.unfinished"
+    left.touch()
+    with locks.writing(tmp_path, doing="outer"):
+        assert not left.exists()

@@ -9,11 +9,11 @@ import pytest
 
 
 @contextmanager
-def mounted(folder: Path) -> Iterator[None]:
-    """A small file system of its own in place of a folder, with its content."""
+def mounted(folder: Path, size: str = "1m") -> Iterator[None]:
+    """A small file system of its own in place of a folder, with its content; size: as of mount."""
     content = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     folder.mkdir(parents=True, exist_ok=True)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder]).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder]).returncode:
         pytest.skip("only root may mount here")
     try:
         for path, kept in content.items():

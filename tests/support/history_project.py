@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import command
@@ -118,9 +119,9 @@ class HistoryProject:
             stored = json.loads(path.read_text())
             for name, values in stored["results"].items():
                 row = dict(zip(stored["result_columns"], values, strict=False))
-                for problem, samples in zip(row["params"][0], row["samples"], strict=False):
+                for key, samples in zip(product(*row["params"]), row["samples"], strict=False):
                     if samples:
-                        found[path.name, name, problem.strip("'")] = len(samples)
+                        found[path.name, name, key[0].strip("'")] = len(samples)
         return found
 
     def left(self) -> list[Path]:

@@ -44,7 +44,10 @@ for number, line in enumerate(sys.stdin):
             time.sleep(3600)
         time.sleep(float(os.environ.get("SLICE", 0)))
         answer = {"seconds": seconds * random.uniform(0.999, 1.001), "ended": 0.0}
-    print(json.dumps(answer), flush=True)
+    try:
+        print(json.dumps(answer), flush=True)
+    except BrokenPipeError:
+        os._exit(1)
 """
 """A worker that reports known times, and may be killed or hang in the middle; a slice takes SLICE
 seconds."""
