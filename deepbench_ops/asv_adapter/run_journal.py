@@ -176,11 +176,16 @@ def _lines(path: Path) -> Iterator[JournalLine]:
 
 
 def _check(answer: dict[str, Any], records: list[Record]) -> None:
-    """Raise ValueError or TypeError for an answer and records that no measurement gives."""
+    """Raise ValueError or TypeError for an answer and records that no measurement gives.
+
+    asv's answer is True where there are samples, and a value where there are none.
+    """
     if answer.keys() != set(BenchmarkResult._fields):
         raise ValueError("these are no fields of an answer")
     for value, samples in zip(answer["result"], answer["samples"], strict=True):
-        if samples is not None and valid_times.why_not(value, samples=samples):
+        if samples is None and not isinstance(value, int | float | None):
+            raise ValueError("this is no number")
+        if samples is not None and not (value is True and all(map(valid_times.is_time, samples))):
             raise ValueError("these are no times")
     for record in records:
         record_fields.check({key: record[key] for key in record if key != "fingerprint"})

@@ -22,7 +22,7 @@ from deepbench_ops.measure import nominal_readings
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
 OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
-ANSWER = BenchmarkResult([1.5], [[1.0, 2.0]], [1], 0, "", None)._asdict()
+ANSWER = BenchmarkResult([True], [[1.0, 2.0]], [1], 0, "", None)._asdict()
 RECORD = {"benchmark": POINT[0], "params": [*POINT[1]], "seconds": [1.0, 2.0], "yardstick": []}
 ENTRY = MeasuredPoint(ANSWER, [RECORD])
 
@@ -183,8 +183,9 @@ def test_journals_of_the_former_version_are_taken_up(tmp_path):
         lambda line: line["answer"].pop("samples"),
         lambda line: line["answer"].update(more=1),
         lambda line: line["answer"].update(samples=[["x"]]),
-        lambda line: line["answer"].update(result=[True]),
-        lambda line: line["answer"].update(result=[1e9], samples=[[1e9]]),
+        lambda line: line["answer"].update(result=["x"]),
+        lambda line: line["answer"].update(result=["x"], samples=[None]),
+        lambda line: line["answer"].update(samples=[[1e9]]),
         lambda line: line["records"][0].update(seconds=[-1.0]),
         lambda line: line["records"][0].pop("seconds"),
         lambda line: line.update(records=["x"]),
@@ -237,7 +238,7 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
 
     def measure(*_, **__):
         measured.append(1.0 + len(measured))
-        return BenchmarkResult([measured[-1]], [[measured[-1]]], [1], 0, "", None)
+        return BenchmarkResult([True], [[measured[-1]]], [1], 0, "", None)
 
     def answers_of(watching, round_number):
         found = []
