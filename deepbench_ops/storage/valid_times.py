@@ -41,9 +41,9 @@ def why_not(value: object, stats: object = None, samples: object = None) -> str:
         return f"{_shown(value)} is no time"
     if samples is not None:
         several = samples if isinstance(samples, list) else [samples]
-        odd = next((each for each in several if not is_time(each)), None)
-        if odd is not None or not several:
-            return f"its sample {_shown(odd)} is no time"
+        odd = [each for each in several if not is_time(each)]
+        if odd or not several:
+            return f"its sample {_shown(odd[0] if odd else None)} is no time"
         if not _near(value, min(several), max(several)):
             return f"{_shown(value)} is not among its samples"
     return _no_statistics(value, stats) if stats else ""

@@ -114,6 +114,13 @@ def test_bounds_that_say_nothing_are_no_damage(folder: Path, bound: float) -> No
     assert not {"ci_99_a", "ci_99_b"} & found._stats[BENCHMARK][0].keys()
 
 
+@pytest.mark.parametrize("samples", [[None, 1.0], [1.0, None], [], ["x"], None])
+def test_a_sample_that_is_no_time_is_named(samples: list[object] | None) -> None:
+    """Also one that is null among times; no samples at all are no damage."""
+    expected = "" if samples is None else "its sample "
+    assert valid_times.why_not(1.0, samples=samples)[:11] == expected
+
+
 def test_limits_are_those_of_submissions() -> None:
     assert valid_times.is_time(1e-9) and valid_times.is_time(86400)
     assert not valid_times.is_time(0.99e-9) and not valid_times.is_time(86400.1)
