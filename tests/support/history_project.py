@@ -63,7 +63,7 @@ class HistoryProject:
             **os.environ,
             "HOME": str(self.root),
             "TMPDIR": str(self.root / "tmp"),
-            "PYTHONPATH": str(SUPPORT),
+            "PYTHONPATH": os.pathsep.join(map(str, (SUPPORT, SUPPORT.parents[1]))),
             processes.MARK: self.mark,
             known_workers.LOG: str(self.log),
             known_workers.FILED_EVERY: "0",
