@@ -182,7 +182,8 @@ def main() -> None:
         _read(held, guardian)
     for stream in (sys.stdin, sys.stdout):
         os.close(stream.fileno())  # only the reader's end may answer
-    os.waitpid(reader, 0)
+    while os.WIFSTOPPED(os.waitpid(reader, os.WUNTRACED)[1]):
+        os.kill(reader, signal.SIGCONT)  # another program stopped it
     with suppress(ProcessLookupError):
         held.release()
     os._exit(0)

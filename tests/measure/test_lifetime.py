@@ -132,6 +132,19 @@ def test_a_kernel_goes_on_when_its_yardstick_is_killed(mark, victim):
     assert eventually_gone(mark, AFTER)
 
 
+def test_a_yardstick_that_something_else_stops_goes_on(mark):
+    """Its guardian wakes it, also where it holds the kernel stopped."""
+    with running(YARDSTICK) as process:
+        (guardian,) = children(process.pid, mark)
+        (reader,) = children(guardian, mark)
+        os.kill(reader, signal.SIGSTOP)
+        until = time.monotonic() + 10
+        while state(reader) == "T" and time.monotonic() < until:
+            time.sleep(0.01)
+        assert "T" != state(reader)
+        assert process.poll() is None
+
+
 def test_a_parent_that_has_ended_already_is_noticed():
     """A child whose parent ended before it could ask for the signal ends at once."""
     child = os.fork()
