@@ -63,9 +63,9 @@
             }));
     }
 
-    /* Counts of positive `values` on a logarithmic axis, with a line at each of `ridges`, {name, at, chosen}. */
-    function histogram(values, ridges) {
-        var width = 720, height = 200, foot = 22, edge = 10, per_decade = 4;
+    /* Counts of positive `values` on a logarithmic axis, with a line at each of `ridges`, {name, at, chosen}, `width` pixels wide. */
+    function histogram(values, ridges, width) {
+        var height = 200, foot = 22, edge = 10, per_decade = 4;
         var all = values.concat(ridges.map(function (one) { return one.at; })).map(Math.log10);
         var first = Math.floor(per_decade * Math.min.apply(null, all)), last = Math.ceil(per_decade * Math.max.apply(null, all)) + 1;
         var x = scale(first / per_decade, last / per_decade, edge, width - edge), counts = {};
@@ -84,10 +84,10 @@
                 svg('title', {}, deepbench.counted(pair[1], 'problem')));
         }),
         ridges.map(function (one) {
-            var place = x(Math.log10(one.at));
+            var place = x(Math.log10(one.at)), said = one.name + ', ' + deepbench.digits(one.at, 3) + ' FLOP per byte', half = 3.2 * said.length;
             return svg('g', {class: one.chosen ? 'ridge chosen' : 'ridge'}, svg('path', {d: path([[place, 16], [place, height - foot]])}),
                 svg('title', {}, one.name + ': ' + deepbench.digits(one.at, 3) + ' FLOP per byte'),
-                one.chosen ? svg('text', {x: place, y: 12, 'text-anchor': place > width / 2 ? 'end' : 'start'}, one.name + ', ' + deepbench.digits(one.at, 3) + ' FLOP per byte') : []);
+                one.chosen ? svg('text', {x: Math.max(half, Math.min(width - half, place)), y: 12, 'text-anchor': 'middle'}, said) : []);
         }),
         decades.map(function (power) {
             return svg('text', {x: x(power), y: height - 6, 'text-anchor': 'middle'}, deepbench.digits(Math.pow(10, power), 3));

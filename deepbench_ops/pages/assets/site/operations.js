@@ -4,6 +4,7 @@
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
+    var WIDEST = 720;  /* pixels of the histogram */
     var CHOICES = ['family', 'operation', 'precision', 'machine'];
     var view = {};  /* order and filter of the table */
 
@@ -36,7 +37,7 @@
             .filter(function (one) { return one.at; });
         at('intensities').hidden = !known.length;
         if (!known.length) { return; }
-        at('intensities').replaceChildren(d.histogram(known, ridges),
+        at('intensities').replaceChildren(d.histogram(known, ridges, Math.min(WIDEST, at('intensities').clientWidth)),
             el('figcaption', {}, 'Problems by FLOP per byte, on a logarithmic scale. Left of a machine\u2019s line its memory bounds a kernel, right of it its arithmetic. ' +
                 d.counted(ridges.length, 'machine') + (ridges.length === 1 ? ' has' : ' have') + ' a peak at ' + d.words(precision) + '.'),
             el('div', {class: 'tools'}, d.picture_buttons(function () { return at('intensities').querySelector('svg'); }, function () {
