@@ -28,6 +28,14 @@ def write(stream: IO[bytes], message: Message) -> None:
     stream.flush()
 
 
+def answer(stream: IO[bytes], message: Message) -> None:
+    """Write a message to the process that asked; where that has ended, end this one at once."""
+    try:
+        write(stream, message)
+    except BrokenPipeError:
+        os._exit(1)
+
+
 def read(stream: IO[bytes]) -> Message | None:
     """Return the next message, waiting for it; None where the writer has ended."""
     line = stream.readline()

@@ -9,7 +9,6 @@ that suits it,
 answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.ensemble`.
 """
 
-import os
 import sys
 import time
 from contextlib import suppress
@@ -84,17 +83,14 @@ def main() -> None:
     answers = messages.reserved_output()
     kernel_run.preload(calibrating=False)  # the other releases are the reference
     worker = Worker()
-    messages.write(answers, {"ready": True})
+    messages.answer(answers, {"ready": True})
     while (command := messages.read(sys.stdin.buffer)) is not None:
         do = command.pop("do")
         try:
             answer = worker.prepare(**command) if do == "prepare" else worker.slice(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        try:
-            messages.write(answers, answer)
-        except BrokenPipeError:
-            os._exit(1)  # the process that asked has ended, and will end this one
+        messages.answer(answers, answer)
 
 
 if __name__ == "__main__":

@@ -39,14 +39,14 @@ def main() -> None:
     answers = messages.reserved_output()
     threads.fix()
     member = YardstickMember()
-    messages.write(answers, {"ready": True})
+    messages.answer(answers, {"ready": True})
     while (command := messages.read(sys.stdin.buffer)) is not None:
         do = command.pop("do")
         try:
             answer = member.prepare(**command) if do == "prepare" else member.slice(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        messages.write(answers, answer)
+        messages.answer(answers, answer)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ MACHINE = "m"
 PROGRAM = """
 import json, os, random, sys, time
 name, seconds = os.environ["NAME"], float(os.environ["CALL"])
-print(json.dumps({"ready": True}), flush=True)
+try:
+    print(json.dumps({"ready": True}), flush=True)
+except BrokenPipeError:
+    os._exit(1)
 for number, line in enumerate(sys.stdin):
     command = json.loads(line)
     if command["do"] == "prepare" and name == os.environ.get("LACKS"):
