@@ -166,7 +166,7 @@ def cores() -> set[int]:
 def neighbour(seed: int) -> Iterator[None]:
     """Keep the last core of the workers busy, half of the time, while the block runs."""
     program = [sys.executable, str(Path(__file__)), str(max(cores())), str(seed)]
-    process = subprocess.Popen(program, preexec_fn=lifetime.with_this_process())
+    process = subprocess.Popen(lifetime.bound(program))
     try:
         yield
     finally:

@@ -18,7 +18,7 @@ except ModuleNotFoundError:
         "pip install 'asv_bench_deepbench[track]'"
     )
 
-from deepbench_ops.errors import DeepbenchError, Interrupted, NoAnswer, Unsupported
+from deepbench_ops.errors import DeepbenchError, Interrupted, NoAnswer, Unsupported, remedy
 
 WRONG_INPUT, NO_ANSWER = 2, 3
 INTERRUPTED, PIPE_CLOSED = 130, 141
@@ -176,7 +176,7 @@ def main() -> None:
             " 'asv_bench_deepbench[track,tables]' installs it"
         )
     except OSError as wrong:
-        fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}")
+        fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}{remedy(wrong)}")
     bad_news = damaged_input.STATUS if damaged_input.lines else 0
     sys.exit(status if isinstance(status, int) and status else bad_news)
 

@@ -3,26 +3,33 @@
 Linux sends a child a signal of its choice when the thread that started it ends; SIGKILL ends
 stopped processes as well. Other systems have no such signal: there a child ends when the pipe or
 socket from its parent closes, which a stopped one does not notice.
+
+``python lifetime.py PARENT COMMAND...`` becomes the program of the command, bound to its parent.
 """
 
 import ctypes
+import errno
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 
 PR_SET_PDEATHSIG = 1
 
 
-def with_this_process() -> Callable[[], None]:
-    """Return the `preexec_fn` of a program that must end with this process.
+def bound(command: Sequence[str]) -> list[str]:
+    """Return the command line that runs `command` in a process that ends with this one.
 
-    The setting outlives the start of the program, but not a fork made by it.
+    This file is run first and becomes the program: the setting outlives that, but not a fork made
+    by the program. A `preexec_fn` would fork this process, which libraries with threads, such as
+    jax, warn of. Raises FileNotFoundError where there is no such program.
     """
-    _prctl()  # loaded before the fork
-    return partial(end_with, os.getpid())
+    if shutil.which(command[0]) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+    return [sys.executable, "-IS", __file__, str(os.getpid()), *command]
 
 
 def end_with(parent: int, by: int = signal.SIGKILL) -> None:
@@ -58,7 +65,7 @@ def children_without_interrupts() -> Iterator[None]:
 def bind_forks() -> None:
     """End every process that this one forks from now on with it, and those that they fork in turn.
 
-    Programs started by `subprocess` are included only where they have a `preexec_fn`.
+    Programs started by `subprocess` are not among them: `bound` is for these.
     """
     parent: list[int] = []
 
@@ -76,3 +83,8 @@ def _prctl() -> Callable[..., int] | None:
         return None
     found: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
     return found
+
+
+if __name__ == "__main__":
+    end_with(int(sys.argv[1]))
+    os.execvp(sys.argv[2], sys.argv[2:])

@@ -86,7 +86,7 @@ def remarks(asked: Iterable[Point]) -> list[str]:
     machines = " and ".join(sorted({point.machine for point in left}))
     return [
         f"{len(left)} unsteady times of {machines} are left out ({counted(left)}):"
-        " deepbench unsteady RELEASE lists those of a release"
+        " deepbench unsteady RELEASE lists those of a release and how to measure them again"
     ]
 
 

@@ -29,7 +29,7 @@ from deepbench_ops import lifetime
 from deepbench_ops.asv_adapter import config, machine_entry
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import DeepbenchError, Unsupported, remedy
 from deepbench_ops.machine import detect
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -83,7 +83,7 @@ def _errors_as_lines(command: str) -> Iterator[None]:
         raise UserError(": ".join([str(error).splitlines()[0], *said[-1:]])) from None
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
-        raise UserError(f"{what}{error.strerror or error}") from None
+        raise UserError(f"{what}{error.strerror or error}{remedy(error)}") from None
 
 
 def _end_interrupted(command: str) -> NoReturn:

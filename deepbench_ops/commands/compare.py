@@ -76,6 +76,10 @@ def compare(
     _demand_machines(contenders, results)
     specs = contenders if len(contenders) > 1 else ("", *contenders)
     first, *others = sides = [_contender(text, results, device) for text in specs]
+    if any(other.name == first.name for other in others):
+        raise DeepbenchError(
+            f"{first.name} would be compared with itself: name another machine or @RELEASE"
+        )
     say(comparison.elsewhere(sides, device), form)
     pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
     if not any(groups for _, groups, _ in pairs):

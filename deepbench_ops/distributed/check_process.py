@@ -68,10 +68,9 @@ def rows_of(
 
     command = [launch.python, "-m", __name__, json.dumps(asdict(wanted))]
     with subprocess.Popen(
-        command,
+        lifetime.bound(command),
         stdout=subprocess.PIPE,
         env={**os.environ, **launch.environ},
-        preexec_fn=lifetime.with_this_process(),
     ) as process:
         assert process.stdout is not None
         while (message := messages.read(process.stdout)) is not None:

@@ -74,11 +74,10 @@ class Reader:
     def _started(self) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", __spec__.name, *map(str, self._pair)]
         return subprocess.Popen(
-            command,
+            lifetime.bound(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            preexec_fn=lifetime.with_this_process(),
         )
 
     @staticmethod

@@ -30,12 +30,11 @@ def measured(
     """
     command = [python, "-m", "deepbench_ops.measure.kernel_process", json.dumps(dict(task))]
     done = subprocess.run(
-        command,
+        lifetime.bound(command),
         env={**os.environ, **environ},
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lifetime.with_this_process(),
     )
     try:
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -42,12 +42,11 @@ class LiveWorker:
 
     def __init__(self, launch: Launch, cores: set[int]) -> None:
         self._process = subprocess.Popen(
-            [launch.python, *launch.program],
+            lifetime.bound([launch.python, *launch.program]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **launch.environ},
             process_group=0,
-            preexec_fn=lifetime.with_this_process(),
         )
         try:
             os.sched_setaffinity(self._process.pid, cores)

@@ -37,10 +37,9 @@ class YardstickProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "deepbench_ops.measure.yardstick_process"],
+            lifetime.bound([sys.executable, "-m", "deepbench_ops.measure.yardstick_process"]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            preexec_fn=lifetime.with_this_process(),
         )
         self._numbers = count()
 

@@ -32,14 +32,13 @@ def command_output(
     Raises CommandFailed, and OSError where the program cannot be started.
     """
     process = subprocess.Popen(
-        command,
+        lifetime.bound(command),
         cwd=folder,
         env=dict(variables),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=lifetime.with_this_process(),
     )
     with process:
         try:

@@ -114,7 +114,8 @@ def _holding(path: Path, doing: str, wait: float) -> Iterator[None]:
         raise
     except OSError as error:
         raise DeepbenchError(
-            f"{path.parent} cannot be written to ({error.strerror or error}): {doing} needs to"
+            f"{path.parent} cannot be written to ({error.strerror or error}): {doing} needs"
+            " to, so make it writable"
         ) from None
     outermost = lock.lock_counter == 1
     try:

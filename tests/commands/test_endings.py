@@ -1,5 +1,6 @@
 """Endings of commands: one line and a status for every error, and no traceback."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -46,6 +47,10 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
         ),
         ("compare numpy-1.26.4", "write @numpy-1.26.4"),
         (f"compare {MACHINE}@numpy-9.9 raspberry-pi-3", "unknown release of"),
+        (
+            "compare raspberry-pi-3 raspberry-pi-3",
+            "would be compared with itself: name another machine or @RELEASE",
+        ),
         ("fastest --family foo", "unknown family 'foo'"),
         ("export --machine vm", "--format is missing: choose one of xlsx, csv, json, parquet"),
         (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
@@ -118,3 +123,21 @@ def test_ctrl_c_is_one_line_and_status_130():
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert (130, "deepbench: interrupted") == (process.returncode, err.strip())
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "line"),
+    [
+        (errno.EACCES, "a.csv", "Permission denied: a.csv: allow it, or name another place"),
+        (errno.EROFS, "a.csv", "Read-only file system: a.csv: allow it, or name another place"),
+        (errno.ENOENT, "a.xlsx", "No such file or directory: a.xlsx: name one that exists"),
+        (errno.ENOSPC, "a.csv", "No space left on device: a.csv: make room there"),
+        (errno.EIO, "a.csv", "Input/output error: a.csv"),
+    ],
+)
+def test_an_error_of_the_system_names_the_file_and_the_mend(monkeypatch, number, name, line):
+    def failing(path):
+        raise OSError(number, os.strerror(number), name)
+
+    monkeypatch.setattr("deepbench_ops.commands.config.load", failing)
+    assert (2, "", f"deepbench: error: {line}\n") == deepbench("config")

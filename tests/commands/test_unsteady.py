@@ -17,7 +17,7 @@ from deepbench_ops.asv_adapter import plugin, result_saving
 from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import compression, measurements
 
@@ -154,6 +154,28 @@ def test_answers_say_what_they_leave_out(arguments):
     done = CliRunner().invoke(deepbench, [*arguments, "--results", str(RESULTS)])
     (line,) = [text for text in done.stderr.splitlines() if "unsteady times" in text]
     assert "deepbench unsteady RELEASE lists those of a release" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["frameworks", "--machine", MACHINE], ["compare", f"{MACHINE}@numpy", f"{MACHINE}@torch"]],
+)
+def test_times_that_are_all_unsteady_are_the_reason_for_no_answer(arguments, monkeypatch):
+    """As after a first run on a busy machine: measuring again mends it, not another selection."""
+    found = [
+        points_of_tests.point(
+            machine=MACHINE,
+            release=[each for each in RELEASES.values() if each.framework == name][-1],
+            problem_id="m1760_n128_k1760_NN",
+            unsteady="yardstick off",
+        )
+        for name in ("numpy", "torch")
+    ]
+    monkeypatch.setattr(points, "load", lambda *_, **__: found)
+    done = CliRunner().invoke(deepbench, [*arguments, "--results", str(RESULTS)])
+    assert isinstance(done.exception, NoAnswer)
+    assert "2 unsteady times of epyc-9005-2core are left out" in str(done.exception)
+    assert "deepbench unsteady RELEASE" in str(done.exception)
 
 
 def test_an_answer_that_leaves_nothing_out_says_nothing():

@@ -67,6 +67,19 @@ else:
 time.sleep(60)
 """
 
+STARTS = """
+import os, sys
+from deepbench_ops.measure import core_latency, kernel_process, worker_control, yardstick_process
+from deepbench_ops.releases.command_output import command_output
+os.register_at_fork(before=lambda: print("forked", file=sys.stderr))
+core_latency.read(os.sched_getaffinity(0))
+worker_control.LiveWorker(worker_control.Launch(sys.executable), {0}).close()
+yardstick_process.YardstickProcess().close()
+task = {"family": "gemm", "problem": "m16_n16_k16_NN", "precision": "float32"}
+print(kernel_process.measured({**task, "operation": "forward"}, {})["params"][0])
+print(command_output(["echo", "installed"], ".", os.environ, 10.0))
+"""
+
 
 @pytest.fixture(autouse=True)
 def mark(monkeypatch):
@@ -152,6 +165,20 @@ def test_a_parent_that_has_ended_already_is_noticed():
         lifetime.end_with(1 << 30)
         os._exit(0)
     assert -signal.SIGKILL == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_programs_are_started_without_a_fork_of_this_process():
+    """A library with threads, such as jax, warns of each fork, and the fork may wait for ever."""
+    environ = {**os.environ, "DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
+    command = [sys.executable, "-c", STARTS]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    assert ("", 0) == (done.stderr, done.returncode)
+    assert "m16_n16_k16_NN\ninstalled\n\n" == done.stdout
+
+
+def test_a_program_that_does_not_exist_is_named():
+    with pytest.raises(FileNotFoundError, match="no/such/program"):
+        lifetime.bound(["no/such/program"])
 
 
 @pytest.mark.parametrize("pause", ["0", "60"])

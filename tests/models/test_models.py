@@ -288,14 +288,18 @@ def test_the_worst_of_many_errors_may_be_larger(outputs, factor):
     assert factor == pytest.approx(np.mean(worst) / np.mean(usual), rel=0.05)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_scale_of_errors_is_of_more_items_than_the_two_that_are_judged(seed):
-    """Of a batch of one, too, whose two scores may both be near zero."""
+@pytest.mark.parametrize("seed", [0, 1, 2, 49])
+def test_the_scale_of_errors_is_of_many_items_or_of_one_that_is_larger(seed):
+    """Of a batch of one, too, whose two scores may both be near zero. That of the last seed has an
+    output of several times the typical one, a part of which a calibrated range may cut off."""
     judge = InferenceJudge("int8", TorchBackend(), Model(name="mmoe", batch=1), seed)
     expected, allowed = judge.everywhere()
     assert (2, 2) == expected.shape
     assert 0.05 < judge.typical < 0.6
-    assert allowed == pytest.approx(TOLERANCE["int8"] * judge.typical)
+    own = np.sqrt(np.square(expected).mean(1, keepdims=True))
+    assert (seed == 49) == bool(own.max() > 2 * judge.typical)
+    scale = np.maximum(own, judge.typical).repeat(2, axis=1)
+    assert allowed == pytest.approx(TOLERANCE["int8"] * scale)
 
 
 def distances(judge, outputs):
@@ -314,7 +318,7 @@ def true_output(problem, weights, item):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 29, 49])
 def test_a_small_network_in_int8_passes_for_every_seed_and_wrong_ones_do_not(seed, monkeypatch):
     """Compiled, a batch of one. One item and one set of weights are wrong, those of eight whose
     true output is furthest away: two scores of any item lie within the limit in a fifth of cases.

@@ -27,9 +27,9 @@ Batches = Sequence[Sequence[Tensor]]
 CALIBRATING = 16
 """Items that are enough to show how large numbers become on the way in most networks."""
 
-MOST_CALIBRATING, MOST_BATCHES, CHEAP_FLOPS = 512, 64, 1e9
-"""Items, batches and floating-point operations of calibrating a network of few FLOPs. Some of these
-have a hundred numbers or fewer on the way, whose range 16 items do not show."""
+MOST_CALIBRATING, CHEAP_FLOPS = 512, 1e9
+"""Items and floating-point operations of calibrating a network of few FLOPs. Some of these have a
+hundred numbers or fewer on the way, whose range 16 items do not show."""
 
 LARGEST_SINGLE_FILE = 2**31
 """Bytes of weights from which a file of ONNX cannot hold them itself."""

@@ -23,7 +23,6 @@ from deepbench_ops.backends.torch_backend.network import as_tensors, asked, refu
 from deepbench_ops.backends.torch_backend.quantised import (
     CALIBRATING,
     CHEAP_FLOPS,
-    MOST_BATCHES,
     MOST_CALIBRATING,
 )
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, on_host, true_precision
@@ -105,7 +104,7 @@ def _calibrating(backend: TorchDevice, problem: Model, seed: int) -> list[tuple[
     """Return batches that are neither timed nor judged, of at least CALIBRATING items in all, and
     of more where that costs little."""
     cheap = min(MOST_CALIBRATING, int(CHEAP_FLOPS / problem.network.flops))
-    count = max(-(-CALIBRATING // problem.batch), min(MOST_BATCHES, cheap // problem.batch))
+    count = max(-(-CALIBRATING // problem.batch), cheap // problem.batch)
     drawn = asked(problem).inputs(count * problem.batch, seed + 1)
     split = (each.split(problem.batch) for each in as_tensors(backend, drawn, torch.float32))
     return list(zip(*split, strict=True))

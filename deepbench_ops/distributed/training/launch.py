@@ -67,13 +67,13 @@ def _start(request: TrainingRequest, rank: int, ranks: int, folder: Path) -> Ran
     if ranks > 1:
         usual["OMP_NUM_THREADS"] = "1"  # as torchrun does; a rank asks torch for its own number
     with (folder / f"{rank}.out").open("wb") as out, (folder / f"{rank}.err").open("wb") as err:
+        program = [sys.executable, "-m", "deepbench_ops.distributed.training", request.text()]
         return subprocess.Popen(
-            [sys.executable, "-m", "deepbench_ops.distributed.training", request.text()],
+            lifetime.bound(program),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             env={**usual, **os.environ, **{key: str(value) for key, value in own.items()}},
-            preexec_fn=lifetime.with_this_process(),
         )
 
 

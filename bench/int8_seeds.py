@@ -1,0 +1,63 @@
+"""How far a network in int8 is off, and what is allowed, over many seeds of weights and items.
+
+    python bench/int8_seeds.py mmoe --by compiled --seeds 0 100 [--uncompiled]
+
+A line for each seed: the largest error as a part of what is allowed, that error and the judged
+item's output as parts of the typical output. --uncompiled runs the quantised graph without
+compiling it: the same sums in a tenth of the time.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from deepbench_ops.backends.torch_backend import execution, quantised
+from deepbench_ops.backends.torch_backend.backend import TorchBackend
+from deepbench_ops.backends.torch_backend.model_reference import root_mean_square
+from deepbench_ops.backends.torch_backend.quantised import Batches
+from deepbench_ops.backends.torch_backend.serving import Serving
+from deepbench_ops.problems.model import Model
+
+
+def uncompiled(
+    module: nn.Module, inputs: Sequence[Tensor], calibrating: Batches
+) -> tuple[nn.Module, str]:
+    """Return the quantised graph, whose operations run one after the other, in the place of
+    `execution._compiled`."""
+    return quantised.for_compiling(module, calibrating), "quantised, not compiled"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--by", choices=["compiled", "onnxruntime"], default="compiled")
+    parser.add_argument("--seeds", type=int, nargs=2, default=(0, 100), metavar=("FROM", "TO"))
+    parser.add_argument("--uncompiled", action="store_true")
+    asked = parser.parse_args()
+    if asked.uncompiled:
+        execution._compiled = uncompiled
+    torch.set_num_threads(1)
+    problem, found = Model(name=asked.model, batch=asked.batch), []
+    for seed in range(*asked.seeds):
+        backend = TorchBackend()
+        backend.execution = asked.by
+        serving = Serving(backend, problem, "int8", seed)
+        serving.one(0)
+        errors, (expected, allowed) = serving.errors(), serving.judge.everywhere()
+        typical = serving.judge.typical
+        found.append(float((errors / allowed).max()))
+        item = max(root_mean_square(row) for row in expected) / typical
+        print(f"{seed} {found[-1]:.3f} {errors.max() / typical:.3f} {item:.2f}", flush=True)
+    beyond = sum(each > 1 for each in found)
+    print(
+        f"{beyond} of {len(found)} beyond the limit, at most {max(found):.3f} of it,"
+        f" median {np.median(found):.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
