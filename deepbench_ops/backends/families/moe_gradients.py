@@ -38,9 +38,9 @@ def references(
 ) -> dict[str, Reference]:
     """Return the judges of all gradients. weights: the chosen experts' p of some tokens."""
     truth = Gradients(problem, inputs, precision, weights)
-    p = problem
-    rows = {
-        "": RowReference((p.tokens, p.hidden), truth.of_tokens, None),
+    p, terms = problem, 3 * problem.flops // (2 * problem.tokens)
+    rows: dict[str, Reference] = {
+        "": TokenGradient((p.tokens, p.hidden), truth.of_tokens, None, terms),
         "router_gradient": RowReference((p.experts, p.hidden), truth.of_router, None),
     }
     return rows | {
@@ -48,6 +48,17 @@ def references(
         for name, operand in names(problem).items()
         if name not in rows
     }
+
+
+@dataclass(frozen=True)
+class TokenGradient(RowReference):
+    """The judge of the gradient of x.
+
+    entry_terms: products for an entry, those of its token with all chosen experts, forward and
+    backward.
+    """
+
+    entry_terms: int
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,7 @@ class Gradients:
     def of_tokens(self, tokens: np.ndarray) -> Bounded:
         """Rows of the gradient of x: what comes through the router, and through each expert."""
         total = self.of_logits[tokens].product(widened(self.inputs.router), np.zeros(1))
-        for _, expert, mine, places in self._pairs(tokens):
+        for expert, mine, places in self._takers(tokens):
             back = self._backward(expert, tokens[mine], places, ALL)
             for name in (name for name in ("up", "gate") if name in back):
                 part = back[name].product(self._matrix(name, expert), np.zeros(1))
@@ -125,25 +136,25 @@ class Gradients:
         """Gradient of the router's logits, tokens x experts, zero where none is chosen."""
         shape = self.inputs.chosen.shape
         of_p = Bounded(np.empty(shape), np.empty(shape), self.precision)
-        for place, expert, tokens, _ in self._pairs(np.arange(self.problem.tokens)):
+        for expert, tokens, places in self._takers(np.arange(self.problem.tokens)):
             hidden = self._inner(expert, tokens, ALL)["hidden"]
             y = hidden.product(self._matrix("down", expert).T, np.zeros(1))
             each = (y * self._dy(tokens)).sum()
-            of_p.value[tokens, place] = each.value[:, 0]
-            of_p.error[tokens, place] = each.error[:, 0]
+            of_p.value[tokens, places] = each.value[:, 0]
+            of_p.error[tokens, places] = each.error[:, 0]
         chosen = self.p * (of_p - (self.p * of_p).sum())
         dense = exact(np.zeros((self.problem.tokens, self.problem.experts)), self.precision)
         np.put_along_axis(dense.value, self.inputs.chosen, chosen.value, 1)
         np.put_along_axis(dense.error, self.inputs.chosen, chosen.error, 1)
         return dense
 
-    def _pairs(self, tokens: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-        """Yield (place, expert, numbers of the tokens that chose it there, their places)."""
-        for place in range(self.problem.top_k):
-            chosen = self.inputs.chosen[tokens, place]
-            for expert in np.unique(chosen):
-                mine = np.flatnonzero(chosen == expert)
-                yield place, int(expert), mine, np.full(mine.size, place)
+    def _takers(self, tokens: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield each chosen expert, the numbers in `tokens` of those that chose it, and where among
+        their choices."""
+        chosen = self.inputs.chosen[tokens]
+        for expert in np.unique(chosen):
+            mine, places = np.nonzero(chosen == expert)
+            yield int(expert), mine, places
 
     def _backward(
         self, expert: int, tokens: np.ndarray, places: np.ndarray, columns: Any
@@ -162,11 +173,11 @@ class Gradients:
 
     def _inner(self, expert: int, tokens: np.ndarray, columns: Any) -> dict[str, Bounded]:
         x = self._x(tokens)
-        up = x.product(self._matrix("up", expert)[columns].T, np.zeros(1))
+        up = x.product(self._matrix("up", expert, columns).T, np.zeros(1))
         if self.inputs.gate is None:
             positive = up.relu()
             return {"up": up, "hidden": positive * positive}
-        gate = x.product(self._matrix("gate", expert)[columns].T, np.zeros(1))
+        gate = x.product(self._matrix("gate", expert, columns).T, np.zeros(1))
         value, slope = silu(gate.value)
         own = 2 * UNIT_ROUNDOFF[self.precision]
         active = STEEPEST * gate.error + own * np.abs(value) + 2 * LIBRARY * np.abs(gate.value)
@@ -189,5 +200,5 @@ class Gradients:
     def _dy(self, tokens: np.ndarray) -> Bounded:
         return exact(widened(self.inputs.gradient[tokens]), self.precision)
 
-    def _matrix(self, name: str, expert: int) -> np.ndarray:
-        return widened(getattr(self.inputs, name)[expert])
+    def _matrix(self, name: str, expert: int, rows: Any = ALL) -> np.ndarray:
+        return widened(getattr(self.inputs, name)[expert, rows])
