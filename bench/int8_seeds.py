@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from deepbench_ops.backends.torch_backend.int8_networks import Batches
 from torch import Tensor, nn
 
-from deepbench_ops.backends.torch_backend import execution, quantised
+from deepbench_ops.backends.torch_backend import execution, int8_networks
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.backends.torch_backend.model_reference import root_mean_square
-from deepbench_ops.backends.torch_backend.quantised import Batches
 from deepbench_ops.backends.torch_backend.serving import Serving
 from deepbench_ops.problems.model import Model
 
@@ -27,7 +27,7 @@ def uncompiled(
 ) -> tuple[nn.Module, str]:
     """Return the quantised graph, whose operations run one after the other, in the place of
     `execution._compiled`."""
-    return quantised.for_compiling(module, calibrating), "quantised, not compiled"
+    return int8_networks.for_compiling(module, calibrating), "quantised, not compiled"
 
 
 def main() -> None:

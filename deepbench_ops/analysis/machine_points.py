@@ -18,7 +18,7 @@ def load(
     """Return what `points.load` returns, from the store next to the results where it is of these
     results. Raises as that does."""
     if (project.store(results) / "times" / f"{machine}.parquet").exists():
-        from deepbench_ops.analysis.point_store import Store  # pyarrow takes a while to load
+        from deepbench_ops.analysis.parquet_store import Store  # pyarrow takes a while to load
 
         found = Store.next_to(results).load(machine, releases, rounds, samples)
         if found is not None:

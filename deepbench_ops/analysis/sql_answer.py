@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from deepbench_ops import damaged_input
-from deepbench_ops.analysis.point_store import TABLES, Store, demand
+from deepbench_ops.analysis.parquet_store import TABLES, Store, demand
 from deepbench_ops.errors import DeepbenchError
 
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)

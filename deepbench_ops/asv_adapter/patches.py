@@ -8,13 +8,13 @@ from deepbench_ops.asv_adapter import (
     asv_commands,
     atomic_json,
     machine_entry,
-    ongoing_run,
     patch,
     printed_tables,
     published_benchmarks,
     result_saving,
     run_command,
     run_forecast,
+    run_hooks,
 )
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.publishing import publish_command
@@ -25,7 +25,7 @@ TABLE: tuple[Patch, ...] = (
     *result_saving.PATCHES,
     *printed_tables.PATCHES,
     *published_benchmarks.PATCHES,
-    *ongoing_run.PATCHES,
+    *run_hooks.PATCHES,
     *run_forecast.PATCHES,
     *run_command.PATCHES,
     *publish_command.PATCHES,

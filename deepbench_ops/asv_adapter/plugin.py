@@ -18,11 +18,11 @@ from deepbench_ops import lifetime
 from deepbench_ops.asv_adapter import (
     asv_environment,
     history_join,
-    ongoing_run,
     patches,
     repo,
     result_saving,
     run_command,
+    run_hooks,
 )
 from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import frameworks, shared_cache
@@ -46,7 +46,7 @@ def setup() -> None:
     os.environ[record_spool.SPOOL_VARIABLE] = str(spool)
     os.environ[shared_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
-    ongoing_run.begin(spool)
+    run_hooks.begin(spool)
     install()
 
 

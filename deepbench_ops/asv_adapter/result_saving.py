@@ -30,7 +30,7 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import ongoing_run, result_files, result_merging, results_fields
+from deepbench_ops.asv_adapter import result_fields, result_files, result_merging, run_hooks
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError
@@ -93,10 +93,10 @@ def _keeping(save: Callable[[Results, str], None]) -> Callable[[Results, str], N
             with locks.results(Path(result_dir), doing="asv run"):
                 _save(self, Path(result_dir), save)
         except (OSError, DeepbenchError, UserError) as error:
-            run = ongoing_run.current()
+            run = run_hooks.current()
             kept = f"its points are kept in {run.journal_path}: " if run.journal_path else ""
             raise UserError(
-                f"{results_fields.path_of(self)} is not saved ({_reason(error)}); {kept}mend that,"
+                f"{result_fields.path_of(self)} is not saved ({_reason(error)}); {kept}mend that,"
                 " and the same command goes on from there"
             ) from None
 
@@ -109,13 +109,13 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
     After a kill in between the next run takes the points from the journal and writes the same
     again: two records are the same if benchmark, parameters and start time are.
     """
-    run = ongoing_run.current()
-    path, records = folder / results_fields.path_of(results), run.records()
+    run = run_hooks.current()
+    path, records = folder / result_fields.path_of(results), run.records()
     stored = Results.load(str(path)) if path.exists() else None
     result_merging.merge(results, stored, records)
     if stored and not run.appending:
         records = remeasured.settle(path, results, stored, records, run.last_round)
-    if any(True for _ in results_fields.each(results)):
+    if any(True for _ in result_fields.each(results)):
         result_merging.set_intervals(results)
         for one in records:
             if "fingerprint" in one:
@@ -139,9 +139,7 @@ def _reason(error: Exception) -> str:
 def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         rm(self, result_dir)
-        measurements.file_of(Path(result_dir) / results_fields.path_of(self)).unlink(
-            missing_ok=True
-        )
+        measurements.file_of(Path(result_dir) / result_fields.path_of(self)).unlink(missing_ok=True)
 
     return wrapped
 

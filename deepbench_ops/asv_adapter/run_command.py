@@ -26,9 +26,9 @@ from deepbench_ops.asv_adapter import (
     asv_environment,
     history_join,
     machine_entry,
-    ongoing_run,
     repo,
     run_forecast,
+    run_hooks,
 )
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.conditions import DEVICE
@@ -63,7 +63,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         asv_commands.demand_same_machine(conf, kwargs.get("machine"))
         for line in without_readings(conf, kwargs.get("machine")):
             log.warning(line)
-        ongoing = ongoing_run.current()
+        ongoing = run_hooks.current()
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
         ongoing.command = _digest(range_spec, kwargs)

@@ -18,9 +18,9 @@ from asv.console import log
 from asv.results import iter_results_for_machine_and_hash
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import machine_entry, ongoing_run
-from deepbench_ops.asv_adapter.ongoing_run import YES_VARIABLE
+from deepbench_ops.asv_adapter import machine_entry, run_hooks
 from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import measurements
@@ -160,8 +160,8 @@ def _left(
     for name, benchmark in found.items():
         if name in there:
             continue
-        for point in ongoing_run.selected(benchmark, found.benchmark_selection.get(name)):
-            left[point] += ongoing_run.rounds(benchmark, None, extra)
+        for point in run_hooks.selected(benchmark, found.benchmark_selection.get(name)):
+            left[point] += run_hooks.rounds(benchmark, None, extra)
     return left
 
 

@@ -10,7 +10,7 @@ from deepbench_ops.commands.options import results_folder, store_folder
 from deepbench_ops.errors import NoAnswer
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.point_store import Store
+    from deepbench_ops.analysis.parquet_store import Store
 
 COLUMNS = (
     terminal_tables.Column("machine"),
@@ -83,7 +83,7 @@ def status(folder: Path | None, results: Path) -> None:
 
 def opened(folder: Path | None, results: Path) -> "Store":
     """Return the store in a folder, by default the one next to the results."""
-    from deepbench_ops.analysis.point_store import Store
+    from deepbench_ops.analysis.parquet_store import Store
 
     return Store(folder, results) if folder else Store.next_to(results)
 

@@ -18,7 +18,7 @@ from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.statistics.calibration import on_quiet_machine
+from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 from deepbench_ops.storage import valid_times
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import unquoted

@@ -37,9 +37,9 @@ from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.measure.worker_turns import WorkerFailed
 from deepbench_ops.statistics import two_way
-from deepbench_ops.statistics.calibration import on_quiet_machine
 from deepbench_ops.statistics.spread import median_variance
 from deepbench_ops.statistics.two_way import TwoWay
+from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 
 VERSION = "1"
 """Raised where the way of measuring changes: rounds of different versions are not combined."""

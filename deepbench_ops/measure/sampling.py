@@ -26,8 +26,8 @@ from typing import Protocol
 import numpy as np
 
 from deepbench_ops.gc_pause import no_collector
-from deepbench_ops.statistics.calibration import on_quiet_machine
 from deepbench_ops.statistics.spread import scaled_mad
+from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 
 # Bytes written between cold-cache calls: more than any last-level cache of today's machines.
 FLUSH_BYTES = 512 * 2**20

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.change_courses import Courses
+from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.overview import family_summaries

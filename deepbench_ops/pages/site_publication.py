@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis import corrections
-from deepbench_ops.pages import asv_index, data_encoding, data_pages, noise_data, release_list
+from deepbench_ops.pages import (
+    asv_index_offline,
+    data_encoding,
+    data_pages,
+    noise_data,
+    release_list,
+)
 from deepbench_ops.pages.page_process import PageWriter, page_writer
 from deepbench_ops.releases.release_table import PUBLISHED, Release
 from deepbench_ops.storage.result_key import ResultKey
@@ -58,7 +64,7 @@ class SitePublication:
         Raises DeepbenchError where asv's page is not as this version of asv writes it.
         """
         html_dir, project, own_pages = self._html_dir, self._conf.project, self._writer is not None
-        asv_index.write(html_dir, project, own_pages)
+        asv_index_offline.write(html_dir, project, own_pages)
         data_pages.copy_scripts(html_dir)
         releases = release_list.listed_releases(repo, graphs, revisions)
         release_list.write(html_dir, project, releases, own_pages)

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.statistics.calibration import on_quiet_machine
+from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 from deepbench_ops.storage import (
     atomic,
     compression,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from points import GEMMS, point
 
 from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.change_courses import Courses
+from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.frameworks import contests
 from deepbench_ops.analysis.lines import Line, lines

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from deepbench_ops import project
-from deepbench_ops.asv_adapter import history_join, machine_entry, ongoing_run
+from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
 from deepbench_ops.measure.task import Task
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import ensemble_rounds
@@ -76,7 +76,7 @@ def test_the_variable_keeps_the_old_way(conf, monkeypatch):
 
 def test_left_out_points_start_no_process(tmp_path):
     """The run gets asv's skipped value, which replaces no stored one."""
-    run = ongoing_run.OngoingRun(tmp_path)
+    run = run_hooks.OngoingRun(tmp_path)
     run.joined = {"commit": {SERVER}}
     benchmark = {"name": SERVER[0], "params": [[repr(each)] for each in SERVER[1]], "rounds": 2}
     benchmarks = SimpleNamespace(

@@ -14,7 +14,7 @@ from asv.runner import BenchmarkResult
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import ongoing_run, run_command, run_journal
+from deepbench_ops.asv_adapter import run_command, run_hooks, run_journal
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
 from deepbench_ops.backends.shared_cache import SharedCache
@@ -248,22 +248,22 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
         run(Suite({"a.B.kernel_c": benchmark}), environment, run_rounds=[round_number])
         return [answer.samples for answer in found]
 
-    killed = ongoing_run.OngoingRun(tmp_path / "spool")
+    killed = run_hooks.OngoingRun(tmp_path / "spool")
     answers_of(killed, 2)
     killed.forget()
     answers_of(killed, 1)
     for _ in range(2):  # it is killed again, after its release is saved
-        again = ongoing_run.OngoingRun(tmp_path / "spool")
+        again = run_hooks.OngoingRun(tmp_path / "spool")
         again.command = "A B"
         assert [[[1.0]]] == answers_of(again, 2)
         again.forget()
         assert [[[2.0]]] == answers_of(again, 1)
         assert 2 == len(measured)
         again.forget()
-        assert [] == list((tmp_path / ongoing_run.FOLDER).glob("*.jsonl"))
+        assert [] == list((tmp_path / run_hooks.FOLDER).glob("*.jsonl"))
     again.end()
-    assert [] == list((tmp_path / ongoing_run.FOLDER).rglob("*.jsonl"))
-    fresh = ongoing_run.OngoingRun(tmp_path / "spool")
+    assert [] == list((tmp_path / run_hooks.FOLDER).rglob("*.jsonl"))
+    fresh = run_hooks.OngoingRun(tmp_path / "spool")
     fresh.command = "A B"
     assert [[[3.0]]] == answers_of(fresh, 2)
 
@@ -337,11 +337,11 @@ def test_durations_are_spoken(seconds, expected):
 def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
     """The digest follows the suite's own files and their tables, not other files."""
     (tmp_path / "gemm.py").write_text("rounds = 2")
-    before = ongoing_run._code(tmp_path)
+    before = run_hooks._code(tmp_path)
     (tmp_path / "notes.txt").write_text("nothing")
-    assert before == ongoing_run._code(tmp_path)
+    assert before == run_hooks._code(tmp_path)
     (tmp_path / "gemm.py").write_text("rounds = 3")
-    assert before != ongoing_run._code(tmp_path)
+    assert before != run_hooks._code(tmp_path)
 
 
 @pytest.mark.parametrize("part", ["models/layers.py", "random_operands.py", "conditions.py"])
@@ -352,22 +352,22 @@ def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypat
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")
     monkeypatch.setattr(
-        ongoing_run.deepbench_ops, "__file__", str(tmp_path / "package" / "__init__.py")
+        run_hooks.deepbench_ops, "__file__", str(tmp_path / "package" / "__init__.py")
     )
-    before = ongoing_run._code(tmp_path / "benchmarks")
+    before = run_hooks._code(tmp_path / "benchmarks")
     (tmp_path / "package" / part).write_text("after")
-    assert before != ongoing_run._code(tmp_path / "benchmarks")
+    assert before != run_hooks._code(tmp_path / "benchmarks")
 
 
 def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
     """Every variable of the project counts, but for folders of the run: records and answers."""
     monkeypatch.setenv("DEEPBENCH_SPOOL", "here")
-    before = ongoing_run._variables()
+    before = run_hooks._variables()
     monkeypatch.setenv("DEEPBENCH_SPOOL", "there")
     monkeypatch.setenv("DEEPBENCH_ANSWERS", "there")
-    assert before == ongoing_run._variables()
+    assert before == run_hooks._variables()
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.125")
-    assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == ongoing_run._variables()
+    assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == run_hooks._variables()
 
 
 def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
@@ -383,7 +383,7 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
     def run(*_, **__):
         found.append(SharedCache("rate").get("float32"))
 
-    ongoing_run.OngoingRun(tmp_path).around_run(run)(
+    run_hooks.OngoingRun(tmp_path).around_run(run)(
         Suite(), SimpleNamespace(installed_commit_hash=""), profile=True
     )
     assert found == [None]
@@ -392,24 +392,24 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
 def test_nominal_readings_are_no_condition_of_a_journal(monkeypatch):
     """A state of the machine met since the kill adds one; the journal's points still count."""
     monkeypatch.setenv("DEEPBENCH_CORES", "near")
-    before = ongoing_run._variables()
+    before = run_hooks._variables()
     monkeypatch.setenv(nominal_readings.VARIABLE, '{"1": 0.5}')
-    assert before == ongoing_run._variables()
+    assert before == run_hooks._variables()
     assert "near" == before["DEEPBENCH_CORES"]
 
 
 def test_parameters_are_named_as_a_person_would(tmp_path):
     """asv's quotes are taken off; a benchmark without parameters has its name alone."""
     benchmark = {"name": "a.B.kernel_c", "params": [["'x'", "'y'"], ["'float32'", "'int8'"]]}
-    assert ("a.B.kernel_c", ("y", "float32")) == ongoing_run._point(benchmark, 2)
-    assert ("a", ()) == ongoing_run._point({"name": "a", "params": []}, 0)
-    assert 4 == len(ongoing_run.selected(benchmark, None))
-    assert [("a.B.kernel_c", ("y", "int8"))] == ongoing_run.selected(benchmark, {3})
+    assert ("a.B.kernel_c", ("y", "float32")) == run_hooks._point(benchmark, 2)
+    assert ("a", ()) == run_hooks._point({"name": "a", "params": []}, 0)
+    assert 4 == len(run_hooks.selected(benchmark, None))
+    assert [("a.B.kernel_c", ("y", "int8"))] == run_hooks.selected(benchmark, {3})
 
 
 def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):
     """Skips (NaN) and samples come back as they were, so that a result file does not differ."""
-    answer = ongoing_run.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
+    answer = run_hooks.BenchmarkResult([float("nan")], [None], [None], 0, "skipped", None)
     RunJournal(tmp_path, {}).add(POINT, MeasuredPoint(answer._asdict(), []))
-    back = ongoing_run.BenchmarkResult(**RunJournal(tmp_path, {}).take(POINT).answer)
+    back = run_hooks.BenchmarkResult(**RunJournal(tmp_path, {}).take(POINT).answer)
     assert json.dumps(answer) == json.dumps(back)

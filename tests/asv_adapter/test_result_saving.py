@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from deepbench_ops.asv_adapter import (
     atomic_json,
     machine_entry,
-    ongoing_run,
     patch,
     result_merging,
     result_saving,
@@ -39,7 +38,7 @@ def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
     monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
-    monkeypatch.setattr(ongoing_run, "_current", run)
+    monkeypatch.setattr(run_hooks, "_current", run)
     with patch.applied((*atomic_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES)):
         yield run
 

@@ -20,8 +20,8 @@ from deepbench_ops.asv_adapter import (
     ensemble_filing,
     filing_target,
     machine_entry,
+    result_fields,
     result_files,
-    results_fields,
 )
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
@@ -141,7 +141,7 @@ def test_every_set_that_lists_the_problem_has_the_point(target):
     """The kernel is measured once, and is a benchmark in two sets."""
     history()
     (path, *_) = result_files.paths(target.folder)
-    names = {one.name for one in results_fields.each(result_files.whole(path))}
+    names = {one.name for one in result_fields.each(result_files.whole(path))}
     assert {f"gemm.Inference{kind}.kernel_forward" for kind in ("Server", "Device")} == names
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, confirm, lines, points
-from deepbench_ops.analysis.change_courses import Courses
+from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict

@@ -8,7 +8,7 @@ import pytest
 from asv.results import iter_results_for_machine
 
 from deepbench_ops.analysis import corrections, misplaced_times
-from deepbench_ops.asv_adapter import published_results, results_fields
+from deepbench_ops.asv_adapter import published_results, result_fields
 from deepbench_ops.exchange import (
     publication_filing,
     published_machines,
@@ -132,7 +132,7 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
     stored = [
         value
         for result in iter_results_for_machine(str(ROOT / "results"), machine)
-        for value in results_fields.each(result)
+        for value in result_fields.each(result)
     ]
     assert slips > 0
     assert 0 < sent <= len(stored) - slips

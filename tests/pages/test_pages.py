@@ -21,7 +21,7 @@ from published_site import unpacked
 
 from deepbench_ops.asv_adapter import plugin
 from deepbench_ops.pages import (
-    asv_index,
+    asv_index_offline,
     data_encoding,
     release_list,
     site_publication,
@@ -79,7 +79,7 @@ def test_index_loads_nothing_from_elsewhere(html: Path) -> None:
 
 def test_the_libraries_keep_their_order() -> None:
     """Each copy takes the place of the original, since flot's plugins need flot before them."""
-    rewritten = asv_index.localised(ASV_INDEX)
+    rewritten = asv_index_offline.localised(ASV_INDEX)
     before = re.findall(r'(?:src|href)="https://[^"]*" integrity="([^"]*)"', ASV_INDEX)
     after = re.findall(r'(?:src|href)="(vendor/[^"]*)"', rewritten)
     assert [vendored_libraries.copies()[integrity] for integrity in before] == after
@@ -90,37 +90,41 @@ def test_a_library_that_asv_adds_is_noticed() -> None:
     page = ASV_INDEX.replace(
         "</head>", '<script src="https://example.org/new.js" integrity="sha256-x"></script></head>'
     )
-    with pytest.raises(asv_index.PagesError) as error:
-        asv_index.localised(page)
+    with pytest.raises(asv_index_offline.PagesError) as error:
+        asv_index_offline.localised(page)
     assert "https://example.org/new.js" in str(error.value)
     assert len(str(error.value).splitlines()) == 1
 
 
 def test_a_library_without_a_sum_is_noticed() -> None:
     """An address that dropped its integrity sum is not taken for the library of that name."""
-    with pytest.raises(asv_index.PagesError, match=r"jquery-3\.3\.1\.min\.js"):
-        asv_index.localised(re.sub(r' integrity="sha256-Fgp[^"]*"', "", ASV_INDEX))
+    with pytest.raises(asv_index_offline.PagesError, match=r"jquery-3\.3\.1\.min\.js"):
+        asv_index_offline.localised(re.sub(r' integrity="sha256-Fgp[^"]*"', "", ASV_INDEX))
 
 
 def test_a_library_that_asv_drops_is_noticed() -> None:
     """A library that the page no longer names stops publishing too."""
-    with pytest.raises(asv_index.PagesError, match=r"blueimp-md5-2\.19\.0"):
-        asv_index.localised(re.sub(r"<script src=[^>]*md5\.min\.js[^>]*></script>", "", ASV_INDEX))
+    with pytest.raises(asv_index_offline.PagesError, match=r"blueimp-md5-2\.19\.0"):
+        asv_index_offline.localised(
+            re.sub(r"<script src=[^>]*md5\.min\.js[^>]*></script>", "", ASV_INDEX)
+        )
 
 
 def test_asv_prints_the_error_as_one_line(tmp_path: Path, monkeypatch: Any) -> None:
     """An error of ours reaches asv as its UserError, which it prints without a traceback."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
-    monkeypatch.setattr(asv_index, "localised", mock.Mock(side_effect=asv_index.PagesError("no")))
+    monkeypatch.setattr(
+        asv_index_offline, "localised", mock.Mock(side_effect=asv_index_offline.PagesError("no"))
+    )
     with pytest.raises(UserError, match=r"\Ano\Z"):
         published_site.published(tmp_path)
 
 
 def test_a_page_without_an_end_is_refused() -> None:
     """Ours is only put into a page whose head and body end once."""
-    with pytest.raises(asv_index.PagesError, match="</body>"):
-        asv_index.extended("<head></head>", "project", True)
+    with pytest.raises(asv_index_offline.PagesError, match="</body>"):
+        asv_index_offline.extended("<head></head>", "project", True)
 
 
 def test_project_name_is_escaped(html: Path) -> None:
@@ -239,7 +243,7 @@ def test_configured_links_stay() -> None:
 
 def test_source_commits_keep_asvs_hashes() -> None:
     """With a source repository the script leaves asv's names as they are."""
-    page = asv_index.extended("<head></head></body>", "project", releases=False)
+    page = asv_index_offline.extended("<head></head></body>", "project", releases=False)
     assert 'data-releases="no"' in page
 
 

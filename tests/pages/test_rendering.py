@@ -10,7 +10,7 @@ from deepbench_ops.pages import rendering
 from deepbench_ops.pages.rendering import render
 
 PAGES = Path(rendering.__file__).parent
-READS_ASVS_PAGE = "asv_index.py"
+READS_ASVS_PAGE = "asv_index_offline.py"
 
 
 def test_values_are_escaped() -> None:

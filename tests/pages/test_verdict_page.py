@@ -13,7 +13,7 @@ from markupsafe import escape
 pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import lines, points
 from deepbench_ops.analysis.causes import causes
-from deepbench_ops.pages import asv_index, machine_lines, verdict_page
+from deepbench_ops.pages import asv_index_offline, machine_lines, verdict_page
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import measurements
 
@@ -132,8 +132,8 @@ def _measured(point):
 def test_asvs_navigation_links_to_the_verdicts():
     """Verdicts come before asv's own list, which stays; an unknown navigation is an error."""
     entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
-    found = asv_index.with_own_pages(f"<ul>{entry}</ul>")
+    found = asv_index_offline.with_own_pages(f"<ul>{entry}</ul>")
     assert found.index("verdicts.html") < found.index("#/regressions")
     assert "asv regressions" in found
-    with pytest.raises(asv_index.PagesError, match="navigation"):
-        asv_index.with_own_pages("<ul></ul>")
+    with pytest.raises(asv_index_offline.PagesError, match="navigation"):
+        asv_index_offline.with_own_pages("<ul></ul>")

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from deepbench_ops.backends.free_memory import available
-from deepbench_ops.backends.torch_backend import known_warnings, quantised
+from deepbench_ops.backends.torch_backend import int8_networks, known_warnings
+from deepbench_ops.backends.torch_backend.int8_networks import Batches
 from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, needed
-from deepbench_ops.backends.torch_backend.quantised import Batches
 from deepbench_ops.errors import Unsupported
 
 ONNX_INTER_OP = 1
@@ -74,8 +74,8 @@ def _compiled(
     weights: Any = nullcontext()
     route = "torch.compile"
     if calibrating is not None:
-        module, weights = quantised.for_compiling(module, calibrating), quantised.packed()
-        route = f"quantised by torchao (PT2E, x86, {quantised.bits()}), torch.compile"
+        module, weights = int8_networks.for_compiling(module, calibrating), int8_networks.packed()
+        route = f"quantised by torchao (PT2E, x86, {int8_networks.bits()}), torch.compile"
     torch.compiler.reset()  # what was compiled before counts against a limit, then all is eager
     before = _graphs()
     compiled = torch.compile(module, dynamic=False)
@@ -131,7 +131,7 @@ def _exported(
         assert program is not None
         program.save(str(path), external_data=True)
         if calibrating is not None:
-            path = quantised.of_file(path, calibrating)
+            path = int8_networks.of_file(path, calibrating)
         _demand_room(path, at_once)
         sessions = [
             onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -141,7 +141,7 @@ def _exported(
     if at_once > 1:
         route += f", {at_once} sessions"
     if calibrating is not None:
-        how = f"{quantised.kind(calibrating[0])}, {quantised.bits()}"
+        how = f"{int8_networks.kind(calibrating[0])}, {int8_networks.bits()}"
         route = f"quantised by onnxruntime ({how}), {route}"
     return Served([_of(session) for session in sessions], route)
 

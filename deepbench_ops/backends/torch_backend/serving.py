@@ -14,17 +14,17 @@ from torch import Tensor
 from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.torch_backend import execution
 from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.int8_networks import (
+    CALIBRATING,
+    CHEAP_FLOPS,
+    MOST_CALIBRATING,
+)
 from deepbench_ops.backends.torch_backend.model_reference import (
     InferenceJudge,
     items,
     root_mean_square,
 )
 from deepbench_ops.backends.torch_backend.network import as_tensors, asked, refuse, weighted
-from deepbench_ops.backends.torch_backend.quantised import (
-    CALIBRATING,
-    CHEAP_FLOPS,
-    MOST_CALIBRATING,
-)
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, on_host, true_precision
 from deepbench_ops.problems.model import Model
 

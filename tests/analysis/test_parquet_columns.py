@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from points import GEMMS, PLAIN
 
-from deepbench_ops.analysis import point_table
+from deepbench_ops.analysis import parquet_columns
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.releases.release_table import Release
 
@@ -52,30 +52,30 @@ POINTS = st.fixed_dictionaries(
 @settings(deadline=None, max_examples=200)
 def test_tables_and_points_are_inverse(found):
     """All fields come back, in the order in which they were."""
-    rows, samples = point_table.times(found), point_table.samples(found)
-    assert found == point_table.points(rows, {LISTED.hash: LISTED}, samples)
+    rows, samples = parquet_columns.times(found), parquet_columns.samples(found)
+    assert found == parquet_columns.points(rows, {LISTED.hash: LISTED}, samples)
 
 
 @given(POINTS)
 @settings(deadline=None)
 def test_an_interval_is_in_the_table_only_where_it_may_be_shown(point):
     """Rows without one have the reason."""
-    row = point_table.times([point]).to_pylist()[0]
+    row = parquet_columns.times([point]).to_pylist()[0]
     assert (point.interval or (None, None)) == (row["low"], row["high"])
     assert (point.interval is None) == bool(row["without_interval"])
 
 
 def test_a_release_is_that_of_the_table_where_it_is_listed():
     """Companions of a listed release are not stored with each of its points."""
-    rows = point_table.times([Point(**{**PLAIN, "release": LISTED})])
+    rows = parquet_columns.times([Point(**{**PLAIN, "release": LISTED})])
     newer = replace(LISTED, pins=("scipy==1.18.0",))
-    assert newer.pins == point_table.points(rows, {newer.hash: newer})[0].release.pins
+    assert newer.pins == parquet_columns.points(rows, {newer.hash: newer})[0].release.pins
 
 
 def test_each_kernel_is_counted_once():
     """FLOPs and bytes are the problem's own, in the precision of the kernel."""
     found = [Point(**PLAIN), Point(**{**PLAIN, "machine": "other"})]
-    counted = point_table.counts(found).to_pylist()
+    counted = parquet_columns.counts(found).to_pylist()
     assert [(found[0].flops, found[0].bytes)] == [
         (each["flops"], each["bytes"]) for each in counted
     ]

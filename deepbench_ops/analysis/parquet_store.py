@@ -1,6 +1,6 @@
 """All points as Parquet files, made from results/ and made again from it at any time.
 
-A folder for each table of `point_table`, with a file for each machine in it: `times/`, `samples/`
+A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`, `samples/`
 and `counts/`. The results stay the truth: a file holds the digest of what it was made from, and is
 read only where that is still the same.
 """
@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from deepbench_ops import damaged_input, project
-from deepbench_ops.analysis import point_table, points
+from deepbench_ops.analysis import parquet_columns, points
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import table_location
@@ -23,9 +23,9 @@ from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic, input_digest, locks
 
 TABLES = {
-    "times": point_table.times,
-    "samples": point_table.samples,
-    "counts": point_table.counts,
+    "times": parquet_columns.times,
+    "samples": parquet_columns.samples,
+    "counts": parquet_columns.counts,
 }
 ROWS = 65_536
 """Rows that a reader skips or reads together."""
@@ -99,13 +99,13 @@ class Store:
         """Return what `points.load` returns, None where the files are not of today's results."""
         if not self._is_fresh(machine, releases):
             return None
-        left_out = () if rounds else point_table.DETAILS
-        columns = [name for name in point_table.TIMES.names if name not in left_out]
+        left_out = () if rounds else parquet_columns.DETAILS
+        columns = [name for name in parquet_columns.TIMES.names if name not in left_out]
         rows = parquet.read_table(self._path("times", machine), columns=columns)
         seconds = parquet.read_table(self._path("samples", machine)) if samples else None
         for line, damaged in json.loads(rows.schema.metadata[DAMAGE]):
             damaged_input.report(line, damaged)
-        return point_table.points(rows, releases, seconds)
+        return parquet_columns.points(rows, releases, seconds)
 
     def _releases(self) -> dict[str, Release]:
         return {each.hash: each for each in table_location.load(self.results)}

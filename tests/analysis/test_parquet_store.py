@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 from deepbench_ops import damaged_input
 from deepbench_ops.analysis import machine_points, points
-from deepbench_ops.analysis.point_store import TABLES, Store
+from deepbench_ops.analysis.parquet_store import TABLES, Store
 from deepbench_ops.releases import table_location
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
