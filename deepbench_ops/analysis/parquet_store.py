@@ -1,8 +1,8 @@
 """All points as Parquet files, made from results/ and made again from it at any time.
 
-A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`, `samples/`
-and `counts/`. The results stay the truth: a file holds the digest of what it was made from, and is
-read only where that is still the same.
+A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`,
+`samples/` and `counts/`. The results stay the truth: a file holds the digest of what it was made
+from, and is read only where that is still the same.
 """
 
 import hashlib

@@ -21,6 +21,7 @@ from deepbench_ops.asv_adapter import (
     patch,
     result_merging,
     result_saving,
+    run_hooks,
 )
 from deepbench_ops.machine import profile
 from deepbench_ops.measure import fingerprint, record_spool

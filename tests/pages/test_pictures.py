@@ -87,13 +87,15 @@ def test_a_picture_that_cannot_be_made_says_so(page: Any, site: str) -> None:
     page.click("#chart button:text-is('Download SVG')")
     page.wait_for_selector("#chart button:text-is('Not saved')")
     page.wait_for_function("() => document.getElementById('status').textContent === 'Not saved'")
+    assert "Not saved" == page.inner_text("#chart button:text-is('Not saved')")
 
 
 def test_a_saved_table_says_so(page: Any, site: str) -> None:
     """The button of CSV shows its outcome for a while."""
     opened(page, site, ONE)
-    with page.expect_download():
+    with page.expect_download() as saved:
         page.click("#table button:text-is('Download CSV')")
+    assert saved.value.suggested_filename.endswith(".csv")
     page.wait_for_selector("#table button:text-is('Saved')")
     page.wait_for_selector("#table button:text-is('Download CSV')", timeout=4000)
 
