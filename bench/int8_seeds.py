@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from deepbench_ops.backends.torch_backend.int8_networks import Batches
 from torch import Tensor, nn
 
 from deepbench_ops.backends.torch_backend import execution, int8_networks
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
+from deepbench_ops.backends.torch_backend.int8_networks import Batches
 from deepbench_ops.backends.torch_backend.model_reference import root_mean_square
 from deepbench_ops.backends.torch_backend.serving import Serving
 from deepbench_ops.problems.model import Model
