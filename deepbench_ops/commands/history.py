@@ -160,12 +160,12 @@ def history(
     from deepbench_ops.analysis.ensembles import Ensemble, Goal, demand_two
 
     folder = project.environments()
+    measure_alone()
     if device is not None:
         os.environ[DEVICE.variable] = device  # of the workers, and of where results are filed
     name, releases = _asked(framework, span, frameworks, newest)
     tasks = _tasks(selection, family, ids, precision_named(precision).name)
     demand_warm()
-    measure_alone()
     say_settings()
     launches, reasons = _launches(releases, folder)
     demand_two(launches, reasons)

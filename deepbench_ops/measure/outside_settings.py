@@ -60,6 +60,8 @@ OUT = (
     *("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES"),
     *("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"),
     *("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_VMODULE", "JAX_LOGGING_LEVEL", "TORCH_LOGS"),
+    # how much of a GPU's memory is reserved, which the backend of jax sets itself
+    *("XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
     # Terraform's, which shares a prefix with TensorFlow
     *("TF_LOG", "TF_INPUT", "TF_WORKSPACE", "TF_IN_AUTOMATION"),
 )

@@ -90,6 +90,7 @@ def _machine(
         "entry": dict(machine.entry),
         "facts": dict(profile.facts) if profile else {},
         "surveyed": profile.date if profile else "",
+        "submitted": machine.submitted,
         "peaks": [
             {
                 "device": device,

@@ -52,6 +52,7 @@ def encode(found: MachineLines) -> dict[str, Any]:
                 {"release": places[one.release.hash], "facts": one.facts, "new": one.new}
                 for one in machine.stacks
             ],
+            "submitted": machine.submitted,
         },
         "problems": list(problems),
     }
@@ -106,6 +107,7 @@ def decode(stored: Mapping[str, Any]) -> MachineLines:
             )
             for each in machine["stacks"]
         ),
+        str(machine["submitted"]),
     )
     lines = [_line(each, releases) for each in stored["lines"]]
     return lines, record, list(map(str, stored["problems"]))

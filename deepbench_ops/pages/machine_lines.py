@@ -13,6 +13,7 @@ from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import provenance
 from deepbench_ops.machine import profile
 from deepbench_ops.pages.line_storage import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
@@ -71,6 +72,7 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
         read_or(None, lambda: profile.read(results, name)),
         tuple(read_or((), lambda: model_runs.load(results / name))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),
+        read_or("", lambda: provenance.in_words(provenance.read(results / name))),
     )
     shared = read_or({}, lambda: shared_rounds.load(results, name))
     return (

@@ -14,13 +14,15 @@ from deepbench_ops.pages.data_files import machine_key
 @dataclass(frozen=True)
 class MachineRecord:
     """A machine's name, its entry in asv's form, its profile where there is one, the stored runs of
-    whole models, and the software under each release, in the order of the releases."""
+    whole models, the software under each release, in the order of the releases, and who signed the
+    submissions of its results, in words, "" where they were not submitted."""
 
     name: str
     entry: Mapping[str, str]
     profile: Profile | None = None
     runs: Sequence[Mapping[str, Any]] = ()
     stacks: Sequence[ReleaseSoftware] = ()
+    submitted: str = ""
 
     @property
     def key(self) -> str:

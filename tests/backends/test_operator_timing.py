@@ -82,7 +82,8 @@ def test_each_is_timed_as_often_as_the_steps_call_it():
 
     def operation(name, calls):
         again = lambda: lambda: called.append(name)  # noqa: E731
-        return operator_trace.Operation(name, name, "", "", "", 0, 0, list(range(calls)), again)
+        places = list(range(calls))
+        return operator_trace.Operation(name, name, "", "", "", 0, 0, places, again=again)
 
     operator_timing.seconds([operation("a", 2), operation("b", 1)], 3, lambda: None)
     assert ["a"] * 7 + ["b"] * 4 == called

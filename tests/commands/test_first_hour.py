@@ -11,6 +11,7 @@ pytest.importorskip("asv", reason="releases are installed by asv's means")
 
 from deepbench_ops.backends.check_table import CheckResult
 from deepbench_ops.commands.check import print_csv, print_table
+from deepbench_ops.distributed.check_process import Selection
 from deepbench_ops.releases import environment_install, worker_launch
 from deepbench_ops.releases.release_table import Release
 
@@ -60,7 +61,7 @@ def test_check_prints_each_row_as_it_comes(capsys, form):
             )
             seen.append(operation in capsys.readouterr().out)
 
-    names = (("numpy",), ("cpu",), ("gemm",), ("float32",))
-    printed = print_csv(rows()) if form == "csv" else print_table(*names, rows())
+    wanted = Selection(("numpy",), ("cpu",), ("gemm",), ("float32",))
+    printed = print_csv(rows()) if form == "csv" else print_table(wanted, rows())
     assert 2 == len(list(printed))
     assert [True, True] == seen

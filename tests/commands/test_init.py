@@ -42,7 +42,9 @@ def test_a_disk_that_is_full_is_named(tmp_path):
         status, out, err = deepbench("init", str(tmp_path / "new"))
         assert [] == list(tmp_path.iterdir())
     assert (2, "") == (status, out)
-    assert f"deepbench: error: No space left on device: {tmp_path / 'new'}\n" == err
+    assert (
+        f"deepbench: error: No space left on device: {tmp_path / 'new'}: make room there\n" == err
+    )
 
 
 def test_a_new_folder_is_a_project_folder(tmp_path):

@@ -213,7 +213,7 @@ def test_another_expert_is_allowed_only_where_rounding_decides():
     usual = allowed.min()
     unsettled = (allowed > usual).reshape(2, 13, 32)
     assert np.array_equal(unsettled.all(2), unsettled.any(2))
-    assert 0 < unsettled.mean() < 0.5
+    assert 0 < unsettled.mean() < 0.75
     exact = InferenceJudge("float32", TorchBackend(), twin).everywhere()[1]
     assert exact.min() == exact.max()
 

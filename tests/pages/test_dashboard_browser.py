@@ -435,7 +435,7 @@ def test_a_problem_is_found_by_its_application(page: Any, site: str) -> None:
     application = find("gemm", KERNEL).application
     assert application
     shown = page.locator("#problem option").all_inner_texts()
-    assert f"{KERNEL}: 1760 x 128 x 1760: {application}" in shown
+    assert f"1760 x 128 x 1760, {application} ({KERNEL})" in shown
 
 
 def test_lines_of_several_machines_and_frameworks_are_drawn(page: Any, site: str) -> None:

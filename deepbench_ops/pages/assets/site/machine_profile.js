@@ -13,6 +13,7 @@
     function facts(machine) {
         var shown = Object.assign({}, machine.entry, machine.facts);
         ['machine', 'version'].forEach(function (key) { delete shown[key]; });
+        if (machine.submitted) { shown['results submitted'] = machine.submitted; }
         if (machine.surveyed) { shown['profile measured on'] = machine.surveyed; }
         if (!machine.peaks.length) { shown.profile = 'none, so there is no roofline'; }
         return Object.entries(shown).filter(function (pair) { return pair[1]; }).flatMap(fact);
