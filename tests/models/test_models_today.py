@@ -209,13 +209,13 @@ def test_experts_add_up_what_the_chosen_ones_make(chosen):
 def test_another_expert_is_allowed_only_where_rounding_decides():
     """In bfloat16 tokens whose last two experts score nearly alike; in float32 hardly any."""
     twin = families.small(Model("qwen3_30b_a3b_layer_128", 2))
-    allowed = InferenceJudge("bfloat16", TorchBackend(), twin).everywhere()[1]
-    usual = allowed.min()
-    unsettled = (allowed > usual).reshape(2, 13, 32)
+    allowed = InferenceJudge("bfloat16", TorchBackend(), twin).everywhere()[1].reshape(2, 13, 32)
+    usual = allowed.min((1, 2), keepdims=True)  # of each item, which may have larger outputs
+    unsettled = allowed > usual
     assert np.array_equal(unsettled.all(2), unsettled.any(2))
-    assert 0 < unsettled.mean() < 0.75
-    exact = InferenceJudge("float32", TorchBackend(), twin).everywhere()[1]
-    assert exact.min() == exact.max()
+    assert 0 < unsettled.mean() < 0.5
+    exact = InferenceJudge("float32", TorchBackend(), twin).everywhere()[1].reshape(2, -1)
+    assert np.array_equal(exact.min(1), exact.max(1))
 
 
 def test_releases_without_their_operations_are_refused(monkeypatch):
