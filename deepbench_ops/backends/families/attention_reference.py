@@ -183,11 +183,6 @@ class Heads:
         """Its sizes."""
         return self.drawn.problem
 
-    @property
-    def entry_terms(self) -> int:
-        """Products for an entry: those of a query with all keys, at least."""
-        return int(self.problem.skv * self.problem.d)
-
     def rows(
         self, batch: int, head: int, queries: np.ndarray, numbers: slice = slice(None)
     ) -> Rows:
@@ -297,12 +292,6 @@ class KeyGradientReference(Heads):
     """
 
     of_values: bool
-
-    @property
-    def entry_terms(self) -> int:
-        """Products for an entry: those of all queries of its query heads with all keys."""
-        group = self.problem.hq // self.problem.hkv
-        return int(group * self.problem.sq * super().entry_terms)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -144,11 +144,6 @@ class MoeReference:
         """(tokens, hidden)."""
         return self.problem.tokens, self.problem.hidden
 
-    @property
-    def entry_terms(self) -> int:
-        """Products for an entry: those of its token with all chosen experts."""
-        return self.problem.flops // (2 * self.problem.tokens)
-
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed), both tokens x hidden; for small problems."""
         tokens = np.arange(self.problem.tokens)
