@@ -93,10 +93,9 @@ class InferenceJudge(TorchJudge):
 
     From newly drawn weights and inputs of float32, not from what runs: what is lost where these
     are rounded to 16 or 8 bits is part of what a precision is off. Errors are allowed as parts of
-    the typical output, that of these and of other items, or of the item's own where that is larger:
-    rounding is off by a part of each number, and a range calibrated on other items cuts off a part
-    of the numbers of a larger one. Where rounding decides which expert a token goes to, another
-    one's output is allowed for.
+    the typical output, that of these and of other items; in int8 of the item's own where that is
+    larger, since a range calibrated on other items cuts off a part of its numbers. Where rounding
+    decides which expert a token goes to, another one's output is allowed for.
     """
 
     backend: TorchDevice
@@ -107,8 +106,10 @@ class InferenceJudge(TorchJudge):
     def truth(self) -> tuple[np.ndarray, np.ndarray]:
         pairs, unsettled = self._found
         scale = typical(pairs)
-        own = pairs[0].square().mean(1, keepdim=True).sqrt()
-        expected, allowed = self.allowing(pairs[0], torch.maximum(scale, own))
+        reach = scale
+        if self.precision == "int8":
+            reach = torch.maximum(scale, pairs[0].square().mean(1, keepdim=True).sqrt())
+        expected, allowed = self.allowing(pairs[0], reach)
         if unsettled is not None:
             other = np.maximum(allowed, OTHER_EXPERT * float(scale))
             allowed = np.where(on_host(unsettled), other, allowed)
