@@ -80,7 +80,7 @@ class Location:
         distances = (levels[..., None] - self.centres) / self.errors
         counts = self.weights > 0
         each = stdtr(self.freedoms, distances, where=counts, out=np.zeros_like(distances))
-        return np.asarray((self.weights * each).sum(axis=-1))
+        return np.clip((self.weights * each).sum(axis=-1), 0.0, 1.0)
 
     def quantile(self, probability: float) -> np.ndarray:
         """Return the value that the level is below with this probability."""
