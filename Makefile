@@ -23,7 +23,7 @@ PRECISION ?= float32
 # The tests start hundreds of processes, which should not each compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: dashboard models test test-slow lint docs format noise clean help
+.PHONY: dashboard models test test-slow lint docs format noise-comparison clean help
 
 help:
 	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
@@ -32,7 +32,7 @@ help:
 	@echo "make test-slow   run those that take longest, and stop at the first that fails"
 	@echo "make lint        ruff and mypy, and biome where npx is installed, as CI runs them"
 	@echo "make docs        build the documentation in artifacts/docs, and check its links"
-	@echo "make noise       how quiet is this machine: plain, calibrated and paired, side by side"
+	@echo "make noise-comparison   noise of plain, calibrated and paired times here, side by side"
 	@echo "PYTHON=python3.12 after any of them takes that Python"
 	@echo "make clean       remove what the other targets made, results/ excepted"
 
@@ -73,7 +73,7 @@ format: $(READY)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-noise: $(READY) $(FRAMEWORKS)
+noise-comparison: $(READY) $(FRAMEWORKS)
 	@$(BIN)/python bench/round_spread.py
 
 $(READY): pyproject.toml scripts/preflight.sh

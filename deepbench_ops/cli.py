@@ -53,7 +53,7 @@ SECTIONS = {
         "overhead": "the time of whole models beyond their operations, by release",
         "table": "published tables of whole models next to your figures",
         "unsteady": "points of a release to measure again",
-        "query": "a question to all results in SQL",
+        "query": "query all results with SQL",
     },
     "Releases, and results of others": {
         "release": "list, add, update and clean up releases",
@@ -127,7 +127,7 @@ def cli() -> None:
     \b
       deepbench machine --yes          describe this machine, once
       asv run --bench "$(deepbench select headline --precision float32)"
-                                       measure the newest release of each framework
+                                       measure numpy and torch
       deepbench frameworks             which is fastest here, kernel by kernel
       asv publish                      make the web pages in html/
       deepbench time gemm --m 1760 --n 128 --k 1760

@@ -11,6 +11,7 @@ import click
 import written_page
 
 from deepbench_ops import cli
+from deepbench_ops.commands.time import SHARED_TITLE, FamilyCommand
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "command_line.md"
 WIDTH = 96
@@ -38,8 +39,23 @@ def page() -> str:
         if name in titles:
             parts.append(f"## {titles[name]}\n")
         parts.append(f"{'##' if context.parent is None else '###'} {context.command_path}\n")
-        parts.append(f"```text\n{context.command.get_help(context).strip()}\n```\n")
+        parts.append(f"```text\n{text_of(context)}\n```\n")
+        if context.command_path == "deepbench time":
+            parts.append(f"The commands of all families have these options too:\n\n{shared()}")
     return "\n".join(parts)
+
+
+def text_of(context: click.Context) -> str:
+    """Return the help of a command; of a family of `deepbench time` without the shared options."""
+    text = context.command.get_help(context).strip()
+    return text.partition(SHARED_TITLE)[0].strip()
+
+
+def shared() -> str:
+    """Return the options that all families of `deepbench time` share, as a block."""
+    context = next(each for each in contexts() if isinstance(each.command, FamilyCommand))
+    options = context.command.get_help(context).partition(f"{SHARED_TITLE}:\n")[2]
+    return f"```text\n{options.rstrip()}\n```\n"
 
 
 def contexts(parent: click.Context = ROOT) -> Iterator[click.Context]:

@@ -1,8 +1,12 @@
 """The documentation: its links, the files that it names, its lab notes and its words."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import copy_code_into_docs
+import make_family_table
 import plain_words
 import pytest
 
@@ -92,12 +96,42 @@ def test_the_architecture_lists_every_folder():
     assert sorted(folders) == sorted(listed)
 
 
+def variables_of_the_program() -> Iterator[str]:
+    """Yield the names of environment variables in the code: texts such as DEEPBENCH_THREADS."""
+    for package in ("deepbench_ops", "asv_bench_deepbench"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                text = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(text, str) and re.fullmatch("DEEPBENCH_[A-Z_]+", text):
+                    yield text
+
+
+def test_the_tables_of_variables_list_those_of_the_program():
+    """Each variable that the code reads or sets has its row in the conventions, and no other."""
+    page = (ROOT / "docs" / "reference" / "conventions.md").read_text()
+    _, section = page.split("\n## Environment variables\n")
+    listed = re.findall(r"^\| `(DEEPBENCH_\w+)`", section.split("\n## ")[0], re.MULTILINE)
+    names_of_sets = {"DEEPBENCH_SETS"}  # a name in Python
+    assert sorted(set(variables_of_the_program()) - names_of_sets) == sorted(listed)
+
+
+def test_the_table_of_families_is_that_of_the_code():
+    """docs/reference/families.md is up to date: scripts/make_family_table.py writes it."""
+    assert make_family_table.page() == make_family_table.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", copy_code_into_docs.PAGES, ids=name_of)
+def test_printed_files_are_the_files(page):
+    """A block of code below a file's name is that file: scripts/copy_code_into_docs.py copies."""
+    assert copy_code_into_docs.copied(page) == page.read_text(encoding="utf-8")
+
+
 LIMITS = {
     "less than {:g} or more than {:g} times its nominal": steadiness.SCALING,
     "not within {:.0%} of": (steadiness.CONFIRMED - 1,),
     "a factor of {:g}, or {:g} robust": (steadiness.LEAST_APART, steadiness.DEVIATIONS),
     "than {:g} times the peak": (impossible_times.BEYOND,),
-    "1 x 1 {:g} times that": (conv.FAST_ALGORITHM,),
+    "whole models, {:g} times the peak": (impossible_times.BEYOND * conv.FAST_ALGORITHM,),
     "more than {:g} times the memory": (impossible_times.BEYOND_CACHES,),
     "{:g} times where the operands are {:g} times": (
         impossible_times.BEYOND_MEMORY,

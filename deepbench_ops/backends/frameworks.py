@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 
 from deepbench_ops.conditions import DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems import families
 
 GROUP = "deepbench.frameworks"
 SUFFIX = "_backend"
@@ -80,6 +82,15 @@ def found() -> tuple[Mapping[str, Framework], tuple[str, ...]]:
             )
     ordered = sorted(known.values(), key=lambda each: (each.position, each.name))
     return {each.name: each for each in ordered}, tuple(faults)
+
+
+def first_with(family: str) -> str:
+    """Return the first framework with a module of a family's kernels; the first one without any."""
+    own = families.found()[0][family].package
+    for name, framework in found()[0].items():
+        if find_spec(f"{framework.package}.{family}") or find_spec(f"{own}.{family}_{name}"):
+            return name
+    return next(iter(found()[0]))
 
 
 def _of_plugin(point: EntryPoint, origin: str, known: Mapping[str, Framework]) -> Framework:

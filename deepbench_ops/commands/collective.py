@@ -25,7 +25,7 @@ OPTIONS = (
         "--ranks",
         metavar="N",
         default="",
-        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}; 1 too with nccl.",
+        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}; 1 too with nccl.  [required]",
     ),
     click.option(
         "--transport",

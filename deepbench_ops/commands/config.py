@@ -11,13 +11,13 @@ from deepbench_ops.asv_adapter.config import load
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def config(file: Path | None) -> None:
-    """Check asv.conf.json, or FILE, and say how to mend it.
+    """Check asv.conf.json, or FILE, and say how to fix it.
 
     \b
         deepbench config
 
     asv ignores keys that it does not know, and prints a traceback for a file that it cannot read.
-    This command names the file, line or key, and the mend. It also reports where asv's entry of
+    This command names the file, line or key, and the fix. It also reports where asv's entry of
     this machine differs from that of the results, and which of several entries is used.
     """
     from deepbench_ops.asv_adapter import machine_entry

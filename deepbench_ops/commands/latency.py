@@ -36,7 +36,15 @@ WARM_UP = 0.2
 @click.command()
 @click.argument("name", metavar="MODEL")
 @click.option("--batch", metavar="B", default=1, show_default=True, help="Items at once.")
-@click.option("--threads", metavar="T", default=1, show_default=True, help="Batches at once.")
+@click.option(
+    "--at-once",
+    "--threads",
+    "at_once",
+    metavar="T",
+    default=1,
+    show_default=True,
+    help="Batches at once; --threads is the older name.",
+)
 @precision_option
 @click.option(
     "--by",
@@ -70,7 +78,7 @@ WARM_UP = 0.2
 def latency(
     name: str,
     batch: int,
-    threads: int,
+    at_once: int,
     precision: str,
     execution: str,
     device: str,
@@ -85,7 +93,7 @@ def latency(
     """Time a whole model in inference: median, percentiles and throughput.
 
     \b
-        deepbench latency resnet50 --batch 16 --threads 2
+        deepbench latency resnet50 --batch 16 --at-once 2
 
     MODEL runs on T batches of B items at once, again and again, each on a thread of its own.
     Printed are the seconds of a batch (median, 90th and 99th percentile) and the items per second,
@@ -93,35 +101,35 @@ def latency(
     before the timing.
     """
     demand("--batch", batch)
-    demand("--threads", threads)
+    demand("--at-once", at_once)
     demand("--batches", batches)
     if inter_op is not None:
         demand("--inter-op", inter_op)
     if not 0 < seconds < math.inf:
         raise DeepbenchError(f"--seconds is {seconds:g}: give a number above 0 that has an end")
-    backend, problem = ready(name, batch, precision, "forward", device, threads)
+    backend, problem = ready(name, batch, precision, "forward", device, at_once)
     from deepbench_ops.backends.torch_backend.backend import TorchBackend
     from deepbench_ops.backends.torch_backend.serving import BatchThreads, Serving
 
     assert isinstance(backend, TorchBackend)
     count = backend.threads()
-    if device == "cpu" and threads > count:
+    if device == "cpu" and at_once > count:
         click.echo(
-            f"warning: {threads} batches at once on {count} threads wait for each other", err=True
+            f"warning: {at_once} batches at once on {count} threads wait for each other", err=True
         )
     backend.execution, backend.layout = execution, layout
     if inter_op is not None:
         _set_inter_op(backend, inter_op)
     keep = keeper(results, backend.versions(), count) if save else None
     serving = Serving(backend, problem, precision)
-    crew = BatchThreads(threads, serving.threads["intra_op"], serving.served)
+    crew = BatchThreads(at_once, serving.threads["intra_op"], serving.served)
     crew.latencies(WARM_UP * seconds)
     off, drift = _off(serving)
-    batch_seconds = crew.latencies(seconds, math.ceil(batches / threads))
+    batch_seconds = crew.latencies(seconds, math.ceil(batches / at_once))
     found = {
         "model": name,
         "batch": batch,
-        "threads": threads,
+        "threads": at_once,
         "precision": precision,
         "framework": backend.versions()["framework"],
         "by": execution,

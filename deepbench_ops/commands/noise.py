@@ -55,8 +55,8 @@ def noise(
 
     RELEASE (default: the newest numpy of the release table) is measured against itself in two
     processes; it is installed where it is missing. "A change seen from 3 %" means that a change of
-    3 % would be found 95 times in 100 with as many rounds. Below the table stands how to improve
-    it: the processor's governor and turbo, other load, more rounds, and the state of the machine.
+    3 % would be found 95 times in 100 with as many rounds. Ways to improve it are listed below
+    the table: the processor's governor and turbo, other load, more rounds, the machine's state.
     For numpy, the cost of a setting of OpenBLAS follows: the one that the environment has, or
     OPENBLAS_CORETYPE=Haswell.
     """

@@ -33,23 +33,38 @@ def precision_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --precision, which picks one."""
     from deepbench_ops.problems import ALL_PRECISIONS
 
+    return one_precision(ALL_PRECISIONS)(command)
+
+
+def one_precision(names: Sequence[str]) -> Callable[..., Any]:
+    """Return the option --precision for one of `names`: float32 unless given, or the first."""
     return click.option(
         "--precision",
-        type=click.Choice(ALL_PRECISIONS),
-        default="float32",
+        type=click.Choice(names),
+        default="float32" if "float32" in names else names[0],
         show_default=True,
         help="The precision.",
-    )(command)
+    )
+
+
+class EitherSpelling(click.Choice[str]):
+    """Choice of names that may be written with dashes or with underscores."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as it is spelt among the choices."""
+        plain = str(value).replace("-", "_")
+        spelt = (name for name in self.choices if name.replace("-", "_") == plain)
+        return super().convert(next(spelt, value), param, ctx)
 
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options --selection and --family, which pick problems."""
     from deepbench_ops.problems import FAMILIES, SELECTIONS
 
-    family = click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
+    family = click.option("--family", type=EitherSpelling(FAMILIES), help="Only this family.")
     return click.option(
         "--selection",
-        type=click.Choice(SELECTIONS),
+        type=EitherSpelling(SELECTIONS),
         default="headline",
         show_default=True,
         help="The problems.",

@@ -27,8 +27,17 @@ SHORT = {
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--family", metavar="F", help=f"Only this family: {', '.join(TYPES)}.")
-@click.option("--set", "listed", metavar="S", help=f"Only what this set lists: {', '.join(SETS)}.")
-@click.option("--selection", metavar="NAME", help=f"Only a selection: {', '.join(SELECTIONS)}.")
+@click.option(
+    "--set",
+    "listed",
+    metavar="S",
+    help=f"Only what this list holds: {', '.join(SETS)}; dashes or underscores.",
+)
+@click.option(
+    "--selection",
+    metavar="NAME",
+    help=f"Only this choice, a set or a part of some: {', '.join(SELECTIONS)}.",
+)
 @click.option(
     "--published-only",
     "unlisted",

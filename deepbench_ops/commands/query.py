@@ -1,4 +1,4 @@
-"""`deepbench query`: questions to all results in SQL."""
+"""`deepbench query`: SQL over all results."""
 
 from pathlib import Path
 

@@ -2,18 +2,17 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.backends import NAMES
+from deepbench_ops.backends import NAMES, frameworks
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     device_option,
     measure_alone,
-    operation_option,
-    precision_option,
+    one_precision,
     printed_as,
     release_option,
     results_folder_if_any,
@@ -23,6 +22,7 @@ from deepbench_ops.commands.output import show
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
+from deepbench_ops.problems.families import size_description, size_types
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES, named, size_names
@@ -45,10 +45,12 @@ LEFT_OUT = ("whole",)
 """Sizes of small twins alone."""
 
 OPTIONS: tuple[Callable[..., Any], ...] = (
-    click.option("--framework", metavar="F", help=f"One of {', '.join(NAMES)} (default: numpy)."),
+    click.option(
+        "--framework",
+        metavar="F",
+        help=f"One of {', '.join(NAMES)} (default: the first of them that has the family).",
+    ),
     release_option,
-    precision_option,
-    operation_option,
     click.option(
         "--threads",
         metavar="N",
@@ -67,6 +69,36 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
     results_folder_if_any,
     printed_as("table", "json"),
 )
+
+
+def _with(options: Iterable[Callable[..., Any]], command: click.Command) -> click.Command:
+    for option in options:
+        command = option(command)
+    return command
+
+
+SHARED_TITLE = "Options of all families"
+
+SHARED = {"help", *(str(each.name) for each in _with(OPTIONS, click.Command("any")).params)}
+"""Names of the options that all families share."""
+
+
+class FamilyCommand(click.Command):
+    """Time a problem of one family. Its help has the options of this family apart from those that
+    all families share."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the family's own options, then the shared ones."""
+        for title, shared in (("Options of this family", False), (SHARED_TITLE, True)):
+            with formatter.section(title):
+                formatter.write_dl(list(self.records(ctx, shared)))
+
+    def records(self, ctx: click.Context, shared: bool) -> Iterator[tuple[str, str]]:
+        """Yield the options of one of the two groups, each with its help."""
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None and shared == (option.name in SHARED):
+                yield record
 
 
 class Families(click.Group):
@@ -111,33 +143,36 @@ def time() -> None:
 
 def _of_family(family: str) -> click.Command:
     kind = TYPES[family]
+    fields = _fields(kind)
 
     def run(**given: Any) -> None:
-        options = {name: given.pop(name) for name in _common()}
-        _time(_problem(kind, given), **options)
+        made = _problem(kind, {field.name: given.pop(field.name) for field in fields})
+        _time(made, **given)
 
-    command = click.command(family, help=f"Time a problem of the family {family}.")(run)
-    for field in _fields(kind):
-        command = _size(kind, field)(command)
-    return _with_options(command)
+    text = f"Time a problem of the family {family}."
+    options = (*(_size(kind, field) for field in fields), *_choices(kind), *OPTIONS)
+    return _with(options, click.command(family, cls=FamilyCommand, help=text)(run))
 
 
 def _of_problem(problem: Problem, name: str) -> click.Command:
     def run(**options: Any) -> None:
         _time(problem, **options)
 
-    return _with_options(click.command(name, help=f"Time {problem.id}, a {problem.family}.")(run))
+    text = f"Time {problem.id}, a {problem.family}."
+    options = (*_choices(type(problem)), *OPTIONS)
+    return _with(options, click.command(name, cls=FamilyCommand, help=text)(run))
 
 
-def _with_options(command: click.Command) -> click.Command:
-    for option in OPTIONS:
-        command = option(command)
-    return command
-
-
-def _common() -> list[str]:
-    options = _with_options(click.command("any")(lambda: None)).params
-    return [str(each.name) for each in options if each.expose_value]
+def _choices(kind: type[Problem]) -> tuple[Callable[..., Any], ...]:
+    """Return the options whose values depend on the family: precision and operation."""
+    operation = click.option(
+        "--operation",
+        type=click.Choice((*kind.operations, *kind.uncompared)),
+        default=kind.operations[0],
+        show_default=True,
+        help="The operation.",
+    )
+    return one_precision(kind.precisions), operation
 
 
 def _fields(kind: type[Problem]) -> list[dataclasses.Field[Any]]:
@@ -148,32 +183,30 @@ def _fields(kind: type[Problem]) -> list[dataclasses.Field[Any]]:
 def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., Any]:
     """Return the option of a size."""
     name = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}"
-    if field.type is bool:
-        words = field.name.replace("_", " ")
-        about = "Stored transposed." if "transposed" in words else f"With the property {words}."
+    about = size_description(kind, field.name)
+    about = f"{about[0].upper()}{about[1:]}."
+    type_ = size_types(kind)[field.name]
+    if type_ is bool:
         return click.option(name, field.name, is_flag=True, help=about)
-    about = f"The problem's {field.name.replace('_', ' ')}."
-    if field.default is dataclasses.MISSING or field.type is float:
-        return click.option(name, field.name, metavar="N", required=True, help=about)
-    default = str(field.default)
-    return click.option(
-        name, field.name, metavar="N", default=default, show_default=True, help=about
-    )
+    words = kind.words.get(field.name)
+    values: dict[str, Any] = {"type": click.Choice(words)} if words else {"metavar": "N"}
+    if type_ is str and not words:
+        values["metavar"] = "NAME"
+    if field.default is dataclasses.MISSING or type_ is float:
+        return click.option(name, field.name, required=True, help=about, **values)
+    values["default"] = str(field.default)
+    return click.option(name, field.name, show_default=True, help=about, **values)
 
 
 def _problem(kind: type[Problem], given: dict[str, Any]) -> Problem:
     """Return the problem of these sizes. Raises DeepbenchError for impossible ones."""
     checked = {
         name: value
-        if isinstance(value, bool) or _is_text(kind, name)
+        if isinstance(value, bool) or size_types(kind)[name] is str
         else _number(kind, name, value)
         for name, value in given.items()
     }
     return problem_of(kind.family, sizes.problem(kind.family, checked).id)
-
-
-def _is_text(kind: type[Problem], name: str) -> bool:
-    return kind.__dataclass_fields__[name].type is str
 
 
 def _number(kind: type[Problem], name: str, value: str) -> float:
@@ -212,12 +245,9 @@ def _time(
 
     if framework is not None and release is not None:
         raise DeepbenchError("give --framework or --release, which names its framework, not both")
-    name = framework or kernel_run.framework()
+    name = framework or frameworks.first_with(problem.family)
     if name not in NAMES:
         raise unknown("framework", name, NAMES)
-    operations = (*problem.operations, *problem.uncompared)
-    if operation not in operations:
-        raise unknown(f"{problem.family} operation", operation, operations)
     measure_alone()
     say_settings()
     known = _profile(results)

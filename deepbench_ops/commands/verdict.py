@@ -104,14 +104,14 @@ def verdict(
     Results of a line (one kernel over the releases of a framework) are searched for changes that
     are larger than its noise. Two releases that `deepbench history` measured in shared rounds are
     compared by these instead. Changes between the same two releases are put together into causes:
-    most kernels of a framework, several of a family at a precision, or one kernel. Below a cause
-    stands what else was new with the release, such as BLAS or oneDNN; kernels that another library
-    code computes than before are listed whether or not their time changed. Published figures are
-    left out, since there is one time of each kernel.
+    most kernels of a framework, several of a family at a precision, or one kernel. Below the
+    causes is listed what else was new with the release, such as BLAS or oneDNN. Kernels that
+    another library code computes than before are listed whether or not their time changed.
+    Published figures are left out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 3
-    if that is open: no line has enough releases, or the change is not confirmed. With --steps it
-    is 0.
+    if that is open: no line has eleven processes and no two releases share three rounds, or the
+    change is not confirmed. With --steps it is 0.
     """
     from deepbench_ops.analysis import implementations
     from deepbench_ops.analysis.causes import causes
@@ -192,7 +192,7 @@ def _too_short(lines: "Sequence[Line]", all_machines: bool, order: "Sequence[Rel
     others = "" if all_machines else " (--all-machines shows those of others)"
     return (
         f"no kernel has enough releases for a verdict, the most is {most}{others}: measure"
-        f" {_history(order)}"
+        f" {_history(order)}, or two or more in the same rounds with deepbench history"
     )
 
 

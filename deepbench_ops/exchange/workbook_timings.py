@@ -17,6 +17,7 @@ from deepbench_ops.exchange import headings
 from deepbench_ops.exchange.headings import HeadingColumns, Section
 from deepbench_ops.exchange.xlsx_reader import CellAddress, Sheet
 from deepbench_ops.problems import sizes
+from deepbench_ops.problems.families import size_types
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
@@ -288,7 +289,7 @@ def _problem(
     kind = TYPES[section.family]
     for name, cell in given.items():
         place = sheet.place(row, columns.sizes[name])
-        wanted = kind.__dataclass_fields__[name].type
+        wanted = size_types(kind)[name]
         if wanted is str:
             values[name] = _text(cell)
         else:

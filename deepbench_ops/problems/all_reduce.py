@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.collective import Collective
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, Sheets, Table
@@ -39,7 +39,7 @@ class AllReduce(Collective):
         times={"mean all reduce time": "sum"},
     )
 
-    repeats: int = 1
+    repeats: Annotated[int, "sums that the published programs ran for one figure"] = 1
 
     @property
     def id(self) -> str:

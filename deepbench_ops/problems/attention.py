@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
@@ -42,14 +42,14 @@ class Attention(Problem):
         ),
     }
 
-    b: int
-    hq: int
-    hkv: int
-    sq: int
-    skv: int
-    d: int
-    dv: int
-    causal: bool = False
+    b: Annotated[int, "sequences in the batch"]
+    hq: Annotated[int, "heads of queries"]
+    hkv: Annotated[int, "heads of keys and values, a divisor of hq"]
+    sq: Annotated[int, "queries of a sequence"]
+    skv: Annotated[int, "keys and values of a sequence"]
+    d: Annotated[int, "numbers of a query or key in a head"]
+    dv: Annotated[int, "numbers of a value in a head"]
+    causal: Annotated[bool, "the last query sees all keys, each query before it one fewer"] = False
 
     def impossible(self) -> str:
         """Heads that do not divide; a causal query that would see no key."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.attention import in_words, undivided_heads
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
@@ -33,14 +33,14 @@ class AttentionDecode(Problem):
         ),
     }
 
-    b: int
-    hq: int
-    hkv: int
-    sq: int
-    skv: int
-    d: int
-    dv: int
-    latent: bool = False
+    b: Annotated[int, "sequences in the batch"]
+    hq: Annotated[int, "heads of queries"]
+    hkv: Annotated[int, "heads of keys and values, a divisor of hq"]
+    sq: Annotated[int, "queries of a sequence"]
+    skv: Annotated[int, "keys and values in the cache of a sequence"]
+    d: Annotated[int, "numbers of a query or key in a head"]
+    dv: Annotated[int, "numbers of a value in a head"]
+    latent: Annotated[bool, "a value is the first dv numbers of its key"] = False
 
     def impossible(self) -> str:
         """Heads that do not divide; a cache shorter than the queries; values longer than keys."""

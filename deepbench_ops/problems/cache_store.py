@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
@@ -36,12 +36,12 @@ class CacheStore(Problem):
         ),
     }
 
-    batch: int
-    heads: int
-    head_size: int
-    held: int
-    added: int
-    block: int
+    batch: Annotated[int, "sequences in the batch"]
+    heads: Annotated[int, "heads of keys and values"]
+    head_size: Annotated[int, "numbers of a key or value in a head"]
+    held: Annotated[int, "tokens of a sequence that are in the cache already"]
+    added: Annotated[int, "tokens of a sequence that are written"]
+    block: Annotated[int, "tokens in a block of the cache"]
 
     @property
     def id(self) -> str:

@@ -7,7 +7,7 @@ seconds, bus bandwidth is that times `bus_factor`.
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
@@ -28,7 +28,7 @@ class Collective(Problem):
     in_parts: ClassVar[bool] = True
     """Whether the vector is cut into as many equal parts as there are ranks."""
 
-    elements: int
+    elements: Annotated[int, "numbers in the whole vector"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
@@ -73,17 +73,17 @@ class Conv(Problem):
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     """NCHW as published, or with the channels of a pixel side by side."""
 
-    w: int
-    h: int
-    c: int
-    n: int
-    k: int
-    r: int
-    s: int
-    pad_w: int = 0
-    pad_h: int = 0
-    stride_w: int = 1
-    stride_h: int = 1
+    w: Annotated[int, "width of an image, in pixels"]
+    h: Annotated[int, "height of an image, in pixels"]
+    c: Annotated[int, "channels of an image"]
+    n: Annotated[int, "images in the batch"]
+    k: Annotated[int, "filters: the channels of the output"]
+    r: Annotated[int, "height of a filter, in pixels"]
+    s: Annotated[int, "width of a filter, in pixels"]
+    pad_w: Annotated[int, "columns of zeros to the left and to the right of an image"] = 0
+    pad_h: Annotated[int, "rows of zeros above and below an image"] = 0
+    stride_w: Annotated[int, "columns from one position of a filter to the next"] = 1
+    stride_h: Annotated[int, "rows from one position of a filter to the next"] = 1
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
@@ -28,8 +28,8 @@ class CrossEntropy(MemoryBound):
     }
     """A small vocabulary as published; and that of Llama 3, for as many tokens as memory holds."""
 
-    tokens: int
-    vocabulary: int
+    tokens: Annotated[int, "rows"]
+    vocabulary: Annotated[int, "classes: logits in a row"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
@@ -29,9 +29,9 @@ class Embedding(MemoryBound):
     }
     """A table that fits into caches, with every row 16 times; and one that does not."""
 
-    tokens: int
-    vocabulary: int
-    size: int
+    tokens: Annotated[int, "rows that are looked up"]
+    vocabulary: Annotated[int, "rows of the table"]
+    size: Annotated[int, "numbers in a row of the table"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
@@ -30,10 +30,10 @@ class EmbeddingBag(MemoryBound):
     }
     """A small table with short bags, and a large one with longer bags."""
 
-    bags: int
-    pooling: int
-    table: int
-    size: int
+    bags: Annotated[int, "sums of rows"]
+    pooling: Annotated[int, "rows in a sum"]
+    table: Annotated[int, "rows of the table"]
+    size: Annotated[int, "numbers in a row of the table"]
 
     @property
     def id(self) -> str:

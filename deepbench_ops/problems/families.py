@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
-from typing import get_type_hints
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import SETS, Problem
@@ -186,15 +186,23 @@ READERS: Mapping[type, tuple[Callable[[str], bool | int | float], str]] = {
 
 
 @cache
-def _types(kind: type[Problem]) -> Mapping[str, type]:
+def size_types(kind: type[Problem]) -> Mapping[str, type]:
+    """Return the types of a family's fields by name, without their descriptions."""
     return get_type_hints(kind)
+
+
+def size_description(kind: type[Problem], name: str) -> str:
+    """Return the text of a size in `Annotated`; its name where it has none."""
+    hint = get_type_hints(kind, include_extras=True)[name]
+    texts = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return str(texts[0]) if texts else name.replace("_", " ")
 
 
 def _value(kind: type[Problem], name: str, text: str) -> bool | int | float | str:
     """Return the value of a size; ValueError for a text that is not of the size's type."""
-    if _types(kind)[name] not in READERS:
+    if size_types(kind)[name] not in READERS:
         return text
-    read, wanted = READERS[_types(kind)[name]]
+    read, wanted = READERS[size_types(kind)[name]]
     try:
         return read(text)
     except (KeyError, ValueError):

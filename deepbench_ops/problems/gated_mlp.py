@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -29,11 +29,12 @@ class GatedMlp(MemoryBound):
         )
     }
     """The MLP of Llama-3.2-1B for a prompt of 128 tokens, with either activation."""
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ("swiglu", "geglu")}
 
-    activation: str
-    tokens: int
-    hidden: int
-    intermediate: int
+    activation: Annotated[str, "gated function between the products"]
+    tokens: Annotated[int, "rows of x"]
+    hidden: Annotated[int, "numbers in a row of x"]
+    intermediate: Annotated[int, "numbers between the products"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -23,8 +23,8 @@ class Gelu(MemoryBound):
     }
     """One that fits into caches, and that of an image network with 27 such calls a step."""
 
-    batch: int
-    columns: int
+    batch: Annotated[int, "rows"]
+    columns: Annotated[int, "numbers in a row"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.problem import Problem, Sheets, Table
 
@@ -55,11 +55,11 @@ class Gemm(Problem):
         times={"time": "forward"},
     )
 
-    m: int
-    n: int
-    k: int
-    a_transposed: bool = False
-    b_transposed: bool = False
+    m: Annotated[int, "rows of op(A) and of C"]
+    n: Annotated[int, "columns of op(B) and of C"]
+    k: Annotated[int, "columns of op(A), rows of op(B)"]
+    a_transposed: Annotated[bool, "A is stored transposed, as k x m"] = False
+    b_transposed: Annotated[bool, "B is stored transposed, as n x k"] = False
 
     @property
     def id(self) -> str:

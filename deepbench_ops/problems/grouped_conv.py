@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
@@ -36,16 +36,16 @@ class GroupedConv(Problem):
         ),
     }
 
-    groups: int
-    w: int
-    h: int
-    c: int
-    n: int
-    k: int
-    r: int
-    s: int
-    pad: int = 0
-    stride: int = 1
+    groups: Annotated[int, "groups of channels"]
+    w: Annotated[int, "width of an image, in pixels"]
+    h: Annotated[int, "height of an image, in pixels"]
+    c: Annotated[int, "channels of an image"]
+    n: Annotated[int, "images in the batch"]
+    k: Annotated[int, "filters: the channels of the output"]
+    r: Annotated[int, "height of a filter, in pixels"]
+    s: Annotated[int, "width of a filter, in pixels"]
+    pad: Annotated[int, "rows and columns of zeros on each side of an image"] = 0
+    stride: Annotated[int, "pixels from one position of a filter to the next"] = 1
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
@@ -31,12 +31,13 @@ class GroupedGemm(Problem):
         # Many small experts, for a prompt and for one token: the two ends of a mixture's work.
         "modern": ("e128_m2048_n768_k2048_balanced", "e128_m8_n768_k2048_single"),
     }
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"split": SPLITS}
 
-    groups: int
-    m: int
-    n: int
-    k: int
-    split: str = "balanced"
+    groups: Annotated[int, "groups, such as experts"]
+    m: Annotated[int, "rows of all groups together"]
+    n: Annotated[int, "outputs: columns of y"]
+    k: Annotated[int, "inputs: columns of x"]
+    split: Annotated[str, "distribution of the rows over the groups"] = "balanced"
 
     @property
     def id(self) -> str:

@@ -1,11 +1,11 @@
 """From an id back to the problem: for sizes that a result names and no published list has."""
 
 import re
-from dataclasses import fields
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import sizes
+from deepbench_ops.problems.families import size_types
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES, family_name, named
 from deepbench_ops.problems.suggestions import unknown
@@ -29,7 +29,7 @@ def read(family: str, id: str) -> Problem:
     if found is None:
         raise unknown(f"{name} problem", id, named(family))
     given = {key: text for key, text in found.groupdict().items() if text is not None}
-    types = {field.name: field.type for field in fields(TYPES[name])}
+    types = size_types(TYPES[name])
     try:
         problem = sizes.problem(
             name, {key: _value(TYPES[name], key, types[key], text) for key, text in given.items()}

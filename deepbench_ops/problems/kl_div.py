@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -25,8 +25,8 @@ class KlDiv(MemoryBound):
     }
     """Few tokens with many classes, and many tokens with few classes."""
 
-    tokens: int
-    vocabulary: int
+    tokens: Annotated[int, "rows"]
+    vocabulary: Annotated[int, "classes: probabilities in a row"]
 
     @property
     def id(self) -> str:

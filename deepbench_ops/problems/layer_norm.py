@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -21,8 +21,8 @@ class LayerNorm(MemoryBound):
     }
     """A language model's batch, and that of an image network with 27 such calls a step."""
 
-    tokens: int
-    hidden: int
+    tokens: Annotated[int, "rows"]
+    hidden: Annotated[int, "numbers in a row"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
@@ -38,9 +38,9 @@ class LinearCrossEntropy(MemoryBound):
     """The last layer of Llama-3.2-1B for 128 tokens; and one with a quarter of the classes and
     four times the tokens."""
 
-    tokens: int
-    hidden: int
-    vocabulary: int
+    tokens: Annotated[int, "rows of x"]
+    hidden: Annotated[int, "numbers in a row of x"]
+    vocabulary: Annotated[int, "classes: rows of W"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
@@ -26,10 +26,10 @@ class LinearLayer(Problem):
         "modern": ("linear_m1_n28672_k4096", "linear_m128_n6144_k4096"),
     }
 
-    m: int
-    n: int
-    k: int
-    bias: bool = False
+    m: Annotated[int, "tokens: rows of x and y"]
+    n: Annotated[int, "outputs: columns of y"]
+    k: Annotated[int, "inputs: columns of x"]
+    bias: Annotated[bool, "a bias is added to each output"] = False
 
     @property
     def id(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.conv import FAST_ALGORITHM
 from deepbench_ops.problems.precision import precision
@@ -83,10 +83,10 @@ class Model(Problem):
     served: ClassVar[tuple[str, ...]] = ("forward",)
     listed_in: ClassVar[tuple[str, ...]] = SETS
 
-    name: str
-    batch: int
-    threads: int = 1
-    whole: bool = True
+    name: Annotated[str, "name of the network, such as resnet50"]
+    batch: Annotated[int, "inputs in a batch"]
+    threads: Annotated[int, "batches at the same time"] = 1
+    whole: Annotated[bool, "the published size, not the small twin"] = True
 
     @staticmethod
     def few(listed: Sequence[Problem]) -> Sequence[Problem]:

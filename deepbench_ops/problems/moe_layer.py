@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
@@ -36,13 +36,14 @@ class MoeLayer(Problem):
             "t1_e32_h2048_i768_top8_swiglu",
         ),
     }
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": tuple(MATRICES)}
 
-    tokens: int
-    experts: int
-    hidden: int
-    intermediate: int
-    top_k: int
-    activation: str = "swiglu"
+    tokens: Annotated[int, "tokens"]
+    experts: Annotated[int, "experts"]
+    hidden: Annotated[int, "numbers of a token's vector"]
+    intermediate: Annotated[int, "numbers between the products of an expert"]
+    top_k: Annotated[int, "experts that are chosen for a token"]
+    activation: Annotated[str, "function between the products of an expert"] = "swiglu"
 
     @property
     def id(self) -> str:

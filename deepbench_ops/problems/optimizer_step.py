@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -33,11 +33,12 @@ class OptimizerStep(MemoryBound):
         "modern": ("adamw_tensors100_1x100000", "muon_tensors4_512x2048")
     }
     """The usual optimiser over many small tensors; and the one that multiplies matrices."""
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"algorithm": ("sgd", "adamw", "muon")}
 
-    algorithm: str
-    tensors: int
-    height: int
-    width: int
+    algorithm: Annotated[str, "the optimiser"]
+    tensors: Annotated[int, "tensors of parameters"]
+    height: Annotated[int, "rows of a tensor, 1 for vectors"]
+    width: Annotated[int, "columns of a tensor"]
 
     @property
     def id(self) -> str:

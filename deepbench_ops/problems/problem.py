@@ -83,6 +83,8 @@ class Problem(ABC):
     rows: how many rows each of these sets spends on it (two where a list repeats itself).
     aliases: ids under which the published sheets print this same problem by a slip.
     timed: those of `operations` that its benchmarks time; () for all of them.
+
+    A family's sizes are its own fields, `m: Annotated[int, "rows of A"]` with a text for the help.
     """
 
     family: ClassVar[str]
@@ -111,6 +113,8 @@ class Problem(ABC):
     """Operations that can be compiled or exported to another framework's runtime as well."""
     smallest: ClassVar[Mapping[str, int]] = {}
     """Least value of each whole size; 1 where a size is not named."""
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Values of each size that is a text of a few."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Ids in the headline selection, by the set that lists them."""
     selections: ClassVar[Mapping[str, str]] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
@@ -35,8 +35,8 @@ class Quantisation(Problem):
         "modern": ("rows16_columns4096", "rows512_columns2048"),
     }
 
-    m: int
-    n: int
+    m: Annotated[int, "rows"]
+    n: Annotated[int, "numbers in a row"]
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
@@ -50,10 +50,10 @@ class QuantisedLinear(Problem):
         "modern": ("m1_n4096_k4096_g32", "m128_n4096_k7168_g32"),
     }
 
-    m: int
-    n: int
-    k: int
-    group: int = 32
+    m: Annotated[int, "tokens: rows of x and y"]
+    n: Annotated[int, "outputs: columns of y"]
+    k: Annotated[int, "inputs: columns of x"]
+    group: Annotated[int, "weights along k that share a scale, in the int4 precisions"] = 32
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -25,10 +25,11 @@ class RmsNorm(MemoryBound):
         "modern": ("rms_norm_tokens2048_hidden4096", "add_rms_norm_tokens32_hidden4096")
     }
     """A training batch at a decoder's usual width; and decoding, where a residual is added."""
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": ("rms_norm", "add_rms_norm")}
 
-    kind: str
-    tokens: int
-    hidden: int
+    kind: Annotated[str, "without or with a residual that is added first"]
+    tokens: Annotated[int, "rows"]
+    hidden: Annotated[int, "numbers in a row"]
 
     @property
     def id(self) -> str:

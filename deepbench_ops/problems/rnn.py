@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
@@ -69,11 +69,12 @@ class Rnn(Problem):
             "time fused backward": "fused_backward",
         },
     )
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"cell": tuple(GATES)}
 
-    cell: str
-    hidden: int
-    batch: int
-    timesteps: int
+    cell: Annotated[str, "kind of cell"]
+    hidden: Annotated[int, "hidden units"]
+    batch: Annotated[int, "sequences in the batch"]
+    timesteps: Annotated[int, "steps of a sequence"]
 
     def __post_init__(self) -> None:
         if self.cell not in GATES:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
@@ -33,12 +33,12 @@ class Rope(MemoryBound):
     }
     """A prompt, and the decoding of one token for each of 16 sequences."""
 
-    batch: int
-    length: int
-    heads: int
-    kv_heads: int
-    size: int
-    start: int = 0
+    batch: Annotated[int, "sequences in the batch"]
+    length: Annotated[int, "tokens of a sequence"]
+    heads: Annotated[int, "heads of queries"]
+    kv_heads: Annotated[int, "heads of keys, a divisor of the heads of queries"]
+    size: Annotated[int, "numbers in a head, even"]
+    start: Annotated[int, "position of the first token"] = 0
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
@@ -23,9 +23,9 @@ class Sampling(MemoryBound):
     }
     """A batch of 32 sequences, and a single one."""
 
-    batch: int
-    columns: int
-    p: float
+    batch: Annotated[int, "rows"]
+    columns: Annotated[int, "probabilities in a row"]
+    p: Annotated[float, "share of the probability that a column is drawn from, above 0 and below 1"]
 
     @property
     def id(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.families import size_types
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
 
@@ -23,8 +24,7 @@ def size(name: str, given: object, kind: type[Problem] = Problem) -> float:
     family says otherwise (`Problem.smallest`). Raises DeepbenchError for any other value.
     """
     value = number(given)
-    field = kind.__dataclass_fields__.get(name)
-    if field is not None and field.type is float:
+    if size_types(kind).get(name) is float:
         if not 0 < value < 1:
             raise DeepbenchError(f"{name} is {str(given)!r}: write a number in (0, 1)")
         return value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.gemm import PRODUCT_HEADERS, Gemm
 from deepbench_ops.problems.precision import precision
@@ -45,12 +45,12 @@ class SparseGemm(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "dense_forward", "conversion")
     """The product; the same product with the zeros of A stored and multiplied; dense A to CSR."""
 
-    m: int
-    n: int
-    k: int
-    a_transposed: bool = False
-    b_transposed: bool = False
-    sparsity: float = 0.0
+    m: Annotated[int, "rows of op(A) and of C"]
+    n: Annotated[int, "columns of op(B) and of C"]
+    k: Annotated[int, "columns of op(A), rows of op(B)"]
+    a_transposed: Annotated[bool, "A is stored transposed, as k x m"] = False
+    b_transposed: Annotated[bool, "B is stored transposed, as n x k"] = False
+    sparsity: Annotated[float, "share of A's entries that are zero, above 0 and below 1"] = 0.0
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
@@ -22,9 +22,9 @@ class TopK(MemoryBound):
     }
     """The candidates of a sampler; and the gate of a mixture of experts."""
 
-    batch: int
-    columns: int
-    k: int
+    batch: Annotated[int, "rows"]
+    columns: Annotated[int, "numbers in a row"]
+    k: Annotated[int, "numbers that are chosen in a row"]
 
     @property
     def id(self) -> str:

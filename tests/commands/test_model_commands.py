@@ -404,7 +404,7 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
     [
         (("latency", "resnet51"), "unknown model 'resnet51'"),
         (("latency", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
-        (("latency", "resnet50", "--threads", 0), "--threads is 0: give 1 or more"),
+        (("latency", "resnet50", "--at-once", 0), "--at-once is 0: give 1 or more"),
         *((("latency", "resnet50", "--seconds", each), f"--seconds is {each}") for each in LENGTHS),
         (("latency", "resnet50", "--batches", 0), "--batches is 0: give 1 or more"),
         (("latency", "resnet50", "--inter-op", 0), "--inter-op is 0: give 1 or more"),

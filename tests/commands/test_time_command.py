@@ -4,12 +4,16 @@ import json
 import os
 import subprocess
 
+import click
 import pytest
 from command import COMMAND, deepbench
 
 from deepbench_ops import problems
 from deepbench_ops.analysis.single_timing import SingleTiming
+from deepbench_ops.backends import frameworks
+from deepbench_ops.commands.time import time
 from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.problems.families import size_description, size_names
 from deepbench_ops.problems.problem_lists import TYPES
 
 SIZES = {
@@ -110,7 +114,7 @@ def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
         (["conv", *SIZES["conv"][:-1], "30"], "the filter is larger than the padded image"),
         (["all_reduce"], "deepbench collective all_reduce --elements N"),
         (["m1760_n128_k1760_XX"], "unknown family or problem 'm1760_n128_k1760_XX'; nearest"),
-        (["m96_n32_k64_NN", "--operation", "back"], "unknown gemm operation 'back'"),
+        (["m96_n32_k64_NN", "--operation", "back"], "'back' is not one of 'forward'"),
         (["m96_n32_k64_NN", "--framework", "x"], "unknown framework 'x'"),
         (["m96_n32_k64_NN", "--framework", "numpy", "--precision", "tf32"], "numpy has no tf32"),
         (["m900000_n900000_k900000_NN", "--framework", "numpy"], "bytes of memory"),
@@ -123,9 +127,35 @@ def test_what_cannot_be_timed_is_one_line(arguments, expected):
     assert expected in err.splitlines()[-1]
 
 
-def test_every_family_in_one_process_has_its_sizes_as_options():
-    for family, kind in TYPES.items():
-        if not kind.ranks:
-            status, out, _ = deepbench("time", family, "--help")
-            assert (0, True) == (status, "--precision" in out)
-    assert "--at-once" in deepbench("time", "model", "--help")[1]
+IN_ONE_PROCESS = [family for family, kind in TYPES.items() if not kind.ranks]
+
+
+@pytest.mark.parametrize("family", IN_ONE_PROCESS)
+def test_a_family_has_its_sizes_as_options_with_their_meaning(family):
+    """Each size has a text of its own, and defaults are operations and precisions of the family."""
+    kind = TYPES[family]
+    command = time.get_command(click.Context(time), family)
+    options = {each.name: each for each in command.params}
+    sizes = [name for name in size_names(kind) if name != "whole"]
+    plain = [name.replace("_", " ") for name in sizes]
+    described = [size_description(kind, name) for name in sizes]
+    assert [] == [name for name, text in zip(plain, described, strict=True) if name == text]
+    assert sizes == [name for name in options if name in sizes]
+    assert options["precision"].default in kind.precisions
+    assert options["operation"].default in kind.operations
+
+
+def test_a_size_that_is_a_text_of_a_few_shows_them():
+    """`--cell [vanilla|lstm|gru]`, and what all families share stands apart."""
+    status, out, _ = deepbench("time", "rnn", "--help")
+    assert 0 == status
+    own, shared = out.split("Options of all families:")
+    assert "--cell [vanilla|lstm|gru]" in own
+    assert "--framework" in shared
+
+
+@pytest.mark.parametrize(
+    ("family", "framework"), [("gemm", "numpy"), ("model", "torch"), ("quantisation", "torch")]
+)
+def test_the_framework_is_the_first_that_has_the_family(family, framework):
+    assert framework == frameworks.first_with(family)

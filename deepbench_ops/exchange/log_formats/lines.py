@@ -10,6 +10,7 @@ from typing import Any
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.workbook_timings import Timing, Unread
 from deepbench_ops.problems import sizes
+from deepbench_ops.problems.families import size_types
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.storage import valid_times
@@ -85,7 +86,7 @@ def all_reduce_timing(
 
 
 def _size(kind: type[Problem], name: str, text: str | bool) -> Any:
-    wanted = kind.__dataclass_fields__[name].type
+    wanted = size_types(kind)[name]
     if wanted is str or isinstance(text, bool):
         return text
     if wanted is not bool:

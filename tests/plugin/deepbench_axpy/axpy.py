@@ -1,7 +1,7 @@
 """Sums of scaled vectors: y = a x + y."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.problem import Problem
 
@@ -14,7 +14,7 @@ class Axpy(Problem):
     id_pattern: ClassVar[str] = r"axpy_n(?P<elements>\d+)"
     headline: ClassVar = {"training": ("axpy_n1000",)}
 
-    elements: int
+    elements: Annotated[int, "length of the vectors"]
 
     @property
     def id(self):

@@ -101,7 +101,7 @@
             title: 'Latency',
             rows: rows,
             detail: function (row) {
-                return d.command_block('deepbench latency ' + row.model + ' --batch ' + row.batch + ' --threads ' + row.threads +
+                return d.command_block('deepbench latency ' + row.model + ' --batch ' + row.batch + ' --at-once ' + row.threads +
                     ' --precision ' + row.precision + ' --by ' + row.by + (row.layout ? ' --layout ' + row.layout : '') +
                     (row.inter_op ? ' --inter-op ' + row.inter_op : ''));
             },

@@ -1,0 +1,129 @@
+"""docs/reference/families.md: families by operations, precisions, sets and frameworks, and sizes.
+
+python scripts/make_family_table.py           writes the page
+python scripts/make_family_table.py --check   exits with 1 where the page is not up to date
+
+A framework has a family if it has a module for it; no framework is imported.
+"""
+
+import ast
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+import written_page
+
+from deepbench_ops.backends import NAMES, frameworks
+from deepbench_ops.distributed import transport
+from deepbench_ops.problems.families import found, size_description, size_names
+from deepbench_ops.problems.problem import DEEPBENCH_SETS, FIRST_CALL, MODERN_SETS, Problem
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "families.md"
+
+INTRODUCTION = """\
+# Families
+
+The [families](../glossary.md#the-measured-work) of operations, and which framework has kernels of
+each. [Method](method.md) and [today's operations](method_modern.md) define them. A framework may
+lack some operations or precisions of a family: `deepbench backends --family NAME` tries each one
+here and prints the reasons. This page is written by `scripts/make_family_table.py` from the
+families' own files.
+
+- *sets*: `published` are DeepBench's three, `modern` are `modern` and `modern_full`.
+- Every family has `first_call` as well, unless its row says otherwise: compiling, and the first
+  run, in frameworks that compile.
+- Collective operations have *transports* instead of frameworks.
+"""
+
+SIZES = """\
+## Sizes
+
+The options of `deepbench time FAMILY`, and the columns of a family's CSV. A size with a value in
+brackets may be left out.
+"""
+
+Rows = Iterator[tuple[str, ...]]
+
+
+def page() -> str:
+    """Return the page: the table of families, and the table of their sizes."""
+    heads = ("family", "operations", "precisions", "sets", "frameworks")
+    sizes = ("family", "size", "is")
+    return "\n".join(
+        [INTRODUCTION, *table(heads, families()), "", SIZES, *table(sizes, meanings())]
+    )
+
+
+def table(heads: tuple[str, ...], rows: Rows) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    for cells in (heads, ("---",) * len(heads), *rows):
+        yield f"| {' | '.join(cells)} |"
+
+
+def families() -> Rows:
+    """Yield a row for each family of this project, in their order."""
+    for name, family in found()[0].items():
+        kind = family.kind
+        where = transport.NAMES if kind.ranks else [each for each in NAMES if has(each, name)]
+        without = "" if FIRST_CALL in kind.uncompared or kind.ranks else " (no `first_call`)"
+        yield (
+            f"`{name}`",
+            code(kind.operations) + without,
+            code(kind.precisions),
+            ", ".join(sets(kind)),
+            ", ".join(where),
+        )
+
+
+def sets(kind: type[Problem]) -> list[str]:
+    """Return the kinds of sets that may list a family: "published", "modern" or both."""
+    kinds = {"published": DEEPBENCH_SETS, "modern": MODERN_SETS}
+    return [name for name, members in kinds.items() if {*members} & {*kind.listed_in}]
+
+
+def meanings() -> Rows:
+    """Yield a row for each size of each family."""
+    for name, family in found()[0].items():
+        fields = family.kind.__dataclass_fields__
+        for size in size_names(family.kind):
+            about = size_description(family.kind, size)
+            words = code(family.kind.words.get(size, ()))
+            default = fields[size].default
+            optional = f" [{default}]" if isinstance(default, str | int | float) else ""
+            yield f"`{name}`", f"`{size}`{optional}", about + (f": {words}" if words else "")
+
+
+def code(names: tuple[str, ...]) -> str:
+    """Return names as code, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def has(framework: str, family: str) -> bool:
+    """Return whether a framework, or a class that its own is derived from, has such a module."""
+    package = frameworks.found()[0][framework].package
+    return any(find_spec(f"{each}.{family}") for each in (package, *bases(package)))
+
+
+def bases(package: str) -> set[str]:
+    """Return the packages of the classes that a framework's class is derived from."""
+    file = files(package).joinpath("backend.py")
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    derived = {
+        base.id
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+        if isinstance(base, ast.Name)
+    }
+    return {
+        node.module.rpartition(".")[0]
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for name in node.names
+        if name.name in derived
+    } - {"deepbench_ops.backends"}
+
+
+if __name__ == "__main__":
+    written_page.write_or_check(PAGE, page, "python scripts/make_family_table.py")
