@@ -38,8 +38,8 @@ class MoeLayer(Problem):
     }
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": tuple(MATRICES)}
 
-    tokens: Annotated[int, "tokens"]
-    experts: Annotated[int, "experts"]
+    tokens: Annotated[int, "tokens of all sequences"]
+    experts: Annotated[int, "experts of the layer"]
     hidden: Annotated[int, "numbers of a token's vector"]
     intermediate: Annotated[int, "numbers between the products of an expert"]
     top_k: Annotated[int, "experts that are chosen for a token"]
