@@ -43,6 +43,7 @@ SECTIONS = {
         "scaling": "the training of a whole model on more and more ranks",
         "noise": "how small a change this machine can show",
         "history": "all releases of a framework, in the same seconds",
+        "fleet": "releases on many machines, by ReFrame and a scheduler",
     },
     "Ask the results": {
         "verdict": "what became slower or faster, release by release",

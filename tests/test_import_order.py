@@ -16,7 +16,7 @@ ORDER = (
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
     *("machine", "project", "releases", "asv_adapter", "new_project"),
-    *("analysis", "exchange", "pages", "commands", "cli"),
+    *("analysis", "exchange", "fleet", "pages", "commands", "cli"),
 )
 """Folders and single modules: each may import those before it. What measured environments need ends
 with the suite; projects come before releases, which lie in a project folder."""

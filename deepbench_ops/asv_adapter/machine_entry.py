@@ -2,6 +2,7 @@
 several entries is this machine's."""
 
 import json
+import os
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,20 @@ CHOICES = ".deepbench-machine.json"
 """File in the home folder: the name of the entry that `deepbench machine` chose, by the name of the
 host. It has only those hosts whose machine asv would look up under another name. A key in asv's own
 file would become part of each result."""
+
+
+FILE_VARIABLE = "DEEPBENCH_MACHINE_FILE"
+"""Names a file in place of ~/.asv-machine.json: nodes of several types may share a home folder."""
+
+
+def _elsewhere(usual: Callable[[], str]) -> Callable[[], str]:
+    """Wrap asv's path of its list of machines."""
+    return lambda: os.environ.get(FILE_VARIABLE) or usual()
+
+
+def list_path() -> Path:
+    """Return the path of the list of machines."""
+    return Path(_elsewhere(MachineCollection.get_machine_file_path)())
 
 
 def default_name() -> str:
@@ -83,10 +98,14 @@ def check_name(name: str) -> str:
 
 def entries() -> dict[str, dict[str, str]]:
     """Return every entry by name, {} without a file. Raises DeepbenchError for a broken file."""
-    path = MachineCollection.get_machine_file_path()
+    return in_file(list_path())
+
+
+def in_file(path: Path) -> dict[str, dict[str, str]]:
+    """Return every entry of a list of machines by name; see `entries`."""
     try:
-        size_limits.demand_smaller(Path(path), size_limits.SMALL)
-        found: dict[str, dict[str, str]] = load_json(path, MachineCollection.api_version)
+        size_limits.demand_smaller(path, size_limits.SMALL)
+        found: dict[str, dict[str, str]] = load_json(str(path), MachineCollection.api_version)
         for name, entry in found.items():
             if not all(isinstance(text, str | int) for text in entry.values()):
                 raise ValueError(f"{name} is described by what is no text")
@@ -97,6 +116,11 @@ def entries() -> dict[str, dict[str, str]]:
             f"cannot read {path} ({' '.join(str(problem).split())}); mend it or move it away"
         ) from None
     return found
+
+
+def write_file(path: Path, entry: dict[str, str]) -> None:
+    """Write a list of one machine."""
+    util.write_json(str(path), {entry["machine"]: entry}, MachineCollection.api_version)
 
 
 def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -132,7 +156,7 @@ def saving_changes(save: Callable[..., None]) -> Callable[..., None]:
     """Wrap asv's writing of an entry: only changes are written, by one writer at a time."""
 
     def wrapped(cls: type, name: str, values: dict[str, Any], _path: str | None = None) -> None:
-        path = Path(_path or MachineCollection.get_machine_file_path())
+        path = Path(_path) if _path else list_path()
         try:
             with locks.writing(path.parent, doing=f"asv, writing {path.name},"):
                 if not path.exists() or load_json(str(path)).get(name) != values:
@@ -184,8 +208,11 @@ def _store(identity: dict[str, str]) -> None:
 @contextmanager
 def _writing() -> Iterator[Path]:
     """Yield asv's file for one writer at a time."""
-    path = Path(MachineCollection.get_machine_file_path())
-    with applied(atomic_json.PATCHES), locks.writing(path.parent, doing="deepbench machine"):
+    path = list_path()
+    with (
+        applied((*atomic_json.PATCHES, PLACE)),
+        locks.writing(path.parent, doing="deepbench machine"),
+    ):
         yield path
 
 
@@ -194,7 +221,7 @@ def _without_name(entry: dict[str, str] | None) -> dict[str, str] | None:
 
 
 def _choices_path() -> Path:
-    return Path(MachineCollection.get_machine_file_path()).with_name(CHOICES)
+    return list_path().with_name(CHOICES)
 
 
 def _choices() -> dict[str, str]:
@@ -219,7 +246,15 @@ def take_over(results: Path, name: str) -> None:
             result_files.write_machine(path, entries()[name])
 
 
+PLACE = Patch(
+    MachineCollection,
+    "get_machine_file_path",
+    _elsewhere,
+    "asv keeps one list of machines in the home folder, which nodes of several types share",
+)
+
 PATCHES = (
+    PLACE,
     Patch(
         Machine,
         "get_unique_machine_name",

@@ -53,7 +53,8 @@ class Question:
         """Ask if the run takes long. Raises UserError where it is not wanted, or no one is there
         to be asked."""
         left = {each: _left(conf, found, each, self.options) for each in hashes}
-        known = costs(_records(conf), bool(self.options.get("quick")))
+        own = records(Path(conf.results_dir), machine_entry.default_name())
+        known = costs(own, bool(self.options.get("quick")))
         seconds = environments * sum(
             forecast(points, self.framework(each), known) for each, points in left.items()
         )
@@ -184,10 +185,9 @@ def _there(conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any
     return set(found) if there and all_of_it else there
 
 
-def _records(conf: Config) -> Iterator[dict[str, Any]]:
-    """Yield the records of this machine's points; where it has none, those of all machines."""
-    results = Path(conf.results_dir)
-    files = measurements.paths(results / machine_entry.default_name())
+def records(results: Path, machine: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of a machine's points; where it has none, those of all machines."""
+    files = measurements.paths(results / machine)
     for path in files or chain.from_iterable(map(measurements.paths, sorted(results.glob("*")))):
         try:
             lines = measurements.content(path).splitlines()

@@ -23,12 +23,12 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError
 
 import deepbench_ops
-from deepbench_ops.asv_adapter import result_fields
+from deepbench_ops.asv_adapter import machine_entry, result_fields
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import shared_cache
-from deepbench_ops.measure import nominal_readings, outside_settings, record_spool
+from deepbench_ops.measure import fingerprint, nominal_readings, outside_settings, record_spool
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -213,6 +213,7 @@ def _variables() -> dict[str, str]:
     """
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
     names -= {record_spool.SPOOL_VARIABLE, shared_cache.FOLDER_VARIABLE, YES_VARIABLE}
+    names -= {machine_entry.FILE_VARIABLE, fingerprint.NODE_VARIABLE}
     names.discard(nominal_readings.VARIABLE)
     return {name: os.environ[name] for name in sorted(names)}
 

@@ -60,9 +60,11 @@ def pack(
     machine: str,
     releases: Mapping[str, Release],
     unsteady: Counter[str] | None = None,
+    also_unsteady: bool = False,
 ) -> dict[str, Any]:
     """Return all results of a machine but slips and unsteady times, `releases` being the release
-    table by hash. `unsteady` counts the latter by the kind of their reason.
+    table by hash. `unsteady` counts the latter by the kind of their reason, and does not if
+    `also_unsteady`: then they are packed, too.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
     for a damaged file.
@@ -82,7 +84,7 @@ def pack(
         "results": [
             packed
             for path in result_files.paths(results / machine)
-            if (packed := _packed(path, releases, judge, unsteady))["points"]
+            if (packed := _packed(path, releases, judge, unsteady, also_unsteady))["points"]
         ],
         "ensembles": submission_rounds.pack(results / machine),
     }
@@ -320,6 +322,7 @@ def _packed(
     releases: Mapping[str, Release],
     judge: steadiness.SteadinessJudge,
     unsteady: Counter[str],
+    also_unsteady: bool,
 ) -> dict[str, Any]:
     filed = result_files.whole(path)
     if filed.commit_hash not in releases:
@@ -329,7 +332,8 @@ def _packed(
     slips = corrections.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
     for key, point in _points(filed).items():
-        if reason := judge.of_point(path, unquoted(*key), point["seconds"], device):
+        reason = judge.of_point(path, unquoted(*key), point["seconds"], device)
+        if reason and not also_unsteady:
             unsteady[steadiness.kind(reason)] += key not in slips
         elif key not in slips:
             points[key] = point

@@ -25,6 +25,8 @@ ENVIRONMENT = "deepbench-release.json"
 """The file in a release's environment that says what it holds, and what was left out."""
 ENVIRONMENT_VARIABLE = "DEEPBENCH_ENVIRONMENT"
 """Names the folder of that file, where it is not that of the interpreter."""
+NODE, NODE_VARIABLE = "node", "DEEPBENCH_NODE"
+"""The fact that names the node of a fleet, and the variable that sets it."""
 
 
 def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
@@ -55,6 +57,7 @@ def of_the_run() -> dict[str, str]:
         "revision": _revision(),
         SETTINGS: outside_settings.text(outside_settings.of_this_process()),
         **_of_environment(),
+        **({NODE: os.environ[NODE_VARIABLE]} if os.environ.get(NODE_VARIABLE) else {}),
     }
 
 

@@ -29,6 +29,9 @@ WAIT_SECONDS = 30.0
 QUIET_SECONDS = 2.0
 """Seconds that it waits without a message."""
 
+FOREVER = -1.0
+"""filelock's time limit for none."""
+
 
 @contextmanager
 def results(folder: Path, doing: str) -> Iterator[None]:
@@ -63,6 +66,21 @@ def writing(folder: Path, doing: str) -> Iterator[None]:
 
 
 @contextmanager
+def in_turn(folder: Path, doing: str) -> Iterator[None]:
+    """Be the only process that holds a folder's lock, after all that came before, without a limit.
+
+    The folder is made where it is missing; it is to be one that nothing else locks.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(_holding(folder / NAME, doing, QUIET_SECONDS))
+        except Timeout:
+            print(f"waiting for {_holder(folder / NAME)[1]}", file=sys.stderr, flush=True)
+            held.enter_context(_holding(folder / NAME, doing, FOREVER))
+        yield
+
+
+@contextmanager
 def measuring(folder: Path | None, doing: str) -> Iterator[None]:
     """Be the only run that measures in a project, whose files of runs are in `folder`; None outside
     a project.
@@ -73,7 +91,7 @@ def measuring(folder: Path | None, doing: str) -> Iterator[None]:
     with ExitStack() as held:
         if folder is not None:
             held.enter_context(_only_one(folder, doing))
-        machine = Path(tempfile.gettempdir(), f"deepbench-{_user()}")
+        machine = of_user()
         try:
             held.enter_context(_holding(machine / NAME, doing, 0.0))
         except Timeout:
@@ -127,6 +145,11 @@ def _holding(path: Path, doing: str, wait: float) -> Iterator[None]:
             with suppress(OSError):
                 _description(path).unlink()
         lock.release()
+
+
+def of_user() -> Path:
+    """Return this user's folder for locks of the whole machine."""
+    return Path(tempfile.gettempdir(), f"deepbench-{_user()}")
 
 
 def _user() -> str:

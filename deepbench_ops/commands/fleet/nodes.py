@@ -1,0 +1,104 @@
+"""`deepbench fleet nodes`: the nodes of a machine type compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deepbench_ops.commands import terminal_tables
+from deepbench_ops.commands.fleet.plan_file import path_of, read
+from deepbench_ops.commands.options import percentage, printed_as
+from deepbench_ops.commands.output import show
+from deepbench_ops.errors import DeepbenchError, NoAnswer
+
+NODES = (
+    terminal_tables.Column("machine type", drop=1),
+    terminal_tables.Column("node"),
+    terminal_tables.Column("family"),
+    terminal_tables.Column("kernels", right=True, drop=2),
+    terminal_tables.Column("time / median", right=True),
+    terminal_tables.Column("interval"),
+    terminal_tables.Column("found"),
+    terminal_tables.Column("slow since"),
+)
+
+
+@click.command()
+@click.argument(
+    "paths", metavar="[PLAN...]", nargs=-1, type=click.Path(path_type=Path, dir_okay=False)
+)
+@click.option(
+    "--beyond",
+    metavar="PERCENT",
+    default="3%",
+    show_default=True,
+    callback=percentage,
+    help="By how much a node must differ, with certainty.",
+)
+@printed_as("table", "json")
+def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
+    """Compare the nodes of each machine type by a plan that every node has run.
+
+    \b
+        deepbench fleet plan nodes/november.json --every-node --system site
+        deepbench fleet run nodes/november.json
+        deepbench fleet nodes nodes/november.json
+
+    Each node is compared with the median of all nodes, in raw seconds: a ratio for each family and
+    for all kernels, with an interval. Of several PLANs, oldest first, the last one is shown, with
+    the day since which a slow node has been slow.
+
+    Ends with status 1 where a node is slow, with 3 where nothing can be compared.
+    """
+    from deepbench_ops.fleet import node_comparison
+
+    plans = [(read(path), path) for path in paths or (path_of(None),)]
+    if not all(found.every_node for found, _ in plans):
+        raise DeepbenchError("name plans that were made with --every-node")
+    surveys = [
+        {
+            machine: node_comparison.compare(own, beyond)
+            for machine, own in node_comparison.times_of(found, path).items()
+        }
+        for found, path in plans
+    ]
+    rows = [
+        {
+            "machine": machine,
+            **asdict(level),
+            "slow_since": since.get((level.node, level.family)),
+        }
+        for machine, levels in surveys[-1].items()
+        for since in [node_comparison.slow_since([each.get(machine, ()) for each in surveys])]
+        for level in levels
+    ]
+    if not rows:
+        raise NoAnswer(
+            f"no machine type has {node_comparison.FEWEST_NODES} nodes that measured the same"
+            " kernels: deepbench fleet run measures them"
+        )
+    show(form, lambda: _nodes(rows), lambda: rows)
+    if any(row["kind"] == node_comparison.SLOW for row in rows):
+        raise click.exceptions.Exit(1)
+
+
+def _nodes(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the nodes as a table, those that differ first."""
+    order = sorted(rows, key=lambda row: (row["machine"], -row["ratio"]))
+    cells = [
+        [
+            row["machine"],
+            row["node"],
+            row["family"],
+            str(row["kernels"]),
+            f"{row['ratio']:.3f}",
+            f"{row['low']:.3f} .. {row['high']:.3f}" if row["low"] else "-",
+            row["kind"],
+            date.fromtimestamp(row["slow_since"]).isoformat() if row["slow_since"] else "",
+        ]
+        for row in order
+    ]
+    return terminal_tables.table(NODES, cells)

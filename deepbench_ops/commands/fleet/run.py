@@ -1,0 +1,49 @@
+"""`deepbench fleet run`: the jobs of a plan that are not measured yet."""
+
+from pathlib import Path
+
+import click
+
+from deepbench_ops.commands.fleet.plan_file import path_of, plan_argument, read
+from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.output import counted
+from deepbench_ops.errors import Interrupted
+
+
+@click.command("run")
+@plan_argument
+@click.argument("more", metavar="[-- OPTIONS]", nargs=-1, type=click.UNPROCESSED)
+@results_folder
+def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
+    """Measure what PLAN lists and is not measured yet, and merge it into results/.
+
+    \b
+        deepbench fleet run
+        deepbench fleet run fleet/plan.json -- -J account=perf
+
+    ReFrame gives each job to the scheduler of its partition, on a node of its own; without a system
+    one after the other runs here. Jobs that a lost node, a time limit or a failure leaves over are
+    given to it once more. After Ctrl-C all jobs are cancelled, and what is measured is kept: the
+    same command goes on from there. OPTIONS are given to ReFrame.
+
+    Ends with status 1 where jobs are left.
+    """
+    from deepbench_ops.fleet import fleet_jobs
+    from deepbench_ops.fleet.fleet_run import FleetRun
+
+    path = path_of(path)
+    found = read(path)
+    jobs = fleet_jobs.of(path, found)
+    jobs.site.demand_schedulers(found.machines)
+    run = FleetRun(jobs, results, more, lambda line: click.echo(line, err=True))
+    try:
+        left = run.run()
+    except KeyboardInterrupt:
+        of = f"{len(found.jobs) - len(run.left())} of {counted(len(found.jobs), 'job')}"
+        raise Interrupted(f"{of} are measured; the same command goes on from there") from None
+    for folder in left:
+        outcome = folder.outcome()
+        click.echo(f"{folder.name}: {outcome.reason if outcome else folder.state()}")
+    if left:
+        raise click.exceptions.Exit(1)
+    click.echo(f"{counted(len(found.jobs), 'job')} of {path} measured")

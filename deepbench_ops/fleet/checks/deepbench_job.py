@@ -1,0 +1,85 @@
+"""The jobs of a fleet's plan as ReFrame tests.
+
+`deepbench fleet run` gives this file to ReFrame. A site may run it from its own ReFrame as well:
+
+    DEEPBENCH_FLEET_PLAN=fleet/plan.json reframe -C site.py -c deepbench_job.py -r
+
+A job that is measured is no test any more.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import parameter, run_after, run_before, sanity_function
+from reframe.core.runtime import runtime
+
+from deepbench_ops.fleet import fleet_jobs, node_job
+from deepbench_ops.fleet.site import MACHINE_EXTRA, Partition
+
+FLEET = fleet_jobs.from_environment(
+    [
+        Partition(
+            part.fullname,
+            part.extras.get(MACHINE_EXTRA, part.name),
+            part.scheduler.registered_name,
+        )
+        for part in runtime().system.partitions
+    ]
+)
+
+
+@rfm.simple_test
+class DeepbenchJob(rfm.RunOnlyRegressionTest):
+    """One job of the plan on a node that nothing else uses."""
+
+    job_id = parameter(FLEET.open_jobs)
+    descr = "deep-learning operations of one release"
+    valid_systems = ["*"]
+    valid_prog_environs = ["*"]
+    executable = sys.executable
+    num_tasks = 1
+    num_tasks_per_node = 1
+    exclusive_access = True
+
+    @run_after("init")
+    def prepare(self) -> None:
+        """Choose the partition, the command and the time limit."""
+        self.valid_systems = [FLEET.partition(self.job_id)]
+        self.executable_opts = FLEET.arguments(self.job_id)
+        if getattr(self, "time_limit", None) is None:
+            self.time_limit = f"{FLEET.most_seconds(self.job_id)}s"
+        self.prerun_cmds = [FLEET.demand_python(self.executable)]
+
+    @run_after("init")
+    def leave_out(self) -> None:
+        """Leave out a node that has measured the job."""
+        nodes = getattr(self, "$nid", None)
+        if nodes and FLEET.is_measured(self.job_id, nodes[0]):
+            self.skip(f"{self.job_id} is measured on {nodes[0]}")
+
+    @run_before("run")
+    def start_in_the_script(self) -> None:
+        """Start in the job script itself, where the whole node is to be had; never queue again:
+        the next run goes on from what is measured."""
+        self.job.launcher = getlauncher("local")()
+        if self.current_partition.scheduler.registered_name in ("slurm", "squeue"):
+            self.job.options += ["--no-requeue"]
+
+    @sanity_function
+    def is_measured(self) -> Any:
+        """Look for the last line of a job that is measured."""
+        return sn.assert_found(f"^{node_job.DONE}", self.stdout, msg=self.last_line())
+
+    @sn.deferrable
+    def last_line(self) -> str:
+        """Return the last line of the errors, which has the reason."""
+        path = Path(self.stagedir, str(sn.evaluate(self.stderr)))
+        try:
+            lines = [line for line in path.read_text("utf-8", "replace").splitlines() if line]
+        except OSError as error:
+            return f"{path}: {error.strerror}"
+        return (lines or [f"{self.job_id} ended without a word"])[-1]

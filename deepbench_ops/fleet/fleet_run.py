@@ -1,0 +1,160 @@
+"""A plan run by ReFrame, which is a process of its own; times are merged as jobs finish.
+
+ReFrame gets the jobs that are not measured yet. Those that a lost node, a time limit or a failure
+leaves over are given to it once more. A job that was interrupted goes on from its journal.
+"""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.fleet import collection, job_folder, site
+from deepbench_ops.fleet.fleet_jobs import PLAN_VARIABLE, FleetJobs
+from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
+from deepbench_ops.storage import locks
+
+CHECKS = Path(__file__).parent / "checks" / "deepbench_job.py"
+ATTEMPTS = 2
+"""How often a job is given to ReFrame in one run."""
+
+POLL_SECONDS = 2.0
+STOP_SECONDS = 120.0
+"""Seconds that ReFrame may take to cancel its jobs."""
+
+ANY_STATE = "all"
+"""The nodes that run each job of a plan for every node: those that the scheduler knows, since a
+node that is busy now is free later."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class FleetRun:
+    """One run of a plan.
+
+    results: of the project. more: options for ReFrame. say: prints a line.
+    """
+
+    jobs: FleetJobs
+    results: Path
+    more: Sequence[str]
+    say: Say
+    _said: set[str] = field(default_factory=set)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of ReFrame's stages, logs and reports."""
+        return self.jobs.path.parent / "reframe"
+
+    def run(self) -> list[JobFolder]:
+        """Run what is not measured; return the jobs that are not measured at the end.
+
+        Raises DeepbenchError where another run of this plan is going on, and KeyboardInterrupt
+        after Ctrl-C, when all jobs are cancelled and what is measured is merged.
+        """
+        with locks.writing(self.folder, doing="deepbench fleet run"):
+            self.collect()
+            for attempt in range(ATTEMPTS if self.jobs.open_jobs else 0):
+                if self._give_to_reframe(attempt):
+                    break
+            return self.left()
+
+    def left(self) -> list[JobFolder]:
+        """Return the jobs that are not measured."""
+        every = job_folder.folders(self.jobs.plan, self.jobs.path)
+        return [folder for folder in every if folder.state() != MEASURED]
+
+    def collect(self) -> None:
+        """Merge finished jobs into the results."""
+        if not self.jobs.plan.every_node:
+            folders = job_folder.folders(self.jobs.plan, self.jobs.path)
+            collection.collect(self.results, folders, self._say_once)
+
+    def _say_once(self, line: str) -> None:
+        """Print a line unless this run has: a job that is refused is tried again and again."""
+        if line not in self._said:
+            self._said.add(line)
+            self.say(line)
+
+    def _give_to_reframe(self, attempt: int) -> bool:
+        """Run the jobs that are not measured; return whether all of them are now."""
+        report = self.folder / f"report-{attempt}.json"
+        report.unlink(missing_ok=True)
+        with (self.folder / "reframe.txt").open("w", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                self._command(report),
+                cwd=self.folder,
+                env={**os.environ, PLAN_VARIABLE: str(self.jobs.path)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C comes to this process alone, which passes it on
+            )
+        try:
+            while not _ended(process, POLL_SECONDS):
+                self.collect()
+        finally:
+            _stop(process)
+            self.collect()
+        for line in _failures(report) or self._refusal(process.returncode):
+            self.say(line)
+        return process.returncode == 0
+
+    def _command(self, report: Path) -> list[str]:
+        """Return ReFrame's command line."""
+        plan, place = self.jobs.plan, self.jobs.site
+        return [
+            *site.command(),
+            *(["-C", place.config] if place.config else []),
+            *("--system", place.system, "-c", str(CHECKS), "-r"),
+            *("--prefix", str(self.folder), "--report-file", str(report), "--nocolor"),
+            *([f"--distribute={ANY_STATE}"] if plan.every_node else []),
+            *self.more,
+        ]
+
+    def _refusal(self, status: int) -> list[str]:
+        """Return the reason why ReFrame ran nothing, from its output."""
+        if not status:
+            return []
+        text = (self.folder / "reframe.txt").read_text("utf-8", errors="replace")
+        lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
+        return [f"ReFrame: {(lines or [f'it ended with status {status}'])[-1]}"]
+
+
+def _ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    """Have ReFrame cancel its jobs and end, where it has not."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        if not _ended(process, STOP_SECONDS):
+            process.kill()
+            process.wait()
+            raise DeepbenchError(
+                f"ReFrame did not end within {STOP_SECONDS:.0f} s: cancel the jobs that the"
+                " scheduler still lists"
+            )
+
+
+def _failures(report: Path) -> list[str]:
+    """Return a line for each test that failed, from ReFrame's report."""
+    try:
+        runs = json.loads(report.read_text("utf-8"))["runs"]
+    except (OSError, ValueError, KeyError):
+        return []
+    return [
+        f"{case['display_name']}: {' '.join(str(case.get('fail_reason')).split())}"
+        for run in runs
+        for case in run.get("testcases", ())
+        if case.get("result") in ("fail", "abort")
+    ]

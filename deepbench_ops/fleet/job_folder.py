@@ -1,0 +1,137 @@
+"""The folder of a job: its project folder on the node, and the files that say how far it is.
+
+It lies in `jobs/` next to the plan, on a disk that all nodes share. While a job runs it holds the
+lock of its folder, so that one that is submitted twice is measured once. `outcome.json` is written
+last; a job without it was interrupted, and goes on from its journal when it is started again.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.fleet.plan import Job, Plan
+from deepbench_ops.storage import atomic, locks, size_limits
+
+JOBS = "jobs"
+OUTCOME, BEGUN, COLLECTED = "outcome.json", "begun.json", "collected.json"
+
+LEFT, RUNNING, INTERRUPTED = "left", "running", "interrupted"
+MEASURED, FAILED = "measured", "failed"
+STATES = (MEASURED, RUNNING, INTERRUPTED, FAILED, LEFT)
+"""States of a job, in the order of tables."""
+
+AT_NODE = "@"
+"""Between the number of a shard and the node, where every node runs the job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a job: whether it was measured, else the reason; on which node, in how long."""
+
+    measured: bool
+    node: str
+    seconds: float
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class JobFolder:
+    """The folder of a job, on one node where every node runs it."""
+
+    job: Job
+    path: Path
+
+    @property
+    def results(self) -> Path:
+        """Its folder of results."""
+        return self.path / "results"
+
+    @property
+    def name(self) -> str:
+        """The job's name, with the node where every node runs it."""
+        _, at, node = self.path.name.partition(AT_NODE)
+        return f"{self.job.id}{at}{node}"
+
+    def outcome(self) -> Outcome | None:
+        """Return how the job ended; None where it has not."""
+        return _read(self.path / OUTCOME)
+
+    def end(self, outcome: Outcome) -> None:
+        """Write how the job ended. Raises OSError."""
+        atomic.write_text(self.path / OUTCOME, json.dumps(asdict(outcome)) + "\n")
+
+    def begin(self, node: str) -> None:
+        """Note that the job is running, and forget how it ended before. Raises OSError."""
+        (self.path / OUTCOME).unlink(missing_ok=True)
+        about = {"node": node, "at": round(time.time(), 1)}
+        atomic.write_text(self.path / BEGUN, json.dumps(about) + "\n")
+
+    @property
+    def begun_at(self) -> float:
+        """Seconds since 1970 at which the job began, 0 where that is not known."""
+        try:
+            return float(json.loads((self.path / BEGUN).read_text("utf-8"))["at"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return 0.0
+
+    def state(self) -> str:
+        """Return its state, one of `STATES`."""
+        outcome = self.outcome()
+        if outcome is not None:
+            return MEASURED if outcome.measured else FAILED
+        if not self.path.is_dir():
+            return LEFT
+        return RUNNING if _is_locked(self.path / locks.NAME) else INTERRUPTED
+
+    @property
+    def collected(self) -> bool:
+        """Whether its times are in the results of the project."""
+        return (self.path / COLLECTED).exists()
+
+
+def folder_of(plan: Plan, path: Path, job: Job, node: str) -> JobFolder:
+    """Return the folder of a job on a node; path: that of the plan."""
+    own = f"{AT_NODE}{node}" if plan.every_node else ""
+    return JobFolder(job, path.parent / JOBS / f"{job.id}{own}")
+
+
+def folders(plan: Plan, path: Path) -> Iterator[JobFolder]:
+    """Yield the folders of all jobs, also those that are not there yet; path: that of the plan.
+
+    Of a job that every node runs there is one for each node on which it began, if any.
+    """
+    for job in plan.jobs:
+        own = path.parent / JOBS / job.id
+        begun = sorted(own.parent.glob(f"{own.name}{AT_NODE}*")) if plan.every_node else []
+        for each in begun or [own]:
+            yield JobFolder(job, each)
+
+
+def _read(path: Path) -> Outcome | None:
+    """Return an outcome from its file. Raises DeepbenchError for a damaged file."""
+    try:
+        found = json.loads(size_limits.read_text(path, size_limits.SMALL))
+        outcome = Outcome(**found)
+        float(outcome.seconds)
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as wrong:
+        raise DeepbenchError(
+            f"{path} is not whole ({wrong}): remove it, and the job is looked at again"
+        ) from None
+    return outcome
+
+
+def _is_locked(path: Path) -> bool:
+    if not path.exists():
+        return False
+    try:
+        with FileLock(path).acquire(timeout=0):
+            return False
+    except Timeout:
+        return True

@@ -1,0 +1,147 @@
+"""One job of a fleet on its node: `python -m deepbench_ops.fleet.node_job PLAN JOB DIGEST`.
+
+The job script that ReFrame generates runs this. It describes the machine type where that is
+missing, measures by `asv run` in a project folder of the job's own, and writes the outcome. An
+interrupted job that is started again goes on where it stopped, on any node.
+"""
+
+import json
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from deepbench_ops import project
+from deepbench_ops.asv_adapter import result_fields, result_files
+from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
+from deepbench_ops.errors import DeepbenchError, remedy
+from deepbench_ops.fleet import job_folder, node_process
+from deepbench_ops.fleet import plan as plans
+from deepbench_ops.fleet.job_folder import JobFolder, Outcome
+from deepbench_ops.fleet.machine_type import MachineType, type_of
+from deepbench_ops.fleet.plan import Job, Plan
+from deepbench_ops.measure import fingerprint
+from deepbench_ops.releases import installed_release, table_location
+from deepbench_ops.storage import atomic, locks
+
+DONE = "deepbench fleet: done:"
+"""Begins the last line of a job that is measured, by which its ReFrame test knows it."""
+
+INTERRUPTED = (130, -2, -9, -15)
+"""Exit statuses of an `asv run` that something ended."""
+
+FAILED = 1
+"""Exit status of an `asv run` that could not measure; 2 says that some kernels failed."""
+
+NOT_INSTALLED = re.compile(r" is not installed \(")
+
+
+def node_name() -> str:
+    """Return the name of this node: Slurm's, else the host's."""
+    return os.environ.get("SLURMD_NODENAME") or platform.node()
+
+
+def run(path: Path, id: str, digest: str) -> str:
+    """Measure a job of the plan in a file; return the line to end with.
+
+    digest: that of the plan when the job script was written. Raises DeepbenchError, with the
+    reason, where nothing could be measured.
+    """
+    plan = plans.read(path)
+    if plan.digest != digest:
+        raise DeepbenchError(
+            f"this job script does not belong to {path}: one of them was changed; submit the job"
+            " again with deepbench fleet run"
+        )
+    node = node_name()
+    folder = job_folder.folder_of(plan, path, plan.job(id), node)
+    with (
+        locks.writing(folder.path, doing=f"the job {folder.name} on {node}"),
+        locks.in_turn(locks.of_user() / "fleet", doing=f"the job {folder.name}"),
+    ):
+        known = folder.outcome()
+        if known and known.measured:
+            return f"{DONE} {folder.name} was measured before, on {known.node}"
+        folder.begin(node)
+        began = time.monotonic()
+        try:
+            points = _measure(plan, path, folder, node)
+        except DeepbenchError as reason:
+            folder.end(Outcome(False, node, round(time.monotonic() - began, 1), str(reason)))
+            raise
+        seconds = round(time.monotonic() - began, 1)
+        folder.end(Outcome(True, node, seconds))
+        return f"{DONE} {folder.name}: {points} points in {seconds:.0f} s on {node}"
+
+
+def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> int:
+    """Measure what is left of a job; return how many times it has now."""
+    root = project.find(path.resolve().parent)
+    if root is None:
+        raise DeepbenchError(f"{path} lies in no project folder: put it into one, such as fleet/")
+    kind = type_of(path, folder.job.machine)
+    kind.describe(root / "results", node)
+    kind.give_profile(folder.results)
+    _write_project(folder.path, root, kind)
+    job = folder.job
+    command = ["-m", "asv", "run", "--machine", job.machine, "--bench", plan.pattern(job)]
+    variables = {**kind.variables, YES_VARIABLE: "1", fingerprint.NODE_VARIABLE: node}
+    done = node_process.run([*command, job.release], folder.path, variables)
+    if done.status in INTERRUPTED:
+        raise SystemExit(done.status)
+    saved = result_files.paths(folder.results / job.machine)
+    if not saved or done.status == FAILED:
+        raise DeepbenchError(_reason(job, done.lines))
+    return sum(1 for each in saved for _ in result_fields.each(result_files.read(each)))
+
+
+def _write_project(folder: Path, root: Path, kind: MachineType) -> None:
+    """Make a job's folder a project folder, with the release table and suite of its project.
+
+    Releases that are measured in an existing interpreter of the project are so here.
+    """
+    values = project.read_configuration(root / project.CONFIGURATION)
+    own = root / str(values.get("env_dir", ".asv/env"))
+    for name, python in installed_release.interpreters(own).items():
+        installed_release.remember(kind.environments, name, python)
+    table = table_location.path_of(root / "results")
+    values |= {
+        "repo": str(table.resolve()),
+        "benchmark_dir": str((root / str(values.get("benchmark_dir", "benchmarks"))).resolve()),
+        "results_dir": "results",
+        "env_dir": str(kind.environments.resolve()),
+    }
+    atomic.write_text(folder / project.CONFIGURATION, json.dumps(values, indent=1) + "\n")
+
+
+def _reason(job: Job, lines: Sequence[str]) -> str:
+    """Return why nothing was measured, from the lines that asv printed."""
+    found = [line for line in lines if NOT_INSTALLED.search(line)]
+    line = (found or list(lines[-1:]) or ["asv printed nothing"])[0]
+    return line if job.release in line else f"{job.release}: {line}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job that the arguments name; return the exit status, with a line for an error."""
+    try:
+        path, id, digest = arguments
+        print(run(Path(path), id, digest), flush=True)
+    except ValueError:
+        print("deepbench fleet: error: name PLAN, JOB and DIGEST", file=sys.stderr)
+        return 2
+    except DeepbenchError as reason:
+        print(f"deepbench fleet: error: {node_name()}: {reason}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        line = f"{where}{error.strerror or error}{remedy(error)}"
+        print(f"deepbench fleet: error: {node_name()}: {line}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""A program that a job starts on its node: it ends with the job, and its output is the job's."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deepbench_ops import lifetime
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A program's exit status, and the lines that it wrote, without empty ones."""
+
+    status: int
+    lines: tuple[str, ...]
+
+    @property
+    def last_line(self) -> str:
+        """The last line that it wrote."""
+        return self.lines[-1] if self.lines else f"it ended with status {self.status}"
+
+
+KEPT = 200
+"""Lines of output that are kept for the reason of a failure."""
+
+
+def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Ended:
+    """Run this Python with arguments in a folder; what it writes goes to standard output.
+
+    variables: of the environment, in addition to those of this process. Raises OSError where Python
+    cannot be started.
+    """
+    process = subprocess.Popen(
+        lifetime.bound([sys.executable, *arguments]),
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    lines: list[str] = []
+    with process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            if line.strip():
+                lines = [*lines, line.strip()][-KEPT:]
+    return Ended(process.returncode, tuple(lines))

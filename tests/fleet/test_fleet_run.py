@@ -1,0 +1,177 @@
+"""Plans run on this machine without a scheduler, by the command as its users meet it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import command
+import fleet_project
+import processes
+import pytest
+
+from deepbench_ops.fleet import fleet_jobs, job_folder
+from deepbench_ops.fleet import plan as plans
+from deepbench_ops.storage import measurements
+
+pytest.importorskip("reframe", reason="the extra fleet is not installed")
+
+FAMILIES = ("topk", "softmax")
+TIMES = 5
+"""Kernels of both families."""
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A project folder with a plan of two jobs."""
+    path = fleet_project.make(tmp_path)
+    jobs = [fleet_project.job(n, families=(each,)) for n, each in enumerate(FAMILIES, 1)]
+    fleet_project.write(path, fleet_project.plan(*jobs))
+    return tmp_path
+
+
+def deepbench(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a project."""
+    environ = {**fleet_project.environ(root), **variables}
+    return processes.run([*command.COMMAND, *arguments], root, environ)
+
+
+def records(results: Path) -> Counter[tuple[str, str]]:
+    """How many records there are of each kernel."""
+    found: Counter[tuple[str, str]] = Counter()
+    for path in measurements.paths(results / fleet_project.MACHINE):
+        for each in measurements.load(path)[1]:
+            found[each["benchmark"], each["params"][0]] += 1
+    return found
+
+
+def states(root: Path) -> dict[str, str]:
+    """The state of each job."""
+    path = root / "fleet" / "plan.json"
+    return {folder.name: folder.state() for folder in job_folder.folders(plans.read(path), path)}
+
+
+@pytest.mark.slow
+def test_a_plan_is_measured_once(root):
+    """Its times are in the results, each record names its node, and a second run does nothing."""
+    done = deepbench(root, "fleet", "run")
+    assert 0 == done.returncode, done.stdout
+    assert "2 jobs of fleet/plan.json measured" in done.stdout
+    found = records(root / "results")
+    assert (TIMES, {2}) == (len(found), set(found.values()))
+    (path,) = measurements.paths(root / "results" / fleet_project.MACHINE)
+    assert {os.uname().nodename} == {facts["node"] for facts in measurements.load(path)[0].values()}
+    before = path.read_bytes()
+    status = json.loads(deepbench(root, "fleet", "status", "--format", "json").stdout)
+    assert (2, 0, 0.0) == tuple(
+        status[fleet_project.MACHINE][key] for key in ("measured", "left", "node_hours_left")
+    )
+    began = time.monotonic()
+    again = deepbench(root, "fleet", "run")
+    assert (0, before) == (again.returncode, path.read_bytes())
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_jobs_and_the_next_run_goes_on(root, mark):
+    """No process is left, and no point is measured again."""
+    environ = {**fleet_project.environ(root), processes.MARK: mark}
+    run = subprocess.Popen(
+        [*command.COMMAND, "fleet", "run"],
+        cwd=root,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    journals = root / "fleet" / "jobs"
+    until = time.monotonic() + 120
+    while not list(journals.rglob("unfinished/*.jsonl")) and time.monotonic() < until:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    said, _ = run.communicate(timeout=60)
+    assert 130 == run.returncode, said
+    assert "of 2 jobs are measured; the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert processes.eventually_gone(mark)
+    assert "measured" not in states(root).values()
+    done = deepbench(root, "fleet", "run")
+    assert 0 == done.returncode, done.stdout
+    found = records(root / "results")
+    assert (TIMES, {2}) == (len(found), set(found.values()))
+
+
+@pytest.mark.slow
+def test_a_release_that_cannot_be_installed_costs_no_other_job(root):
+    """It is a line with its reason and status 1; the other job is measured."""
+    with (root / "releases.csv").open("a") as table:
+        table.write("numpy,0.0.1,2020-01-01,,no,\n")
+    path = root / "fleet" / "plan.json"
+    lost = fleet_project.job(release="numpy-0.0.1")
+    fleet_project.write(path, fleet_project.plan(lost, fleet_project.job()))
+    done = deepbench(root, "fleet", "run", PIP_NO_INDEX="1", UV_OFFLINE="1")
+    assert 1 == done.returncode, done.stdout
+    assert f"{lost.id}: numpy-0.0.1 is not installed (numpy==0.0.1): " in done.stdout
+    assert {"failed", "measured"} == set(states(root).values())
+    status = deepbench(root, "fleet", "status")
+    assert "numpy-0.0.1 is not installed" in status.stdout
+
+
+def node_job(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program of a job script."""
+    program = [sys.executable, "-m", "deepbench_ops.fleet.node_job"]
+    return processes.run([*program, *arguments], root, fleet_project.environ(root))
+
+
+def test_an_altered_job_script_measures_nothing(root):
+    """Nor does one whose plan was changed since."""
+    path = root / "fleet" / "plan.json"
+    plan = plans.read(path)
+    for id, digest, line in (
+        (plan.jobs[0].id, "0" * 16, "this job script does not belong to"),
+        ("here/numpy-9/1", plan.digest, "unknown job of the plan 'here/numpy-9/1'"),
+    ):
+        done = node_job(root, str(path), id, digest)
+        assert 2 == done.returncode
+        assert line in done.stdout
+        assert 1 == len(done.stdout.splitlines())
+    assert {"left"} == set(states(root).values())
+
+
+def test_a_node_of_another_type_is_refused(root):
+    """The line names the difference."""
+    fleet_project.describe(root / "results", fleet_project.MACHINE, cpu="another processor")
+    path = root / "fleet" / "plan.json"
+    plan = plans.read(path)
+    done = node_job(root, str(path), plan.jobs[0].id, plan.digest)
+    assert 2 == done.returncode
+    assert "is no here: cpu is" in done.stdout
+    assert "'another processor' in here's description" in done.stdout
+    assert "failed" in states(root).values()
+
+
+def test_a_job_that_is_measured_is_not_measured_again(root):
+    """A second submission says so and ends well."""
+    path = root / "fleet" / "plan.json"
+    plan = plans.read(path)
+    folder = job_folder.folder_of(plan, path, plan.jobs[0], "")
+    folder.end(job_folder.Outcome(True, "n1", 3.0))
+    done = node_job(root, str(path), plan.jobs[0].id, plan.digest)
+    assert 0 == done.returncode
+    assert "was measured before, on n1" in done.stdout
+
+
+def test_a_node_without_python_is_named(tmp_path):
+    """The job script ends with one line."""
+    line = fleet_jobs.FleetJobs.demand_python(str(tmp_path / "no python"))
+    done = subprocess.run(["bash", "-c", f"{line}; echo on"], capture_output=True, text=True)
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "the node has no Python at" in done.stderr
+    assert 1 == len(done.stderr.splitlines())
+    usual = fleet_jobs.FleetJobs.demand_python(sys.executable)
+    assert 0 == subprocess.run(["bash", "-c", usual], check=False).returncode
