@@ -1,0 +1,83 @@
+"""The Slurm that scripts/local_slurm.sh starts: one controller and three nodes on this machine."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "local_slurm.sh"
+SITE = Path(__file__).with_name("slurm_site.py")
+NODES = ("node1", "node2", "node3")
+
+
+def why_not() -> str:
+    """Return the reason why no Slurm can be started here; "" where one can be."""
+    missing = [each for each in ("slurmctld", "slurmd", "munged") if shutil.which(each) is None]
+    if missing:
+        return f"{missing[0]} is missing: apt-get install slurm-wlm munge"
+    return "" if os.getuid() == 0 else "only root may start a Slurm"
+
+
+class LocalSlurm:
+    """A running Slurm, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.variables = {"SLURM_CONF": str(folder / "slurm.conf")}
+
+    def start(self) -> None:
+        """Start it; skips the test where that fails."""
+        done = subprocess.run(
+            [str(SCRIPT), "start", str(self.folder)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            self.stop()
+            pytest.skip(f"no Slurm here: {done.stdout}{done.stderr}")
+
+    def stop(self) -> None:
+        """End all of its processes."""
+        subprocess.run([str(SCRIPT), "stop", str(self.folder)], check=False)
+
+    def ask(self, *command: str) -> str:
+        """Return the output of one of Slurm's commands."""
+        environ = {**os.environ, **self.variables}
+        return subprocess.run(
+            command, env=environ, capture_output=True, text=True, check=False
+        ).stdout
+
+    def jobs(self, state: str = "running") -> dict[str, str]:
+        """Return the node of each job in a state, by the job's number."""
+        listed = self.ask("squeue", "--noheader", f"--states={state}", "--format=%i %N")
+        return dict(line.split() for line in listed.splitlines() if len(line.split()) == 2)
+
+    def start_node(self, node: str) -> None:
+        """Start the slurmd of a node."""
+        self.ask("slurmd", "-N", node)
+
+    def lose_node(self, node: str) -> None:
+        """Kill all processes of a node: its slurmd, and the jobs on it."""
+        self.kill(self.folder / f"slurmd-{node}.pid")
+        wanted = f"SLURMD_NODENAME={node}".encode()
+        own = f"SLURM_CONF={self.folder}/slurm.conf".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                variables = (process / "environ").read_bytes().split(b"\0")
+                name = (process / "comm").read_text().strip()
+                command = (process / "cmdline").read_bytes()
+            except OSError:
+                continue
+            job = wanted in variables
+            step = name == "slurmstepd" and own in variables and node.encode() in command
+            if job or step:
+                os.kill(int(process.name), signal.SIGKILL)
+
+    def kill(self, file: Path) -> None:
+        """Kill the process whose number is in a file."""
+        os.kill(int(file.read_text()), signal.SIGKILL)
+
+    def restart_controller(self) -> None:
+        """Start slurmctld, which reads the state that the last one saved."""
+        self.ask("slurmctld")
