@@ -120,7 +120,9 @@ def _write_project(folder: Path, root: Path, kind: MachineType) -> None:
 def _reason(job: Job, lines: Sequence[str]) -> str:
     """Return why nothing was measured, from the lines that asv printed."""
     found = [line for line in lines if NOT_INSTALLED.search(line)]
-    line = (found or list(lines[-1:]) or ["asv printed nothing"])[0]
+    line = (found or list(lines[-1:]) or ["asv printed nothing"])[0].lstrip(
+        "\u00b7 "
+    )  # asv's bullet
     return line if job.release in line else f"{job.release}: {line}"
 
 
