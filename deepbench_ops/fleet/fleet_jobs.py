@@ -24,6 +24,18 @@ LEAST_SECONDS, TIMES_EXPECTED = 3600, 3
 """Time limit of a job: the first, for environments and the description of its machine type, and so
 many times the expected seconds. A job that ends at its limit goes on in the next run."""
 
+OPTIONS = {
+    "pbs": ["-l place=exclhost"],
+    "slurm": ["--no-requeue"],
+    "squeue": ["--no-requeue"],
+    "torque": ["-l naccesspolicy=singlejob"],
+}
+"""Options by scheduler: a node of its own where ReFrame does not ask for one, and no second start
+of a job that was lost, since the next run goes on from what is measured."""
+
+BINDING = ("flux", "pbs", "torque")
+"""Schedulers that bind a job to the processors that it asks for, also on a node of its own."""
+
 
 @dataclass(frozen=True)
 class FleetJobs:

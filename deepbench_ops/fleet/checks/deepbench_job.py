@@ -62,12 +62,14 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
             self.skip(f"{self.job_id} is measured on {nodes[0]}")
 
     @run_before("run")
-    def start_in_the_script(self) -> None:
-        """Start in the job script itself, where the whole node is to be had; never queue again:
-        the next run goes on from what is measured."""
+    def ask_for_the_node(self) -> None:
+        """Start in the job script itself, where the whole node is to be had."""
         self.job.launcher = getlauncher("local")()
-        if self.current_partition.scheduler.registered_name in ("slurm", "squeue"):
-            self.job.options += ["--no-requeue"]
+        scheduler = self.current_partition.scheduler.registered_name
+        self.job.options += fleet_jobs.OPTIONS.get(scheduler, [])
+        count = getattr(self.current_partition.processor, "num_cpus", None)
+        if count and scheduler in fleet_jobs.BINDING:
+            self.num_cpus_per_task = count
 
     @sanity_function
     def is_measured(self) -> Any:
