@@ -97,7 +97,7 @@ class FamilyCommand(click.Command):
         """Yield the options of one of the two groups, each with its help."""
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
-            if record is not None and shared == (option.name in SHARED):
+            if record is not None and shared == (option.name in SHARED or option.is_eager):
                 yield record
 
 
