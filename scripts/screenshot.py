@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A picture of a published page, for the README: headless Chromium, network cut off.
 
-    scripts/screenshot.py html docs/images/start.png --height 1100
-    scripts/screenshot.py html docs/images/roofline.png --at .answers \\
+    python scripts/screenshot.py html docs/images/start.png --height 1100
+    python scripts/screenshot.py html docs/images/roofline.png --at .answers \\
         --page 'machine.html#machine=epyc-9004-2core&framework=torch'
 
 Needs the Python package playwright and a chromium on the path (Debian: apt install chromium).
+With the package pillow the picture has few colours, and a third of the bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 ARGUMENTS = [
@@ -23,6 +25,8 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+COLOURS = 255
 
 
 def chromium() -> str | None:
@@ -46,6 +50,17 @@ def take(folder: Path, address: str, picture: Path, height: int, at: str) -> Non
         page.wait_for_timeout(1000)
         (page.locator(at) if at else page).screenshot(path=picture)
         browser.close()
+    with suppress(ImportError):
+        shrink(picture)
+
+
+def shrink(picture: Path) -> None:
+    """Write a picture again with so few colours that it is small. Raises ImportError."""
+    from PIL import Image
+
+    with Image.open(picture) as found:
+        few = found.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(picture, optimize=True)
 
 
 def main() -> int:

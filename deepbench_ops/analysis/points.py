@@ -172,16 +172,11 @@ class Point(NamedTuple):
 
     @property
     def unusual(self) -> dict[str, str]:
-        """Conditions that are not the usual ones, and settings from outside where there are any."""
-        own = (self.device, self.cache, self.layout, self.execution)
-        if own == USUAL and not self.settings:
-            return {}
-        found = {
-            condition.name: value
-            for condition, value in zip(CONDITIONS, own, strict=True)
-            if value != condition.usual
-        }
-        return {**found, SETTINGS: outside_settings.text(self.settings)} if self.settings else found
+        """Conditions that are not the usual ones, and settings from outside where there are any.
+
+        A dictionary of several points, not to be changed.
+        """
+        return _unusual((self.device, self.cache, self.layout, self.execution), self.settings)
 
     @property
     def usual(self) -> bool:
@@ -230,6 +225,16 @@ class Point(NamedTuple):
         weight = stored(self.precision)
         known = weight if weight in TABLE else "float32"
         return self.problem.bytes_of(known, self.operation)
+
+
+@cache
+def _unusual(conditions: tuple[str, ...], settings: Settings | None) -> dict[str, str]:
+    found = {
+        condition.name: value
+        for condition, value in zip(CONDITIONS, conditions, strict=True)
+        if value != condition.usual
+    }
+    return {**found, SETTINGS: outside_settings.text(settings)} if settings else found
 
 
 _problem = cache(problem_of)

@@ -73,6 +73,7 @@ def extended(page: str, project: str, releases: bool) -> str:
     head = render("asv_head.html", releases=releases)
     footer = render("asv_footer.html", project=project)
     for place, with_addition in (
+        ("<html>", '<html lang="en">'),
         ("<head>", f"<head>\n    {render('policy.html').strip()}"),
         ("</head>", f"{head}</head>"),
         ("</body>", f"{footer}</body>"),

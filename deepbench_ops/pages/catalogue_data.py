@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,10 +32,12 @@ def content(
 ) -> dict[str, Any]:
     """The catalogue. Machines without results are in it as well, without families."""
     quantiles = stdtrit(range(1, STUDENT + 1), (1 + CONFIDENCE) / 2)
+    by_machine: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
+    for (name, family), found in grouped.items():
+        by_machine[name][family] = found
     return {
         "project": project,
         "here": _publisher(machines),
-        "day": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "torn": list(problems),
         "student": [rounded(float(value), 6) for value in quantiles],
         "families": list(TYPES),
@@ -53,18 +54,7 @@ def content(
             }
             for release in places
         ],
-        "machines": [
-            _machine(
-                machine,
-                {
-                    family: found
-                    for (name, family), found in grouped.items()
-                    if name == machine.name
-                },
-                places,
-            )
-            for machine in machines
-        ],
+        "machines": [_machine(machine, by_machine[machine.name], places) for machine in machines],
     }
 
 

@@ -136,6 +136,7 @@ def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dic
             {
                 "at": timeline_fragment(shift.after),
                 "name": shift.after.name,
+                "title": shift.after.problem.title,
                 "ratio": rounded(shift.change.ratio, 3),
             }
             for shift in sorted(cause.shifts, key=lambda shift: -abs(math.log(shift.change.ratio)))

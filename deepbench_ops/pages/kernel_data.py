@@ -15,7 +15,6 @@ from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.speed_index import Speed
 from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages import line_data, speed_data
-from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.releases.release_table import Release
 
 LATER = ("notes", "judged", "changes")
@@ -54,13 +53,14 @@ def _newest(
     lines: Sequence[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
     found = line_data.content([_last_point(line) for line in lines], profile, places)
-    for line, fields in zip(lines, found["lines"], strict=True):
-        if line.noise == line.noise:  # not NaN
-            fields["noise"] = rounded(line.noise, 2)
+    for fields in found["lines"]:
         for name in LATER:
             fields.pop(name, None)
     return {"problems": found["problems"], "lines": found["lines"]}
 
 
 def _last_point(line: Line) -> Line:
-    return replace(line, points=line.points[-1:], shared=())
+    """The line of the newest time alone, with the noise of the whole one."""
+    short = replace(line, points=line.points[-1:], shared=())
+    vars(short)["noise"] = line.noise
+    return short

@@ -32,11 +32,11 @@ def content(
     """
     newest: dict[tuple[str, str, tuple[Any, ...]], Point] = {}
     for line in lines:
-        for point in line.points:
+        last_of_settings = {point.settings: point for point in line.steady if point.compared}
+        for point in last_of_settings.values():
             key = (point.release.framework, point.device, _kernel(point))
             known = newest.get(key)
-            steady = point.compared and not point.unsteady
-            if steady and (known is None or known.release.date <= point.release.date):
+            if known is None or known.release.date <= point.release.date:
                 newest[key] = point
     kernels: dict[tuple[Any, ...], int] = {}
     times: dict[str, dict[str, list[list[Any]]]] = {}

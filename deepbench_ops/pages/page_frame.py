@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -59,6 +60,7 @@ def render_page(
         navigation=navigation,
         further=FURTHER if navigation is NAVIGATION else (),
         conditions=json.dumps(conditions),
+        day=datetime.datetime.now(datetime.UTC).date().isoformat(),
         site_url=site_url,
         **values,
     )

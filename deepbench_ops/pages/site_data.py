@@ -20,14 +20,14 @@ items; the pages derive all other figures.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis.causes import Cause
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.lines import Line
 from deepbench_ops.analysis.lines_with_rounds import distinct
-from deepbench_ops.analysis.speed_index import speeds
+from deepbench_ops.analysis.speed_index import Speed, speeds
 from deepbench_ops.pages import (
     catalogue_data,
     change_data,
@@ -74,11 +74,15 @@ def write(
         write_data(folder / "lines" / machine.key / family, content)
     once = distinct(lines)
     courses = speeds(once)
+    own_lines, own_once = (_by_machine(some) for some in (lines, once))
+    own_courses: dict[str, list[Speed]] = defaultdict(list)
+    for speed in courses:
+        own_courses[speed.machine].append(speed)
     for machine in machines:
-        own = [line for (name, _), some in grouped.items() if name == machine.name for line in some]
-        counted = [line for line in once if line.points[0].machine == machine.name]
-        own_courses = [speed for speed in courses if speed.machine == machine.name]
-        kernels = kernel_data.by_framework(counted, own_courses, machine.profile, places)
+        own, counted = own_lines[machine.name], own_once[machine.name]
+        kernels = kernel_data.by_framework(
+            counted, own_courses[machine.name], machine.profile, places
+        )
         for framework, content in kernels.items():
             write_data(folder / "kernels" / machine.key / framework, content)
         newest = newest_data.content(own, machine.profile, places)
@@ -92,3 +96,10 @@ def write(
     write_data(folder / "search", search_data.content(machines, lines, ordered))
     write_data(folder / "operations", operation_data.content(lines))
     write_data(folder / "models", model_data.content(machines, lines))
+
+
+def _by_machine(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    found: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        found[line.points[0].machine].append(line)
+    return found

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="analysis needs the `track` extra")
-from deepbench_ops.analysis.verdict import compare_pairs, compare_samples, corrected
+from deepbench_ops.analysis.verdict import _adjusted, compare_pairs, compare_samples, corrected
 
 
 def rounds(random, count, noise, level=0.0, samples=10):
@@ -187,6 +187,17 @@ def test_many_questions_are_asked_at_once():
     assert all(verdict.kind == "slower" for verdict in kept[1000:])
     for before, after in zip(none + real, kept, strict=True):
         assert before == replace(after, kind=before.kind)
+
+
+def test_probabilities_are_adjusted_as_scipy_does():
+    """The same as Benjamini and Hochberg's there, ties and one alone included."""
+    from scipy.stats import false_discovery_control
+
+    random = np.random.default_rng(5)
+    for count in (1, 2, 50):
+        probabilities = np.round(random.random(count) ** 3, 2)
+        expected = false_discovery_control(probabilities)
+        assert expected == pytest.approx(_adjusted(probabilities), abs=1e-12)
 
 
 def test_no_questions_no_findings():

@@ -61,6 +61,78 @@ def test_several_sides_are_a_heat_table(page: Any, site: str) -> None:
     assert "other=2" in page.url
 
 
+def serve(page: Any, file: str, body: str) -> None:
+    """Let the page read something else in the place of a data file."""
+    page.route(f"**/{file}", lambda route: route.fulfill(body=body))
+
+
+@pytest.fixture
+def with_jax(page: Any, html: Path) -> None:
+    """lab-1 has most kernels with jax, of which no other framework has any."""
+    machine = f"data/newest/{machine_key('lab-1')}.js"
+    newest = json.loads(unpacked((html / machine).read_text("utf-8")))
+    place = len(newest["kernels"])
+    newest["kernels"] += [
+        [*newest["kernels"][0][:4], f"m{size}", *newest["kernels"][0][5:]] for size in range(9)
+    ]
+    newest["times"]["jax"] = {"cpu": [[place + at, 0, 1e-3, None] for at in range(9)]}
+    catalogue = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
+    catalogue["here"] = "lab-1"
+    for each in catalogue["machines"]:
+        if each["name"] == "lab-1":
+            each["frameworks"].insert(0, "jax")
+    for file, data in ((machine, newest), ("data/catalogue.js", catalogue)):
+        serve(page, file, script_of(json.dumps(data)))
+
+
+def test_the_sides_shown_at_first_share_kernels(page: Any, site: str, with_jax: None) -> None:
+    """The two frameworks of a machine that share most; jax shares none."""
+    opened(page, site, "compare.html")
+    assert "side=lab-1%40numpy&side=lab-1%40torch" in page.url
+    assert 2 == len(rows(page, "#kernels"))
+
+
+def test_a_single_side_gets_one_that_shares_kernels(page: Any, site: str) -> None:
+    """So does a further one that the user adds."""
+    opened(page, site, "compare.html#side=lab-1@torch")
+    assert "side=lab-1%40torch&side=lab-1%40numpy" in page.url
+    page.click("#add")
+    page.wait_for_function("() => document.querySelectorAll('#sides .side').length === 3")
+    assert "" == page.inner_text("#apart")
+
+
+def test_releases_within_the_noise_are_grey(page: Any, site: str) -> None:
+    """1 % more is no more than noise, one half more is."""
+    opened(page, site, TWO)
+    heat_of_releases(page)
+    names = page.locator("#heat thead th").all_inner_texts()
+    looks = [
+        (cell.get_attribute("class") or "").split()[0]
+        for cell in page.locator("#heat tbody tr >> nth=0").locator("td").all()
+    ]
+    shown = dict(zip(names, looks, strict=True))
+    assert ("same", "same", "slow") == (shown["1.24.4"], shown["1.25.2"], shown["2.0.2"])
+
+
+def test_the_headings_of_a_long_heat_table_stay_in_view(page: Any, site: str) -> None:
+    """It scrolls in itself."""
+    page.set_viewport_size({"width": 1280, "height": 200})
+    opened(page, site, TWO)
+    heat_of_releases(page)
+    before = page.locator("#heat thead th >> nth=0").bounding_box()
+    page.evaluate(
+        """() => {
+            const body = document.querySelector('#heat tbody');
+            for (let at = 0; at < 40; at += 1) { body.append(body.rows[0].cloneNode(true)); }
+            document.querySelector('#heat .sideways').scrollTop = 300;
+        }"""
+    )
+    after = page.locator("#heat thead th >> nth=0").bounding_box()
+    box = page.locator("#heat .sideways").bounding_box()
+    assert box["y"] <= after["y"] < box["y"] + 60
+    assert before["x"] == after["x"]
+
+
 def test_the_address_holds_order_and_filter_of_the_kernels(page: Any, site: str) -> None:
     """A click on a heading is a step, and so are typed words."""
     opened(page, site, TWO)

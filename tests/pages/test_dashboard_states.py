@@ -164,7 +164,7 @@ def test_a_machine_without_the_family_stays_ticked_and_says_so(
     more = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=more))
     shown(page, site, "timeline.html#machine=bare&family=gemm")
-    assert "No results of gemm on bare" == page.inner_text("#summary")
+    assert "No results of matrix products on bare" == page.inner_text("#summary")
     assert (
         "bare (no results of this family)"
         == page.text_content("#machines label:has(:checked)").strip()

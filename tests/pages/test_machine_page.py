@@ -96,6 +96,24 @@ def test_every_kernel_is_a_point_under_its_roof(page: Any, site: str) -> None:
     page.wait_for_url("**/timeline.html#**")
 
 
+def test_points_are_read_with_the_arrow_keys(page: Any, site: str) -> None:
+    """From one kernel of a family to the next; Escape ends, Enter opens the timeline."""
+    opened(page, site, NUMPY)
+    page.focus("#roofline")
+    said = []
+    for key in ("ArrowRight", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+        said.append(page.inner_text("#roofline .note"))
+    assert said[0] == said[2] != said[1]
+    assert all("FLOP per byte" in text for text in said)
+    assert 1 == page.locator("#roofline .cursor").count()
+    page.keyboard.press("Escape")
+    assert page.locator("#roofline .note").is_hidden()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/timeline.html#**")
+
+
 @pytest.mark.parametrize("width", [400, 1280, 2560])
 def test_both_axes_have_several_labels(page: Any, site: str, width: int) -> None:
     """Round ones with SI units, two or more at any width."""

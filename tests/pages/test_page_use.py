@@ -152,6 +152,27 @@ def test_copying_shows_its_outcome(page: Any, site: str, works: bool, said: str)
     page.wait_for_selector("#table button:text-is('Copy as Markdown')", timeout=4000)
 
 
+# Printing
+
+
+@pytest.mark.parametrize("name", ["index", "machine", "timeline", "compare", "models", "verdicts"])
+def test_paper_says_where_it_is_from(page: Any, site: str, name: str) -> None:
+    """Day and address at the end, no controls, and tables that do not scroll."""
+    page.goto(f"{site}{name}.html")
+    page.wait_for_selector(READY)
+    assert page.locator("#printed").is_hidden()
+    page.emulate_media(media="print")
+    day = page.get_attribute("body", "data-day")
+    shown = page.inner_text("#printed")
+    assert shown.startswith(f"Results published {day}, {name}.html")
+    assert shown.endswith(page.url.partition(".html")[2])
+    assert 0 == page.locator("header:visible, form:visible, .tools:visible").count()
+    heights = page.eval_on_selector_all(
+        ".scroll", "boxes => boxes.map(box => getComputedStyle(box).maxHeight)"
+    )
+    assert {"none"} >= set(heights)
+
+
 # Groups
 
 
@@ -254,7 +275,7 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
     page.route("**/conv.js", lambda route: route.fulfill(body=script_of(lines)))
     opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.select_option("#family", "conv")
-    page.wait_for_selector("#summary:has-text('No results of conv on lab-1')")
+    page.wait_for_selector("#summary:has-text('No results of convolutions on lab-1')")
     assert ["lab-1"] == page.evaluate(TICKED)
     note = page.text_content("#machines label:has(:checked)").strip()
     assert "lab-1 (no results of this family)" == note
@@ -262,7 +283,7 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
     page.check("#machines input[value=other]")
     page.wait_for_selector("#table table")
     page.select_option("#family", "gemm")
-    page.wait_for_selector("#summary:has-text('No results of gemm on other')")
+    page.wait_for_selector("#summary:has-text('No results of matrix products on other')")
     assert ["lab-1", "other"] == page.evaluate(TICKED)
     assert HOSTILE not in page.evaluate(TICKED)
 

@@ -158,6 +158,17 @@ def test_text_of_asvs_pages_can_be_read_in_both_themes(page: Any, site: str) -> 
             assert contrast(*dark) >= float(text["expectedContrastRatio"][:-2]), text
 
 
+def test_our_parts_of_asvs_pages_are_accessible(page: Any, site: str) -> None:
+    """Navigation, footer, and the search of the long list, by WCAG 2.1 A and AA."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+    asked = {"runOnly": {"type": "tag", "values": tags}, "preload": False}
+    open_page(page, site, "#summarylist", "#summarylist-body .deepbench-list")
+    for place in ("#nav", "#deepbench-footer", "#summarylist-body > .deepbench-list"):
+        found = axe.run(page, context=place, options=asked).response["violations"]
+        assert [] == [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found], place
+
+
 INVERTED = 0.93
 HUE_ROTATED = np.array([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]])
 """By 180 degrees, as the CSS filter is defined (Filter Effects Module Level 1)."""

@@ -1,13 +1,11 @@
 """Saved pictures of all pages, in a real browser."""
 
-import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from browsing import heat_of_releases, picture_text, saved_picture
-from published_site import unpacked
 
 pytestmark = [
     pytest.mark.browser,
@@ -18,7 +16,7 @@ SIDES = "compare.html#side=lab-1@numpy&side=lab-1@torch&family=gemm"
 THREE = f"{SIDES}&side=lab-1@numpy-1.26.4"
 ONE = "timeline.html#machine=lab-1&family=gemm&framework=torch"
 PICTURES = [
-    (ONE, "#chart", ["gemm, 1760 x 128 x 1760", "lab-1, torch"]),
+    (ONE, "#chart", ["matrix products, 1760 x 128 x 1760", "lab-1, torch"]),
     (SIDES, "#scatter", ["Times of both sides, gemm, float32", "lab-1@torch compared with lab-1"]),
     (SIDES, "#heat", ["Problems and releases", "numpy on lab-1", "1.5\u00d7"]),
     (SIDES, "#forest", ["Times of torch over those of numpy", "4.8\u00d7 faster"]),
@@ -50,11 +48,11 @@ def opened(page: Any, site: str, address: str) -> None:
 
 @pytest.mark.parametrize(("address", "place", "parts"), PICTURES, ids=lambda each: str(each)[:40])
 def test_a_picture_says_what_it_shows(
-    page: Any, site: str, html: Path, address: str, place: str, parts: list[str]
+    page: Any, site: str, address: str, place: str, parts: list[str]
 ) -> None:
     """Title, sides, day and address stand in it; it is SVG without HTML, links or classes."""
-    day = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["day"]
     opened(page, site, address)
+    day = page.get_attribute("body", "data-day")
     if place == "#heat":
         heat_of_releases(page)
     file = saved_picture(page, place)

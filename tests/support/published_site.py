@@ -17,6 +17,7 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError  # noqa: F401  (tests name it)
 
 from deepbench_ops.asv_adapter import plugin
+from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.storage import compression, measurements, model_runs
@@ -279,14 +280,17 @@ def publish(folder: Path) -> Path:
     return published(folder)
 
 
-def published(folder: Path) -> Path:
+def published(folder: Path, every_branch: bool = False) -> Path:
     """folder/html, published from the release table and the results that are in folder."""
-    status(folder)
+    status(folder, every_branch)
     return folder / "html"
 
 
-def status(folder: Path) -> int:
-    """The exit status of publishing from the release table and the results that are in folder."""
+def status(folder: Path, every_branch: bool = False) -> int:
+    """The exit status of publishing from the release table and the results that are in folder.
+
+    every_branch: of all frameworks in the release table, not of numpy and torch alone.
+    """
     conf = Config.from_json(
         {
             "project": "deepbench <ops>",
@@ -298,4 +302,6 @@ def status(folder: Path) -> int:
             "env_dir": str(folder / ".asv" / "env"),
         }
     )
+    if every_branch:
+        conf.branches = ReleaseRepo(conf.repo, "").measured_branches()
     return int(Publish.run(conf) or 0)

@@ -91,33 +91,33 @@
 
     /* CHANGES */
 
-    function changes(place, start, releases) {
+    function changes(place, start, catalogue) {
         var rows = start.latest.slice().sort(function (a, b) { return Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)); });
         place.replaceChildren(
             el('h2', {}, 'What changed lately', ' ', el('small', {}, 'largest of the latest ' + rows.length), ' ',
                 rows.length ? saved(place, 'ol', 'latest-changes', 'What changed lately', 'largest of the latest ' + rows.length) : []),
-            rows.length ? el('ol', {class: 'changes'}, rows.slice(0, CHANGES).map(function (row) { return change(row, releases); }))
+            rows.length ? el('ol', {class: 'changes'}, rows.slice(0, CHANGES).map(function (row) { return change(row, catalogue); }))
                 : el('p', {}, 'No change is larger than the noise.'),
             el('p', {}, el('a', {href: 'verdicts.html'}, 'All ' + d.counted(start.changes, 'change'))));
     }
 
-    function change(row, releases) {
-        var kind = row.slower ? 'slower' : 'faster', after = releases[row.after], largest = row.lines[0];
+    function change(row, catalogue) {
+        var kind = row.slower ? 'slower' : 'faster', after = catalogue.releases[row.after], largest = row.lines[0];
         var size = Math.max(row.ratio, 1 / row.ratio);
         var mark = row.course.findIndex(function (pair) { return pair[0] === row.after; });
         return el('li', {},
             el('strong', {class: kind}, el('span', {'aria-hidden': 'true'}, row.slower ? '\u25b2 ' : '\u25bc '), d.digits(size, 2) + '\u00d7 ' + kind),
             el('div', {}, el('a', {href: fragment('release.html', {release: after.name, machine: row.machine})}, after.name), ' ',
-                el('a', {class: 'plain', href: fragment('timeline.html', largest.at)}, changed_kernels(row)),
-                el('br'), el('small', {}, row.machine + ', ' + d.ratio_interval(row.span[0], row.span[1]))),
+                el('a', {class: 'plain', href: fragment('timeline.html', largest.at)}, changed_kernels(row, catalogue.headings)),
+                el('br'), el('small', {}, row.machine + ', ' + d.ratio_interval(row.span[0], row.span[1]).replace(/ times /g, '\u00d7 '))),
             row.course.length > 1 ? d.sparkline(row.course.map(function (pair) { return pair[1]; }), mark, kind) : el('span'));
     }
 
-    /* One kernel's operation and problem, or how many kernels of which family. */
-    function changed_kernels(row) {
-        var only = row.lines[0];
-        if (row.kernels === 1) { return [d.words(only.at.family), d.words(only.at.operation), only.name].join(' ') + ', ' + only.at.precision; }
-        return row.what + ': ' + row.kernels + ' of ' + d.counted(row.watched, 'kernel');
+    /* One kernel in words, or how many kernels of which family. */
+    function changed_kernels(row, headings) {
+        var line = row.lines[0], family = headings[line.at.family], precision = ', ' + d.words(line.at.precision);
+        if (row.kernels === 1) { return [family, line.name.replace(line.at.problem, line.title), d.words(line.at.operation)].join(' ') + precision; }
+        return (row.what === line.at.family + ', ' + line.at.precision ? family + precision : row.what) + ': ' + row.kernels + ' of ' + d.counted(row.watched, 'kernel');
     }
 
     /* FRAMEWORKS */

@@ -149,7 +149,6 @@
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
         var asked = d.asked(), wanted = asked.getAll('side').map(sides_of.parsed).filter(known);
         var view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
-        while (wanted.length < 2) { wanted.push(unused(wanted)); }
 
         function known(side) {
             var there = machines.some(function (machine) { return machine.name === side.machine; });
@@ -157,15 +156,19 @@
             return there;
         }
 
-        /* A side that is not compared yet: another framework of the first machine, else another machine. */
-        function unused(sides) {
-            var first = d.first_machine(catalogue, function (machine) { return machine.frameworks.length > 1; });
-            var all = [first].concat(machines.filter(function (machine) { return machine !== first; }))
-                .flatMap(function (machine) {
-                    return machine.frameworks.map(function (framework) { return {machine: machine.name, of: framework}; });
-                });
-            var taken = sides.map(name);
-            return all.find(function (side) { return !taken.includes(name(side)); }) || all[0];
+        /* `sides` with a further one that shares kernels with the first; with the first one again where none does. */
+        function with_partner(sides) {
+            return sides_of.partner(catalogue, machines, sides).then(function (found) { return sides.concat(found || Object.assign({}, sides[0])); });
+        }
+
+        /* Two sides or more; without any in the address, two frameworks of a machine. */
+        function completed(sides) {
+            if (sides.length > 1) { return Promise.resolve(sides); }
+            if (sides.length) { return with_partner(sides); }
+            var first = d.first_machine(catalogue);
+            return sides_of.pair(catalogue, d.ranked_machines(catalogue)).then(function (found) {
+                return found || with_partner([{machine: first.name, of: first.frameworks[0]}]);
+            });
         }
 
         function controls() {
@@ -182,9 +185,9 @@
                 }
                 var parts = [el('b', {}, which), el('label', {}, el('span', {class: 'status'}, which + ' machine '), machine), el('label', {}, el('span', {class: 'status'}, which + ' release '), of)];
                 choices(side.of);
-                machine.addEventListener('change', function () { choices(); chosen(); });
-                of.addEventListener('change', chosen);
-                function chosen() { wanted[place] = {machine: machine.value, of: of.value}; draw(); }
+                machine.addEventListener('change', function () { choices(); changed(); });
+                of.addEventListener('change', changed);
+                function changed() { wanted[place] = {machine: machine.value, of: of.value}; draw(); }
                 side.of = of.value;
                 if (place > 1) {
                     parts.push(el('button', {type: 'button', click: function () {
@@ -198,9 +201,15 @@
             }));
             at('add').hidden = wanted.length >= MOST;
         }
-        at('add').onclick = function () { wanted.push(unused(wanted)); controls(); draw(); };
-        controls();
-        return draw();
+        at('add').onclick = function () { return d.answer(with_partner(wanted), chosen); };
+        wanted.forEach(function (side) { side.of = side.of || machines.find(function (machine) { return machine.name === side.machine; }).frameworks[0]; });
+        return completed(wanted).then(chosen);
+
+        function chosen(sides) {
+            wanted = sides;
+            controls();
+            return draw();
+        }
 
         function draw() {
             return d.answer(Promise.all(wanted.map(function (side) {

@@ -99,15 +99,15 @@
         var table = el('table', {class: 'heat fine'}, el('thead', {}, el('tr', {}, el('td'), places.map(function (release) {
             return el('th', {scope: 'col'}, catalogue.releases[release].version);
         }))), body);
-        place.replaceChildren(el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Problems and releases'}, table), more,
+        place.replaceChildren(el('div', {class: 'sideways tall', tabindex: 0, role: 'group', 'aria-label': 'Problems and releases'}, table), more,
             el('div', {class: 'tools'}, d.picture_buttons(function () { return table; }, function () { return about; })));
     }
 
     function release_cell(line, at) {
         if (at < 0) { return el('td', {class: 'none'}, '\u2013'); }
-        var ratio = line.seconds[at] / line.seconds[0], way = d.direction(ratio);
-        return d.tint(el('td', {title: d.seconds(line.seconds[at]) + ', ' + d.times_than(ratio, 'the first release')}, d.digits(ratio, 2) + '\u00d7'),
-            {slower: 'slow', faster: 'gain'}[way] || 'same', ratio);
+        var ratio = line.seconds[at] / line.seconds[0], noise = at > 0 && d.within_noise(line, ratio);
+        var said = d.seconds(line.seconds[at]) + ', ' + d.times_than(ratio, 'the first release') + (noise ? ', within the noise' : '');
+        return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7'), noise || !d.direction(ratio) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
     }
 
     deepbench.comparison = {forest: forest, distribution: distribution, heat: heat, releases: releases};

@@ -78,6 +78,59 @@
         return found.then(function (all) { return {machine: side.machine, of: side.of, all: all}; });
     }
 
+    function keys(side) { return new Set(side.all.map(function (time) { return time.key; })); }
+
+    function shared(first, other) {
+        var count = 0;
+        first.forEach(function (key) { count += other.has(key); });
+        return count;
+    }
+
+    /* The newest times of each framework on a machine, with the keys of their kernels. */
+    function of_machine(catalogue, machine) {
+        return Promise.all(machine.frameworks.map(function (framework) {
+            return load(catalogue, machine, {machine: machine.name, of: framework}).then(function (side) { return {side: side, keys: keys(side)}; });
+        }));
+    }
+
+    function chosen(side) { return {machine: side.machine, of: side.of}; }
+
+    /* The two frameworks that share most kernels, on the first of `machines` that has such ones; null where none has. */
+    function pair(catalogue, machines) {
+        var left = machines.filter(function (machine) { return machine.frameworks.length > 1; });
+        if (!left.length) { return Promise.resolve(null); }
+        return of_machine(catalogue, left[0]).then(function (found) {
+            var best = {count: 0, sides: null};
+            found.forEach(function (first, place) {
+                found.slice(place + 1).forEach(function (other) {
+                    var count = shared(first.keys, other.keys);
+                    if (count > best.count) { best = {count: count, sides: [chosen(first.side), chosen(other.side)]}; }
+                });
+            });
+            return best.sides || pair(catalogue, left.slice(1));
+        });
+    }
+
+    /* A side to compare `sides` with: of the machine of the first one, else of the next machine that shares kernels with it, the framework
+       that shares most. Null where none shares any. */
+    function partner(catalogue, machines, sides) {
+        var first = sides[0], taken = sides.map(name);
+        var own = machines.find(function (machine) { return machine.name === first.machine; });
+        return load(catalogue, own, first).then(function (loaded) {
+            var wanted = keys(loaded);
+            function next(left) {
+                if (!left.length || !wanted.size) { return null; }
+                return of_machine(catalogue, left[0]).then(function (found) {
+                    var best = found.filter(function (one) { return !taken.includes(name(one.side)); })
+                        .map(function (one) { return {side: one.side, count: shared(wanted, one.keys)}; })
+                        .sort(function (a, b) { return b.count - a.count; })[0];
+                    return best && best.count ? chosen(best.side) : next(left.slice(1));
+                });
+            }
+            return next([own].concat(machines.filter(function (machine) { return machine !== own; })));
+        });
+    }
+
     function devices(side) {
         return d.distinct(side.all.map(function (time) { return time.device; })).sort();
     }
@@ -151,6 +204,6 @@
         });
     }
 
-    deepbench.sides = {parsed: parsed, name: name, short_names: short_names, problem_name: problem_name, load: load, devices: devices, applications: applications,
+    deepbench.sides = {parsed: parsed, name: name, short_names: short_names, problem_name: problem_name, load: load, pair: pair, partner: partner, devices: devices, applications: applications,
         times_on: times_on, detail: detail, changes: changes, count: count, groups: groups};
 })();

@@ -94,5 +94,32 @@
         }));
     }
 
-    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines, apart: apart});
+    /* The point that a key leads to from the `current` one, null where there is none. `lines` are lists of points with a place `at`, in
+       pixels: left, right, Home and End lead along a list, up and down to the nearest point from left to right of another one. */
+    function next_point(lines, current, key) {
+        var row = lines.findIndex(function (some) { return some.includes(current); });
+        if (row < 0) { return lines.length ? lines[0][lines[0].length - 1] : null; }
+        var own = lines[row], at = own.indexOf(current);
+        if (key === 'Home') { return own[0]; }
+        if (key === 'End') { return own[own.length - 1]; }
+        if (key === 'ArrowLeft' || key === 'ArrowRight') { return own[Math.max(0, Math.min(own.length - 1, at + (key === 'ArrowRight' ? 1 : -1)))]; }
+        var other = lines[(row + (key === 'ArrowDown' ? 1 : lines.length - 1)) % lines.length];
+        return other.slice().sort(function (a, b) { return Math.abs(a.at[0] - current.at[0]) - Math.abs(b.at[0] - current.at[0]); })[0];
+    }
+
+    /* Whether a key event asks for another point. */
+    function asks_for_point(event) {
+        return /^(Arrow|Home$|End$)/.test(event.key) && !(event.altKey || event.ctrlKey || event.metaKey);
+    }
+
+    /* Show the lines of text of a point in `tip`, next to its place in `box`. */
+    function show_tip(tip, box, at, said) {
+        tip.hidden = false;
+        tip.replaceChildren.apply(tip, said.flatMap(function (line, row) { return row ? [deepbench.el('br'), line] : [deepbench.el('strong', {}, line)]; }));
+        tip.style.left = Math.max(0, Math.min(box.clientWidth - tip.offsetWidth, at[0] + 14)) + 'px';
+        tip.style.top = (at[1] > box.clientHeight / 2 ? at[1] - tip.offsetHeight - 12 : at[1] + 14) + 'px';
+    }
+
+    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines, apart: apart,
+        next_point: next_point, asks_for_point: asks_for_point, show_tip: show_tip});
 })();

@@ -14,7 +14,7 @@
 
     function answers(catalogue, start, asked, remember) {
         d.answers.fastest(at('fastest'), start, catalogue, asked, remember);
-        d.answers.changes(at('changed'), start, catalogue.releases);
+        d.answers.changes(at('changed'), start, catalogue);
         d.answers.which(at('which'), start, catalogue, asked, remember);
         d.answers.since(at('since'), start, catalogue, function () { at('speed-choices').scrollIntoView(); });
     }

@@ -3,6 +3,8 @@
 
 (function () {
     var SHOWN = ['problem', 'set', 'pass'];
+    var BAND = 3;  /* standard deviations of the noise within which times are called unchanged */
+    var SAME = 0.05;  /* the same where the noise is smaller or not known, as in analysis/verdict.py */
 
     /* All lines of a family on a machine. */
     function lines(catalogue, machine, family) {
@@ -171,6 +173,11 @@
         ];
     }
 
+    /* Whether a ratio of two times of a line is no more than its noise. */
+    function within_noise(line, ratio) {
+        return Math.abs(Math.log(ratio)) <= Math.max(BAND * (line.noise || 0), Math.log(1 + SAME));
+    }
+
     /* Opens below a row: the kernel's timeline, facts about its time, and the command that measures it again. */
     function detail(line, place) {
         var el = deepbench.el;
@@ -196,6 +203,6 @@
         lines: lines, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        interval_text: interval_text, interval_columns: interval_columns, detail: detail
+        interval_text: interval_text, interval_columns: interval_columns, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
     });
 })();

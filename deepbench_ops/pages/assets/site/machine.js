@@ -47,7 +47,7 @@
             ' times the peak: convolutions by Winograd or FFT need fewer operations than are counted, and the peak was ' +
             'measured with one product, which may not be the fastest. ' : '') +
             (over_slope.length ? above_what(over_slope.length, 'the line of the memory bandwidth') +
-            ': their operands stayed in a cache. ' : '');
+            (over_slope.length === 1 ? ': its' : ': their') + ' operands stayed in a cache. ' : '');
     }
 
     function above_what(count, what) {

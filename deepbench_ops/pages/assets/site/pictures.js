@@ -103,17 +103,12 @@
         }, ['']).filter(Boolean);
     }
 
-    /* The address of what the page shows; from a disk without folders, which differ from reader to reader. */
-    function address() {
-        return location.protocol === 'file:' ? location.pathname.split('/').pop() + location.hash : location.href;
-    }
-
     /* A picture of `node` as {svg, width, height}; `about` has `title` and `sides`. */
-    function picture(node, about, day) {
+    function picture(node, about) {
         var place = node.getBoundingClientRect(), style = getComputedStyle(document.body);
         var wide = Math.max(NARROWEST, place.width, node.scrollWidth), most = wide;
         var heads = wrapped(about.title, 0.9 * most).map(function (text) { return {text: text, weight: 600}; })
-            .concat([about.sides, 'Results published ' + day + ', ' + address()].filter(Boolean).flatMap(function (text) { return wrapped(text, most); })
+            .concat([about.sides, d.origin()].filter(Boolean).flatMap(function (text) { return wrapped(text, most); })
                 .map(function (text) { return {text: text, weight: 400}; }));
         var top = MARGIN + LINE * heads.length + 8, width = wide + 2 * MARGIN, height = top + Math.max(place.height, node.scrollHeight) + MARGIN;
         return {width: width, height: height, svg: svg('svg', {xmlns: 'http://www.w3.org/2000/svg', viewBox: [0, 0, width, height].join(' '), width: width, height: height, 'font-family': FONT},
@@ -138,9 +133,9 @@
 
     /* Save what `node` shows as 'png' or 'svg'. Returns a promise of whether it could be saved. */
     function save_picture(node, about, format) {
-        return d.load('data/catalogue').then(function (catalogue) {
-            var found = picture(node, about, catalogue.day), text = new XMLSerializer().serializeToString(found.svg);
-            return format === 'svg' ? new Blob([text], {type: 'image/svg+xml'}) : png(found, text);
+        return new Promise(function (resolve) {
+            var found = picture(node, about), text = new XMLSerializer().serializeToString(found.svg);
+            resolve(format === 'svg' ? new Blob([text], {type: 'image/svg+xml'}) : png(found, text));
         }).then(function (blob) {
             d.save(about.name + '.' + format, blob, blob.type);
             return true;

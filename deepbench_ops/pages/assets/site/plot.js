@@ -144,9 +144,7 @@
         Array.from(box.querySelectorAll('.series')).filter(function (part) { return part.dataset.label === found.series.label; })
             .forEach(function (part) { part.classList.add('here'); });
         box.querySelector('svg').append(svg('circle', {class: 'cursor', cx: found.at[0], cy: found.at[1], r: 8}));
-        tip.replaceChildren.apply(tip, found.point.said.flatMap(function (line, at) { return at ? [el('br'), line] : [el('strong', {}, line)]; }));
-        tip.style.left = Math.max(0, Math.min(box.clientWidth - tip.offsetWidth, found.at[0] + 14)) + 'px';
-        tip.style.top = (found.at[1] > box.clientHeight / 2 ? found.at[1] - tip.offsetHeight - 12 : found.at[1] + 14) + 'px';
+        d.show_tip(tip, box, found.at, found.point.said);
     }
 
     function nearest(box, x, y) {
@@ -158,18 +156,6 @@
         return best;
     }
 
-    /* The point that an arrow key leads to from the current one: along its series, or to another one at about the same place. */
-    function next(box, key) {
-        var lines = box.points, row = lines.findIndex(function (some) { return some.includes(box.current); });
-        if (row < 0) { return lines.length ? lines[0][lines[0].length - 1] : null; }
-        var own = lines[row], at = own.indexOf(box.current);
-        if (key === 'Home') { return own[0]; }
-        if (key === 'End') { return own[own.length - 1]; }
-        if (key === 'ArrowLeft' || key === 'ArrowRight') { return own[Math.max(0, Math.min(own.length - 1, at + (key === 'ArrowRight' ? 1 : -1)))]; }
-        var other = lines[(row + (key === 'ArrowDown' ? 1 : lines.length - 1)) % lines.length];
-        return other.slice().sort(function (a, b) { return Math.abs(a.at[0] - box.current.at[0]) - Math.abs(b.at[0] - box.current.at[0]); })[0];
-    }
-
     function listen(box) {
         box.addEventListener('pointermove', function (event) {
             var edge = box.getBoundingClientRect(), found = nearest(box, event.clientX - edge.left, event.clientY - edge.top);
@@ -179,9 +165,9 @@
         box.addEventListener('blur', function () { point_at(box, null); });
         box.addEventListener('keydown', function (event) {
             if (event.key === 'Escape') { point_at(box, null); }
-            if (!/^(Arrow|Home$|End$)/.test(event.key) || event.altKey || event.ctrlKey || event.metaKey) { return; }
+            if (!d.asks_for_point(event)) { return; }
             event.preventDefault();
-            point_at(box, next(box, event.key));
+            point_at(box, d.next_point(box.points, box.current, event.key));
         });
     }
 

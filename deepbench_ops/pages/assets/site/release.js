@@ -174,7 +174,8 @@
     }
 
     function counted(text, counts) {
-        return text + (counts.slower + counts.faster ? ' (' + counts.slower + ' slower, ' + counts.faster + ' faster)' : '');
+        var parts = ['slower', 'faster'].filter(function (kind) { return counts[kind]; }).map(function (kind) { return counts[kind] + ' ' + kind; });
+        return text + (parts.length ? ' (' + parts.join(', ') + ')' : '');
     }
 
     /* The place of the newest release that changed something, else of the newest measured one, else of the newest. */
@@ -234,7 +235,6 @@
 
             function remember(typing) {
                 d.remember(Object.assign({release: at('release').value, machine: at('machine').value, before: at('before').value}, view), typing);
-                at('printed').textContent = location.href + ', results published ' + catalogue.day;
             }
 
             function shown() {

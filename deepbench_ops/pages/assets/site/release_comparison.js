@@ -11,8 +11,7 @@
 
 (function () {
     var d = deepbench;
-    var SMALLEST = 0.005, SAME = 0.05;  /* as in analysis/verdict.py */
-    var BAND = 3;  /* standard deviations of the noise within which times are called unchanged */
+    var SMALLEST = 0.005;  /* as in analysis/verdict.py */
     var APART = 'separate processes';
     var VERDICTS = ['slower', 'faster', 'unchanged', 'unjudged'];
 
@@ -50,7 +49,7 @@
     function judged(ratio, low, high, origin) {
         var apart = (low > 1 || high < 1) && Math.abs(ratio - 1) >= SMALLEST;
         var verdict = apart ? d.direction(ratio) || (ratio > 1 ? 'slower' : 'faster')
-            : low >= 1 / (1 + SAME) && high <= 1 + SAME ? 'unchanged' : 'unjudged';
+            : low >= 1 / (1 + d.SAME) && high <= 1 + d.SAME ? 'unchanged' : 'unjudged';
         return {verdict: verdict, ratio: ratio, low: low, high: high, origin: origin + (verdict === 'unjudged' ? ': interval too wide' : '')};
     }
 
@@ -79,8 +78,7 @@
         var changes = by_place(kernel.changes, places);
         var origin = steps.length === places.length ? 'shared rounds' : APART;
         if (!changes.length) {
-            var beyond = Math.abs(Math.log(plain)) > Math.max(BAND * (kernel.noise || 0), Math.log(1 + SAME));
-            return Object.assign(unjudged(origin + ', too few for a difference beyond the noise'), beyond ? {} : {verdict: 'unchanged', origin: origin});
+            return Object.assign(unjudged(origin + ', too few for a difference beyond the noise'), d.within_noise(kernel, plain) ? {verdict: 'unchanged', origin: origin} : {});
         }
         function sum(of) { return changes.reduce(function (all, change) { return all + of(change); }, 0); }
         function width(end) { return Math.sqrt(sum(function (change) { return Math.pow(Math.log(change[end] / change[1]), 2); })); }
@@ -155,5 +153,5 @@
         return {packages: rows.filter(is_package), others: rows.filter(function (row) { return !is_package(row); })};
     }
 
-    Object.assign(deepbench, {compared: compared, kernel_label: kernel_label, mean_ratio: mean, new_software: new_software, VERDICTS: VERDICTS, BAND: BAND});
+    Object.assign(deepbench, {compared: compared, kernel_label: kernel_label, mean_ratio: mean, new_software: new_software, VERDICTS: VERDICTS});
 })();

@@ -3,7 +3,8 @@
 
    deepbench.roofline(place, {families, sides, note}) fills `place`, and draws again when its width changes. A side has {name, lines,
    peak, bandwidth}; peak and bandwidth are null where they are not known. A family's place in `families` is its colour and symbol.
-   `note(line)` is a list of texts that are shown next to the pointer. A click opens the kernel's timeline. */
+   `note(line)` is a list of texts that are shown next to a point. Points are read with the pointer or with the arrow keys: left and right
+   along a family, up and down to another one. A click or Enter opens the kernel's timeline. */
 'use strict';
 
 (function () {
@@ -66,56 +67,77 @@
             svg('text', {class: 'figure', x: points[0][0] + (place ? 34 : 16), y: points[0][1] + (place ? 18 : 4)}, whose + d.scaled(side.bandwidth, 'B/s'))];
     }
 
-    /* The picture and its points, each {x, y, line} in pixels. */
+    /* The picture, and lists of the points of each side and family from left to right; a point is {at, line, other}, `at` in pixels. */
     function drawn(options, width, height) {
         var from = ends(options.sides), log = from.map(Math.log);
         var across = d.scale(log[0], log[1], MARGIN.left, width - MARGIN.right), up = d.scale(log[2], log[3], height - MARGIN.bottom, MARGIN.top);
         function x(value) { return across(Math.log(value)); }
         function y(value) { return up(Math.log(value)); }
         var points = options.sides.flatMap(function (side, place) {
-            return side.lines.map(function (line) { return {x: x(intensity(line)), y: y(rate(line)), line: line, other: place > 0}; });
+            return side.lines.map(function (line) { return {at: [x(intensity(line)), y(rate(line))], line: line, other: place > 0}; });
         });
         var marks = points.slice().reverse().map(function (point) {
             return symbol(options.families.indexOf(point.line.family), {class: 'kernel c' + options.families.indexOf(point.line.family) % 7 + (point.other ? ' other' : ''),
-                transform: 'translate(' + point.x.toFixed(1) + ' ' + point.y.toFixed(1) + ')'});
+                transform: 'translate(' + point.at[0].toFixed(1) + ' ' + point.at[1].toFixed(1) + ')'});
         });
-        return {points: points, picture: svg('svg', {class: 'roofline', width: width, height: height, viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': options.described},
+        return {lists: lists(points, options.families), picture: svg('svg', {class: 'roofline', width: width, height: height, viewBox: '0 0 ' + width + ' ' + height, 'aria-hidden': 'true'},
             grid(x, y, from, width, height), marks,
             options.sides.flatMap(function (side, place) { return roof(side, place, x, y, from, options.sides.length > 1); }))};
+    }
+
+    function lists(points, families) {
+        return [false, true].flatMap(function (other) {
+            return families.map(function (family) {
+                return points.filter(function (point) { return point.other === other && point.line.family === family; })
+                    .sort(function (a, b) { return a.at[0] - b.at[0] || a.at[1] - b.at[1]; });
+            });
+        }).filter(function (some) { return some.length; });
     }
 
     /* The point nearest to a place in the picture; undefined where none is near. */
     function nearest(points, x, y) {
         var best, least = REACH;
         points.forEach(function (point) {
-            var away = Math.hypot(point.x - x, point.y - y);
+            var away = Math.hypot(point.at[0] - x, point.at[1] - y);
             if (away < least) { least = away; best = point; }
         });
         return best;
     }
 
-    /* A note next to the pointer about the point that it is near. */
-    function follow_pointer(place, found, options) {
-        var note = el('div', {class: 'note', hidden: true, 'aria-hidden': 'true'});
-        function at(event) {
-            var box = found.picture.getBoundingClientRect();
-            return nearest(found.points, event.clientX - box.left, event.clientY - box.top);
+    /* Show the note of a point, with a circle around it; without a point none. */
+    function point_at(place, point) {
+        var note = place.querySelector('.note'), picture = place.querySelector('svg');
+        place.current = point;
+        picture.classList.toggle('pointed', Boolean(point));
+        picture.querySelectorAll('.cursor').forEach(function (part) { part.remove(); });
+        note.hidden = !point;
+        if (!point) { return; }
+        picture.append(svg('circle', {class: 'cursor', cx: point.at[0], cy: point.at[1], r: 9}));
+        d.show_tip(note, place, point.at, place.roofline.note(point.line).filter(Boolean));
+    }
+
+    function open_timeline(point) {
+        if (point) { location.href = d.timeline_address(point.line); }
+    }
+
+    function listen(place) {
+        function near(event) {
+            var box = place.getBoundingClientRect();
+            return nearest(place.lists.flat(), event.clientX - box.left, event.clientY - box.top);
         }
-        found.picture.addEventListener('pointermove', function (event) {
-            var point = at(event);
-            found.picture.classList.toggle('pointed', Boolean(point));
-            note.hidden = !point;
-            if (!point) { return; }
-            note.replaceChildren.apply(note, options.note(point.line).filter(Boolean).map(function (text, row) { return el('div', {}, row ? text : el('strong', {}, text)); }));
-            note.style.top = point.y + 12 + 'px';
-            note.style.left = Math.max(0, Math.min(point.x, place.clientWidth - note.offsetWidth)) + 'px';
+        place.addEventListener('pointermove', function (event) {
+            var point = near(event);
+            if (point !== place.current) { point_at(place, point); }
         });
-        found.picture.addEventListener('pointerleave', function () { note.hidden = true; });
-        found.picture.addEventListener('click', function (event) {
-            var point = at(event);
-            if (point) { location.href = d.timeline_address(point.line); }
+        ['pointerleave', 'blur'].forEach(function (name) { place.addEventListener(name, function () { point_at(place, undefined); }); });
+        place.addEventListener('click', function (event) { open_timeline(near(event)); });
+        place.addEventListener('keydown', function (event) {
+            if (event.key === 'Escape') { point_at(place, undefined); }
+            if (event.key === 'Enter') { open_timeline(place.current); }
+            if (!d.asks_for_point(event)) { return; }
+            event.preventDefault();
+            point_at(place, d.next_point(place.lists, place.current, event.key));
         });
-        return note;
     }
 
     var resized = new ResizeObserver(function (entries) {
@@ -128,10 +150,14 @@
     function draw(place, options) {
         options.width = place.clientWidth;
         var found = drawn(options, options.width, place.clientHeight);
-        place.replaceChildren(found.picture, follow_pointer(place, found, options));
+        place.lists = found.lists;
+        place.current = undefined;
+        place.setAttribute('aria-label', options.described + '. The arrow keys lead from point to point, Enter opens the timeline.');
+        place.replaceChildren(found.picture, el('div', {class: 'note', role: 'status', hidden: true}));
     }
 
     function roofline(place, options) {
+        if (!place.roofline) { listen(place); }
         place.roofline = options;
         draw(place, options);
         resized.observe(place);

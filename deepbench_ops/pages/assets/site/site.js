@@ -126,9 +126,27 @@
         if (next === (location.hash || '#')) { return; }
         var same_step = drawing || typing && history.state === 'typing';
         history[same_step ? 'replaceState' : 'pushState'](typing ? 'typing' : null, '', next);
+        name_origin();
     }
 
+    /* The day of the results and the address of what the page shows, for pictures and paper; from a disk without folders, which
+       differ from reader to reader. */
+    function origin() {
+        var shown = location.protocol === 'file:' ? location.pathname.split('/').pop() + location.hash : location.href;
+        return 'Results published ' + document.body.dataset.day + ', ' + shown;
+    }
+
+    function name_origin() { document.getElementById('printed').textContent = origin(); }
+
+    window.addEventListener('popstate', name_origin);
+    name_origin();
+
     var follows = 0;
+
+    /* A page that draws nothing is there when it is loaded. */
+    window.addEventListener('load', function () {
+        if (!follows) { document.body.dataset.usable = document.body.dataset.ready = Math.round(performance.now()); }
+    });
 
     /* Call `show()`, which makes the page match its address, now and whenever Back, Forward or a link change it. */
     function follow(show) {
@@ -174,14 +192,16 @@
         return Array.from(new Set(values));
     }
 
-    /* The machine that a page shows first: the one that published, else the measured one with the most lines. One that
-       `fits(machine)` comes before all others. */
-    function first_machine(catalogue, fits) {
+    /* Machines in the order in which a page shows them: the one that published, then measured ones, those with the most lines first. One
+       that `fits(machine)` comes before all others. */
+    function ranked_machines(catalogue, fits) {
         function count(machine) { return Object.values(machine.families).reduce(function (sum, lines) { return sum + lines; }, 0); }
         return catalogue.machines.filter(count).sort(function (a, b) {
             return (fits ? fits(b) - fits(a) : 0) || (b.name === catalogue.here) - (a.name === catalogue.here) || b.measured - a.measured || count(b) - count(a);
-        })[0];
+        });
     }
+
+    function first_machine(catalogue, fits) { return ranked_machines(catalogue, fits)[0]; }
 
     function processor(machine) {
         var entry = machine.entry, accelerator = entry.accelerator;
@@ -397,8 +417,8 @@
     Object.assign(deepbench, {
         el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
         direction: direction, times: times, factor: factor, times_than: times_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
-        asked: asked, address: address, remember: remember, follow: follow, offer: offer,
-        choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, processor: processor,
+        asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
+        choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
         command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, instead: instead,
         answer: answer, page: page

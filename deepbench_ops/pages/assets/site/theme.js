@@ -17,6 +17,14 @@
     var dark = matchMedia('(prefers-color-scheme: dark)').matches;
     root.dataset.theme = remembered() || (dark ? 'dark' : 'light');
 
+    /* Paper is white. */
+    var shown = root.dataset.theme;
+    window.addEventListener('beforeprint', function () {
+        shown = root.dataset.theme;
+        root.dataset.theme = 'light';
+    });
+    window.addEventListener('afterprint', function () { root.dataset.theme = shown; });
+
     document.addEventListener('DOMContentLoaded', function () {
         var button = document.getElementById('theme');
         function name_other() {

@@ -87,7 +87,7 @@
 
     /* The kernel in words: its readable name, id, axes, and where it is from. */
     function described_kernel(line) {
-        return [el('strong', {}, d.words(line.family), ' ', line.problem.title || d.problem_name(line)), ' ',
+        return [el('strong', {}, line.heading, ' ', line.problem.title || d.problem_name(line)), ' ',
             el('small', {}, [line.problem.title ? d.problem_name(line) : '', d.words(line.set), d.words(line.operation), line.precision].filter(Boolean).join(', ') +
                 (line.problem.application ? '; ' + line.problem.application : '') + (line.problem.note ? '; ' + line.problem.note : ''))];
     }
@@ -107,7 +107,7 @@
         var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
         d.plot(at('chart'), Object.assign(drawn, {
             name: name,
-            title: [d.words(first.family), first.problem.title, d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision].filter(Boolean).join(', '),
+            title: [first.heading, first.problem.title, d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision].filter(Boolean).join(', '),
             sides: lines.map(own.label).join('; '),
             described: 'Timeline of ' + d.problem_name(first) + ', as in the table below',
             x: settings.x === 'date' ? {type: 'date'} : {type: 'names', names: releases.map(function (place) { return catalogue.releases[place].name; })},
@@ -162,7 +162,7 @@
         var families = catalogue.families.filter(function (family) {
             return machines.some(function (machine) { return machine.families[family]; });
         });
-        d.offer(at('family'), families, families.slice().sort(function (a, b) { return (first.families[b] || 0) - (first.families[a] || 0); })[0], wanted.get('family'));
+        d.offer(at('family'), families.map(function (family) { return [family, catalogue.headings[family]]; }), families.slice().sort(function (a, b) { return (first.families[b] || 0) - (first.families[a] || 0); })[0], wanted.get('family'));
         var view = {sort: wanted.get('sort') || '', find: wanted.get('find') || ''};
         ['x', 'y', 'scale'].forEach(function (id) { d.choose(at(id), wanted.get(id)); });
         ['x', 'y', 'scale', 'since'].forEach(function (id) { at(id).onchange = function () { chosen(new URLSearchParams()); }; });
@@ -246,7 +246,7 @@
             remember();
             var missing = !names.length ? 'No machine is ticked.' : !shown.length ? 'No framework is ticked.'
                 : left_out(left, names, shown, names.filter(function (name) { return !names_of(having()).includes(name); }),
-                    d.words(at('family').value)).replace(/^./, function (letter) { return letter.toUpperCase(); });
+                    catalogue.headings[at('family').value]).replace(/^./, function (letter) { return letter.toUpperCase(); });
             draw(catalogue, drawable.map(function (line) { return own.since(line, settings.since); }).filter(Boolean), settings, missing, view, function (next, typing) {
                 Object.assign(view, next);
                 remember(typing);

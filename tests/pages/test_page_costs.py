@@ -1,0 +1,121 @@
+"""Bytes, layout shift and seconds of every page, on small, real and generated results."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import generated_site
+import page_costs
+import published_site
+import pytest
+from browsing import WORK
+from page_costs import MOST_BYTES, MOST_SHIFT, SOON, SOON_ON_A_SLOW_LINE, WIDTHS
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = (
+    *("compare", "frameworks", "index", "machine", "models", "operations", "release"),
+    *("releases", "timeline", "verdicts"),
+)
+LARGEST_SITE = 60e6
+
+
+def busy(browser: Any) -> float:
+    """How many times as long a fixed loop takes now as on a quiet machine; at least 1."""
+    page = browser.new_page()
+    factor = max(1.0, page.evaluate(WORK) / 60)
+    page.close()
+    return float(factor)
+
+
+@pytest.fixture(scope="session")
+def served(html: Path) -> Iterator[str]:
+    with page_costs.served(html) as address:
+        yield address
+
+
+def test_every_page_is_looked_at(html: Path) -> None:
+    """The list below has all pages of ours."""
+    assert [f"{name}.html" for name in NAMES] == page_costs.names(html)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_light_and_stands_still(browser: Any, html: Path, name: str) -> None:
+    """At most 300 kB, a layout shift below 0.1, and nothing on the console at three widths."""
+    for width in WIDTHS:
+        found = page_costs.cost(browser, html, f"{name}.html", width)
+        assert MOST_BYTES >= found.bytes
+        assert MOST_SHIFT > found.shift, width
+        assert () == found.said
+
+
+def assert_usable(
+    browser: Any, html: Path, name: str, limit: float, server: str | None = None
+) -> None:
+    """A page is usable within so many seconds, or so many times as long as this machine is busy."""
+    before = busy(browser)
+    seconds = page_costs.least_usable(browser, html, f"{name}.html", server)
+    assert limit * max(before, busy(browser)) > seconds, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_usable_soon_on_a_slow_line(
+    browser: Any, html: Path, served: str, name: str
+) -> None:
+    """Within two seconds at 200 kB/s and with a processor four times as slow."""
+    assert_usable(browser, html, name, SOON_ON_A_SLOW_LINE, served)
+
+
+@pytest.fixture(scope="session")
+def html_of_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of the results of this repository."""
+    folder = tmp_path_factory.mktemp("results")
+    (folder / "results").symlink_to(ROOT / "results")
+    shutil.copyfile(ROOT / "deepbench_ops" / "releases" / "releases.csv", folder / "releases.csv")
+    return published_site.published(folder, every_branch=True)
+
+
+@pytest.mark.slow
+def test_the_results_of_the_repository_make_a_small_site(html_of_results: Path) -> None:
+    """Less than 60 MB."""
+    files = (path for path in html_of_results.rglob("*") if path.is_file())
+    assert LARGEST_SITE > sum(path.stat().st_size for path in files)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_of_real_results_keeps_the_limits(
+    browser: Any, html_of_results: Path, name: str
+) -> None:
+    """Bytes, shift, console, and seconds from a disk and over a slow line."""
+    test_a_page_is_light_and_stands_still(browser, html_of_results, name)
+    assert_usable(browser, html_of_results, name, SOON)
+    with page_costs.served(html_of_results) as address:
+        assert_usable(browser, html_of_results, name, SOON_ON_A_SLOW_LINE, address)
+
+
+@pytest.mark.slow
+def test_pages_of_many_releases_are_usable_soon(browser: Any, tmp_path: Path) -> None:
+    """Three machines with fifty releases and all products: a second from a disk."""
+    values = generated_site.write(tmp_path, 3, 50, ["gemm"])
+    assert 30_000 < values
+    generated_site.publish(tmp_path)
+    html = tmp_path / "html"
+    for name in NAMES:
+        assert_usable(browser, html, name, SOON)
+
+
+@pytest.mark.slow
+def test_publishing_is_linear(tmp_path: Path) -> None:
+    """The third and fourth machine together cost no more than one and a half times what the second
+    one costs twice, in processor seconds."""
+    costs = []
+    for machines in (1, 2, 4):
+        folder = tmp_path / str(machines)
+        generated_site.write(folder, machines, 30, ["gemm", "conv"])
+        costs.append(generated_site.publish(folder))
+    one, two, four = costs
+    assert 1.5 * 2 * (two - one) > four - two
