@@ -108,28 +108,37 @@ class Ensemble:
         note: is called after each kernel of a round with the round's number and the kernels still
         open. Kernels are looked at after every round from `FEWEST_FOR_WIDTH` on: what stops them is
         the width of their intervals, which does not make these too narrow (`statistics.stopping`).
-        A kernel whose long calls need more than its share waits for the others (`measuring_order`).
+        A kernel whose long calls need more than its share waits for the others (`measuring_order`),
+        and one whose round would not end in time is not begun.
         """
         began, still_open = clock(), list(tasks)
         order = MeasuringOrder(tasks, goal.seconds)
+        last = began
+
+        def seconds(task: Task) -> float:
+            return order.seconds_for(task, goal.seconds - (last - began))
+
         for number in range(goal.most):
             if not still_open:
                 return
             for group in order.groups(still_open):
-                with closing(self._round(group, number)) as measured:
+                with closing(self._round(group, number, seconds)) as measured:
                     last = clock()
                     for task, this_round in measured:
-                        self.store.add(task, this_round)
-                        note(number, task, still_open)
                         last, before = clock(), last
-                        order.took(task, last - before)
+                        if this_round.too_long and order.needs_more(task):
+                            return  # the others need even more
+                        order.took(task, this_round.too_long or last - before)
+                        if not this_round.too_long:
+                            self.store.add(task, this_round)
+                        note(number, task, still_open)
                         if last - began > goal.seconds:
                             return
             if number + 1 >= FEWEST_FOR_WIDTH:
                 still_open = [task for task in still_open if not self._is_settled(task, goal)]
 
     def _round(
-        self, tasks: Sequence[Task], number: int
+        self, tasks: Sequence[Task], number: int, seconds: Callable[[Task], float]
     ) -> Generator[tuple[Task, Round], None, None]:
         """Measure a round of the kernels that lack one, of the releases that lack it."""
         together: dict[tuple[str, ...], list[Task]] = {}
@@ -145,6 +154,7 @@ class Ensemble:
                 self.anchor,
                 self.together,
                 reference=self.reference,
+                seconds=seconds,
             )
 
     def _block(self, lacking: Sequence[str]) -> tuple[str, ...]:
@@ -157,7 +167,9 @@ class Ensemble:
     def _is_settled(self, task: Task, goal: Goal) -> bool:
         """Whether a kernel needs no more rounds: it is within the goal, or cannot be measured."""
         rounds = self.store.of(task)
-        return not any(each.sweeps for each in rounds) or self.half_width(task) <= goal.within
+        if not any(each.sweeps for each in rounds):
+            return bool(rounds)  # without any it waits for the others
+        return self.half_width(task) <= goal.within
 
 
 def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:

@@ -1,5 +1,6 @@
 """Which kernels of a history are measured next, so that long calls leave the others their time."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -41,6 +42,20 @@ class MeasuringOrder:
         self._spent[task] = self._spent.get(task, 0.0) + seconds
         self._rounds[task] = self._rounds.get(task, 0) + 1
 
+    def seconds_for(self, task: Task, left: float) -> float:
+        """Return the seconds that the next round of a kernel may take, of those that are left.
+
+        Its share at most, until all kernels that are left need more; the first kernel, which has
+        the least work, may take any time.
+        """
+        if not self._spent:
+            return math.inf
+        return left if self.needs_more(task) else min(self._share, left)
+
+    def needs_more(self, task: Task) -> bool:
+        """Return whether a kernel takes more than its share, as far as that is known."""
+        return self.expected(task) > self._share
+
     def groups(self, still_open: Sequence[Task]) -> Iterator[list[Task]]:
         """Yield kernels that are to be measured once more, group by group.
 
@@ -50,7 +65,7 @@ class MeasuringOrder:
         """
         nothing_yet = True
         for group in self._groups(still_open):
-            if allowed := [task for task in group if self.expected(task) <= self._share]:
+            if allowed := [task for task in group if not self.needs_more(task)]:
                 nothing_yet = False
                 yield allowed
         if nothing_yet:

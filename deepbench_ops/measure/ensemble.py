@@ -84,7 +84,8 @@ class Round:
     ran, where that is known. state: the state of the machine that the latencies show, "" where that
     is not known; by_state: the sweeps of each state, as rounds of their own. Neither is stored,
     since they depend on the levels of all rounds (`round_states.derive`). conditions: see the
-    function.
+    function. too_long: seconds that the round would have taken, where that was more than it was
+    given: it then has no sweeps, and is not stored; 0 otherwise.
     """
 
     sweeps: list[dict[str, float]] = field(default_factory=list)
@@ -108,6 +109,7 @@ class Round:
     state: str = ""
     by_state: dict[str, "Round"] = field(default_factory=dict, compare=False, repr=False)
     conditions: dict[str, str] = field(default_factory=dict)
+    too_long: float = field(default=0.0, compare=False)
 
     @property
     def names(self) -> list[str]:
@@ -182,12 +184,15 @@ def run_round(
     together: int | None = None,
     sweeps: int | None = None,
     reference: SweptYardstick | None = None,
+    seconds: Callable[[Task], float] = lambda task: math.inf,
 ) -> Generator[tuple[Task, Round], None, None]:
     """Yield the `number`-th round of every task; random orders depend on the number alone.
 
     launches: how to start each release's worker. anchor: the release that all blocks share.
     together: most releases in a block, all unless given; two at least. reference: the yardstick,
-    if it takes part. A task is yielded as soon as the last block has measured it.
+    if it takes part. seconds: that a block may take for a task: one that would take longer, as the
+    first release's preparation and calls tell, is not measured (`Round.too_long`). A task is
+    yielded as soon as the last block has measured it.
     """
     random, began = Random(number), time.time()
     anchor = list(launches)[-1] if anchor is None else anchor
@@ -200,8 +205,9 @@ def run_round(
                 members[YARDSTICK] = reference.launch
             workers = _started(members, found, random, stack)
             for task, this_round in found.items():
-                if len(workers.keys() - {YARDSTICK}) > 1:
-                    _Block(task, workers, this_round, random, reference, reader).measure(sweeps)
+                if len(workers.keys() - {YARDSTICK}) > 1 and not this_round.too_long:
+                    kernel = _Block(task, workers, this_round, random, reference, reader)
+                    kernel.measure(sweeps, seconds(task))
                 if block is cut[-1]:
                     for name in this_round.names:
                         this_round.reasons.pop(name, None)  # the anchor of one block that failed
@@ -276,10 +282,15 @@ class _Block:
     latencies: core_latency.Reader
     prepared: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def measure(self, sweeps: int | None) -> None:
-        """Add up to so many sweeps to the round, fewer of long calls; None for the usual number."""
+    def measure(self, sweeps: int | None, seconds: float = math.inf) -> None:
+        """Add up to so many sweeps to the round, fewer of long calls; None for the usual number.
+
+        Adds none if they would take longer than so many seconds.
+        """
         own = len(self.this_round.sweeps)
-        self._prepare()
+        self._prepare(seconds)
+        if self.this_round.too_long:
+            return
         if sweeps is None:
             sweeps = max(SWEEPS, SLICES // max(1, len(self._releases)))
         calls = {name: _calls(answer) for name, answer in self.prepared.items()}
@@ -346,11 +357,20 @@ class _Block:
         """The releases that have the kernel."""
         return [name for name in self.prepared if name != YARDSTICK]
 
-    def _prepare(self) -> None:
-        """Let the releases prepare the kernel in random order, and then the yardstick its kind."""
+    def _prepare(self, seconds: float) -> None:
+        """Let the releases prepare the kernel in random order, and then the yardstick its kind.
+
+        Ends after the first that has the kernel if all of them would take longer than `seconds`.
+        """
         releases = [name for name in self.workers if name != YARDSTICK]
         for name in self.random.sample(releases, len(releases)):
+            began, first = time.monotonic(), not self.prepared
             self._ask(name, **asdict(self.task))
+            if first and name in self.prepared:
+                each = time.monotonic() - began + FEWEST_SWEEPS * self.prepared[name]["seconds"]
+                if (expected := each * len(releases)) > seconds:
+                    self.this_round.too_long = expected
+                    return
         for name in self._releases:
             answer = self.prepared[name]
             for known, part in (

@@ -80,7 +80,7 @@ def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
     """A quiet kernel is measured up to the first round that settles it, and no further."""
     random, begun = np.random.default_rng(2), []
 
-    def run_round(launches, tasks, number, anchor, together, reference):
+    def run_round(launches, tasks, number, anchor, together, reference, seconds):
         begun.append(number)
         return iter([(task, rounds(random, 1)[0]) for task in tasks])
 
@@ -99,7 +99,7 @@ def test_the_budget_ends_a_round_in_the_middle(monkeypatch, tmp_path):
     other = Task("gemm", "m1760_n128_k1760_NN", "float32")
     random, ended = np.random.default_rng(4), []
 
-    def run_round(launches, tasks, number, anchor, together, reference):
+    def run_round(launches, tasks, number, anchor, together, reference, seconds):
         try:
             for task in tasks:
                 yield task, rounds(random, 1)[0]
@@ -122,7 +122,7 @@ def test_a_kernel_of_long_calls_waits_for_the_others(monkeypatch, tmp_path):
     long, *short = (Task("gemm", name, "float32") for name in ids)
     random, now, asked = np.random.default_rng(4), [0.0], []
 
-    def run_round(launches, tasks, number, anchor, together, reference):
+    def run_round(launches, tasks, number, anchor, together, reference, seconds):
         for task in tasks:
             now[0] += 70.0 if task == long else 0.5
             asked.append(task)
@@ -136,6 +136,30 @@ def test_a_kernel_of_long_calls_waits_for_the_others(monkeypatch, tmp_path):
     assert long == asked[-1]
     assert 2 == asked.count(long)
     assert all(found.half_width(task) <= 0.05 for task in short)
+
+
+def test_a_kernel_that_would_take_more_than_is_left_is_not_begun(monkeypatch, tmp_path):
+    """One of three takes 500 of 90 seconds, which shows when it is prepared: it gets its share, and
+    when the others are settled all that is left. Neither is enough, and the command ends."""
+    long = Task("rnn", "lstm_h256_n4_t150", "float32")
+    short = [TASK, Task("gemm", "m3072_n128_k1024_NN", "float32")]
+    random, now, given = np.random.default_rng(4), [0.0], []
+
+    def run_round(launches, tasks, number, anchor, together, reference, seconds):
+        for task in tasks:
+            now[0] += 0.5
+            given.append(seconds(task))
+            yield task, Round(too_long=500.0) if task == long else rounds(random, 1)[0]
+
+    monkeypatch.setattr(ensemble, "run_round", run_round)
+    store = EnsembleStore(tmp_path / "a", NAMES)
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
+    found.measure([*short, long], Goal(within=0.05, seconds=90.0), clock=lambda: now[0])
+    assert [] == store.of(long)
+    assert all(found.half_width(task) <= 0.05 for task in short)
+    assert math.inf == given[0]  # the first may take any time
+    assert {60.0} == set(given[1:-1])
+    assert 60.0 < given[-1] < 90.0
 
 
 def test_rounds_of_other_conditions_are_not_read(tmp_path, monkeypatch):
@@ -156,7 +180,7 @@ def test_measuring_goes_on_until_one_state_settles_a_kernel(monkeypatch, tmp_pat
     """Rounds far and near take turns: each state has half of them, and they are not combined."""
     random, begun = np.random.default_rng(2), []
 
-    def run_round(launches, tasks, number, anchor, together, reference):
+    def run_round(launches, tasks, number, anchor, together, reference, seconds):
         begun.append(number)
         (taken,) = rounds(random, 1)
         taken.latencies = [500.0, 500.0] if number % 2 else [200.0, 200.0]

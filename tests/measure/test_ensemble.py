@@ -67,6 +67,19 @@ def no_latency(monkeypatch):
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: None)
 
 
+def test_a_kernel_is_not_measured_that_takes_longer_than_it_may():
+    """The first release that has it shows that: a second each, in four sweeps at least of two."""
+    other = Task("gemm", "m1760_n128_k1760_NN", "float32")
+    launches = {"a": burning(1.0), "b": burning(1.0), "c": burning(1.0, FAILS="prepare")}
+    given, began = {TASK: 11.0, other: math.inf}, time.monotonic()
+    measured = ensemble.run_round(launches, [TASK, other], 0, seconds=given.__getitem__)
+    task, found = next(measured)
+    assert (TASK, [], {}) == (task, found.sweeps, found.calls)
+    assert 12.0 < found.too_long < 24.0
+    assert time.monotonic() - began < 8.0
+    measured.close()
+
+
 def test_ratios_of_all_releases_come_out_of_one_round():
     """Three workers whose calls differ by known factors: their effects are those factors."""
     launches = {"a": burning(0.001), "b": burning(0.0015), "c": burning(0.003)}
