@@ -34,7 +34,7 @@ def test_a_disk_that_fills_up_costs_no_round(project, place):
     """The journal's disk or that of the results: one line, and the same command goes on."""
     folder = project.root / place
     with mounted(folder):
-        with project.start(SLICE="0.001") as process:
+        with project.start(SLICE="0.004") as process:
             wait_for_rounds(project, process, 2)
             fill(folder / "filler")
             out, err = process.communicate()
