@@ -282,13 +282,13 @@ class _Block:
     latencies: core_latency.Reader
     prepared: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def measure(self, sweeps: int | None, seconds: float = math.inf) -> None:
+    def measure(self, sweeps: int | None, allowed: float = math.inf) -> None:
         """Add up to so many sweeps to the round, fewer of long calls; None for the usual number.
 
-        Adds none if they would take longer than so many seconds.
+        Adds none if they would take more seconds than allowed.
         """
         own = len(self.this_round.sweeps)
-        self._prepare(seconds)
+        self._prepare(allowed)
         if self.this_round.too_long:
             return
         if sweeps is None:
@@ -357,10 +357,10 @@ class _Block:
         """The releases that have the kernel."""
         return [name for name in self.prepared if name != YARDSTICK]
 
-    def _prepare(self, seconds: float) -> None:
+    def _prepare(self, allowed: float) -> None:
         """Let the releases prepare the kernel in random order, and then the yardstick its kind.
 
-        Ends after the first that has the kernel if all of them would take longer than `seconds`.
+        Ends after the first that has the kernel if all of them would take more seconds than allowed.
         """
         releases = [name for name in self.workers if name != YARDSTICK]
         for name in self.random.sample(releases, len(releases)):
@@ -368,7 +368,7 @@ class _Block:
             self._ask(name, **asdict(self.task))
             if first and name in self.prepared:
                 each = time.monotonic() - began + FEWEST_SWEEPS * self.prepared[name]["seconds"]
-                if (expected := each * len(releases)) > seconds:
+                if (expected := each * len(releases)) > allowed:
                     self.this_round.too_long = expected
                     return
         for name in self._releases:
