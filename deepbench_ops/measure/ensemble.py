@@ -360,7 +360,7 @@ class _Block:
     def _prepare(self, allowed: float) -> None:
         """Let the releases prepare the kernel in random order, and then the yardstick its kind.
 
-        Ends after the first that has the kernel if all of them would take more seconds than allowed.
+        Ends after the first that has the kernel if all would take more seconds than allowed.
         """
         releases = [name for name in self.workers if name != YARDSTICK]
         for name in self.random.sample(releases, len(releases)):
