@@ -20,6 +20,7 @@ from deepbench_ops.releases import plugins
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = Path(__file__).with_name("plugin")
+RECIPES = [ROOT / "docs" / "how-to" / f"add_a_{what}.md" for what in ("family", "framework")]
 
 DISCOVER = """
 import json
@@ -469,8 +470,8 @@ def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_pa
 
 
 def test_the_recipes_name_files_that_are_there():
-    """Every file of the two packages that CONTRIBUTING.md names is in tests/plugin."""
-    recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    """Every file of the two packages that the recipes name is in tests/plugin."""
+    recipes = "".join(page.read_text(encoding="utf-8") for page in RECIPES)
 
     named = set(re.findall(r"`(deepbench_(?:axpy|toy_backend)/\w+\.\w+)`", recipes))
     there = {
@@ -483,8 +484,8 @@ def test_the_recipes_name_files_that_are_there():
 
 
 def test_the_recipes_entry_points_are_those_of_the_plugin():
-    """The blocks of CONTRIBUTING.md declare what the installed distribution declares."""
-    recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    """The blocks of the recipes declare what the installed distribution declares."""
+    recipes = "".join(page.read_text(encoding="utf-8") for page in RECIPES)
 
     group = r'entry-points\."(deepbench\.\w+)"\]\s+(\w+) = "(\w+)"'
     points = (PLUGIN / "deepbench_axpy-1.0.dist-info" / "entry_points.txt").read_text()
