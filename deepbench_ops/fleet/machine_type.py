@@ -28,8 +28,11 @@ class MachineType:
 
     @property
     def machine_file(self) -> Path:
-        """asv's list of machines for jobs on this type, in place of that in the home folder."""
-        return self.path / "asv-machine.json"
+        """asv's list of machines for jobs on this type, in place of that in the home folder.
+
+        Its folder is its own, since its writers lock that.
+        """
+        return self.path / "asv" / "machine.json"
 
     @property
     def environments(self) -> Path:

@@ -175,3 +175,15 @@ def test_a_node_without_python_is_named(tmp_path):
     assert 1 == len(done.stderr.splitlines())
     usual = fleet_jobs.FleetJobs.demand_python(sys.executable)
     assert 0 == subprocess.run(["bash", "-c", usual], check=False).returncode
+
+
+@pytest.mark.slow
+def test_a_machine_type_without_a_profile_is_described_by_its_first_job(root):
+    """The home folder stays as it was."""
+    path = root / "fleet" / "plan.json"
+    fleet_project.write(path, fleet_project.plan(fleet_project.job(machine="new-type")))
+    done = deepbench(root, "fleet", "run")
+    assert 0 == done.returncode, done.stdout
+    described = json.loads((root / "results" / "new-type" / "machine.profile").read_text())
+    assert described["yardsticks"]["1"]
+    assert not (root / ".asv-machine.json").exists()
