@@ -49,6 +49,7 @@ from deepbench_ops.measure import ensemble, ensemble_record
 from deepbench_ops.measure.ensemble import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.task import Task
+from deepbench_ops.pages import page_process
 from deepbench_ops.storage import ensemble_rounds, measurements, valid_times
 
 plugin.install()
@@ -158,7 +159,9 @@ def build(folder: Path) -> dict[str, Times]:
     rounds.parent.mkdir()
     shutil.copy(ROOT / "results" / "epyc-9004-2core" / "ensembles" / rounds.name, rounds)
     _write_journals(folder)
-    publish(folder)
+    with patch.object(page_process, "FORKS", False):
+        publish(folder)  # here: processes of later publishings find all lists and templates read
+    shutil.rmtree(folder / "html")
     sound = {"results": exported(folder), "ensemble rounds": times_of(ensemble_record.load(rounds))}
     for name, read in JOURNALS.items():
         sound[name] = read(KINDS[name].path(folder))

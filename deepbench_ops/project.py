@@ -11,13 +11,16 @@ from typing import Any
 
 import json5
 
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.storage import size_limits
 
 CONFIGURATION = "asv.conf.json"
 PLUGIN = "deepbench_ops.asv_adapter.plugin"
 FORMER_PLUGIN = "deepbench_ops.releases.plugin"
 """The plugin's name in configurations of version 0.1.0."""
+PARSED = "<string>:"
+"""The beginning of json5's messages that name a line."""
+RESTORED = "restore it from git, or from a new folder of deepbench init"
 MOVED = f"plugin '.{FORMER_PLUGIN}' has moved: write '.{PLUGIN}'"
 
 
@@ -25,9 +28,10 @@ def find(start: Path) -> Path | None:
     """Return the project folder that `start` is or lies in, None for none."""
     for folder in (start, *start.parents):
         try:
-            text = (folder / CONFIGURATION).read_text("utf-8", errors="replace")
-        except OSError:
+            content = size_limits.read_bytes(folder / CONFIGURATION, size_limits.SMALL)
+        except (OSError, DeepbenchError):
             continue
+        text = content.decode("utf-8", errors="replace")
         if PLUGIN in text or FORMER_PLUGIN in text:
             return folder
     return None
@@ -36,16 +40,27 @@ def find(start: Path) -> Path | None:
 def root() -> Path:
     """Return the project folder that the current folder is or lies in, as a relative path.
 
-    Raises DeepbenchError where there is none.
+    Raises DeepbenchError where there is none, or where the nearest configuration is damaged.
     """
     here = Path.cwd()
     found = find(here)
     if found is None:
+        _demand_readable_configuration(here)
         raise DeepbenchError(
             f"{here} is in no project folder, which holds our {CONFIGURATION}: change to one, or"
             " make one with deepbench init FOLDER"
         )
+    read_configuration(found / CONFIGURATION)
     return Path(os.path.relpath(found, here))
+
+
+def _demand_readable_configuration(start: Path) -> None:
+    """Raise DeepbenchError where the nearest configuration is so damaged that it may be ours."""
+    for folder in (start, *start.parents):
+        path = folder / CONFIGURATION
+        if path.exists():
+            read_configuration(path)
+            return
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
@@ -55,13 +70,19 @@ def read_configuration(path: Path) -> dict[str, Any]:
     """
     try:
         values = json5.loads(size_limits.read_text(path, size_limits.SMALL))
-    except OSError as error:
+    except FileNotFoundError as error:
         raise DeepbenchError(
             f"{path}: {error.strerror}: name the configuration of a project folder"
         ) from None
-    except (ValueError, RecursionError) as error:
-        where = str(error).removeprefix("<string>:")
-        raise DeepbenchError(f"{path} is not JSON: line {where}: mend that line") from None
+    except OSError as error:
+        raise DeepbenchError(f"{path}: {error.strerror}{remedy(error)}") from None
+    except RecursionError:
+        raise DeepbenchError(f"{path} is nested too deeply: mend it, or {RESTORED}") from None
+    except ValueError as error:
+        at_line = str(error).startswith(PARSED)
+        where = f"line {str(error).removeprefix(PARSED)}" if at_line else str(error)
+        mend = "mend that line" if at_line else RESTORED
+        raise DeepbenchError(f"{path} is not JSON: {where}: {mend}") from None
     if not isinstance(values, dict):
         raise DeepbenchError(f"{path} holds no JSON object: put its keys between {{ and }}")
     return values

@@ -1,8 +1,12 @@
 """Corrections of asv's commands other than `asv run`, each a function of its own.
 
-asv reads its configuration before it loads plugins, and catches errors of its own kind alone. So a
-configuration that is no JSON ends in asv's traceback before any plugin acts (`deepbench config`
-names the line). Every later error ends in one line.
+asv reads its configuration before it loads the plugins that this names, and catches errors of its
+own kind alone. So a configuration that cannot be read, is no JSON, or has a `version` or `plugins`
+of another kind ends in asv's traceback before a line of ours runs; `deepbench config` says what is
+wrong. asv has no entry points. What would be left is to replace its console script, to
+write a module into its folder `plugins/`, or to have every Python process of the environment import
+us (a .pth file): each changes what another distribution has installed, for all its users. Every
+later error ends in one line.
 """
 
 import os
@@ -21,6 +25,7 @@ from asv.commands.machine import Machine
 from asv.commands.setup import Setup
 from asv.config import Config
 from asv.console import log
+from asv.plugin_manager import PluginManager
 from asv.plugins.github import GithubPages
 from asv.repo import get_repo
 from asv.util import ProcessError, UserError, iter_subclasses
@@ -84,6 +89,23 @@ def _errors_as_lines(command: str) -> Iterator[None]:
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
         raise UserError(f"{what}{error.strerror or error}{remedy(error)}") from None
+
+
+def named_plugin(import_plugin: Method) -> Method:
+    """Wrap the import of a plugin that the configuration names after ours: a failure is a line."""
+
+    def wrapped(manager: PluginManager, name: Any) -> None:
+        try:
+            import_plugin(manager, name)
+        except (UserError, DeepbenchError) as error:
+            raise UserError(str(error)) from None
+        except Exception as error:
+            raise UserError(
+                f"plugin {name!r} of the configuration cannot be loaded ({error}): mend or remove "
+                "its entry"
+            ) from None
+
+    return wrapped
 
 
 def _end_interrupted(command: str) -> NoReturn:
@@ -310,6 +332,12 @@ PATCHES = (
         "`asv setup` prints its environments as Python objects",
     ),
     *_of_commands(),
+    Patch(
+        PluginManager,
+        "import_plugin",
+        named_plugin,
+        "a plugin of the configuration that cannot be loaded ends in a traceback",
+    ),
     Patch(
         util,
         "get_multiprocessing_pool",

@@ -39,7 +39,24 @@ def read(path: Path, like: Release) -> Wheel:
         raise DeepbenchError(f"{path} is a wheel of {name}, not of {like.framework}")
     if not path.is_file():
         raise DeepbenchError(f"{path}: no such file")
-    if not zipfile.is_zipfile(path):
-        raise DeepbenchError(f"{path} is no wheel, which is a zip file: download or build it again")
+    _demand_wheel(path)
     day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date()
     return Wheel(like.framework, str(version), day, like.pins, path=path)
+
+
+def _demand_wheel(path: Path) -> None:
+    """Raise DeepbenchError for a file that is no zip archive, or one without a wheel's metadata.
+
+    pip would speak of conflicting dependencies.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile:
+        raise DeepbenchError(
+            f"{path} is no wheel, which is a zip file: download or build it again"
+        ) from None
+    if not any(name.endswith(".dist-info/METADATA") for name in names):
+        raise DeepbenchError(
+            f"{path} is no wheel, since it holds no METADATA: download or build it again"
+        )

@@ -133,8 +133,8 @@ def test_the_command_says_when_nothing_is_slower(simulated):
 
 
 def an_empty_wheel(path):
-    with zipfile.ZipFile(path, "w"):
-        pass
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("empty.dist-info/METADATA", "")
 
 
 def test_wheels_stand_between_the_ends(simulated, tmp_path):
@@ -172,11 +172,24 @@ def test_what_is_no_such_wheel(name, offender):
         wheel_release.read(Path(name), RELEASES[0])
 
 
-def test_a_junk_wheel_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"not found", "is no wheel, which is a zip file"),
+        (b"", "is no wheel, which is a zip file"),
+        ({"numpy/__init__.py": ""}, "is no wheel, since it holds no METADATA"),
+    ],
+)
+def test_a_junk_wheel_is_named(tmp_path, content, reason):
     """A file with a wheel's name that is none is refused before pip sees it."""
     junk = tmp_path / "numpy-9.9-py3-none-any.whl"
-    junk.write_text("not found")
-    with pytest.raises(DeepbenchError, match="is no wheel, which is a zip file"):
+    if isinstance(content, bytes):
+        junk.write_bytes(content)
+    else:
+        with zipfile.ZipFile(junk, "w") as archive:
+            for name, text in content.items():
+                archive.writestr(name, text)
+    with pytest.raises(DeepbenchError, match=reason):
         wheel_release.read(junk, RELEASES[0])
 
 

@@ -12,6 +12,7 @@ from points import GEMMS, point
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis import frameworks
 from deepbench_ops.analysis.lines import Line
+from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
 from deepbench_ops.pages import framework_comparison_data, framework_page
@@ -90,6 +91,21 @@ def test_the_command_prints_recorded_results():
     found = json.loads(told)
     assert {*NAMES, None} >= {contest["fastest"] for contest in found}
     assert all(len(contest["seconds"]) >= 2 and contest["ahead"] >= 1 for contest in found)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("frameworks", "--family", "rnn"), ("overhead",), ("table", "stcp920")],
+    ids=lambda asked: asked[0],
+)
+def test_this_machine_is_the_usual_one(monkeypatch, asked):
+    """Without a name the answer is that for this machine."""
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9004-2core")
+    run = [*asked, "--results", str(RESULTS)]
+    mine = CliRunner().invoke(cli, run)
+    named = CliRunner().invoke(cli, [*run, "--machine", "epyc-9004-2core"])
+    assert (named.output, str(named.exception)) == (mine.output, str(mine.exception))
+    assert "raspberry" not in mine.output
 
 
 def test_the_page_names_machines_releases_and_the_fastest():

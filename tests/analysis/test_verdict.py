@@ -295,3 +295,16 @@ def test_windows_that_are_equally_probable_are_kept_or_left_out_together(tenths)
     there, back = verdict_on(rounds), verdict_on([[-each for each in taken] for taken in rounds])
     swapped = replace(back, low=1 / back.high, ratio=1 / back.ratio, high=1 / back.low)
     assert close(there, swapped)
+
+
+def test_other_programs_import_the_judgement_of_seconds_from_analysis():
+    """As the page on detection says; names that are none are no attributes."""
+    from deepbench_ops import analysis
+
+    pairs = [[(1.0, 1.1)] * 3] * 5
+    assert "slower" == analysis.compare_pairs(pairs).kind
+    assert "slower" == analysis.compare_samples([[1.0, 1.01]] * 5, [[1.1, 1.11]] * 5).kind
+    assert [] == analysis.detect_changes([1.0] * 20, [(0.9, 1.1)] * 20)
+    assert {"Change", "Verdict", "corrected"} < set(analysis.__all__)
+    assert all(hasattr(analysis, name) for name in analysis.__all__)
+    assert not hasattr(analysis, "compare_nothing")

@@ -100,7 +100,8 @@ def test_right_configurations_are_loaded_as_they_stand(tmp_path, values):
     [
         ('{\n  "version": 1,\n  "repo": "." "x"\n}', "is not JSON: line 3"),
         ("[]", "holds no JSON object"),
-        ("", "is not JSON"),
+        ("", "is not JSON: Empty strings are not legal JSON5: restore it"),
+        ("[" * 100_000, "is nested too deeply"),
     ],
 )
 def test_a_file_that_is_no_json_is_one_line(tmp_path, text, expected):
@@ -130,3 +131,35 @@ def test_a_configuration_of_the_former_version_is_one_line(tmp_path, command, st
     )
     assert (status, 1) == (done.returncode, len(done.stderr.splitlines()))
     assert f"{FORMER!r} has moved: write {CURRENT!r}" in done.stderr
+
+
+def with_asv(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of asv in a folder whose configuration holds the text."""
+    (folder / "asv.conf.json").write_text(text)
+    command = [sys.executable, "-m", "asv", "show"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("plugin", [".deepbench_ops_of_no_one", 5, None])
+def test_a_plugin_that_cannot_be_loaded_is_one_line_of_asv(tmp_path, plugin):
+    """It comes after ours, which is loaded by then."""
+    values = {"version": 1, "repo": ".", "project": "p", "plugins": [CURRENT, plugin]}
+    done = with_asv(tmp_path, json.dumps(values))
+    assert (1, 1, "") == (done.returncode, len(done.stdout.splitlines()), done.stderr)
+    assert f"plugin {plugin!r} of the configuration cannot be loaded" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("", "ValueError: Empty"),
+        ('{"a"', "ValueError: <string>:1"),
+        ('{"version": "1"}', "TypeError: "),
+    ],
+)
+def test_asv_ends_before_it_loads_us_where_its_configuration_is_no_json(tmp_path, text, last):
+    """Its traceback ends as the page on troubleshooting says; if a later asv prints one line, that
+    page and `asv_commands.py` have to say so."""
+    done = with_asv(tmp_path, text)
+    assert "Traceback" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(last)

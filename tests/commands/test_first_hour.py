@@ -32,6 +32,20 @@ def test_the_dashboard_ends_with_the_next_commands():
     assert 0 < shown.index(". .venv/bin/activate") < shown.index("  deepbench problems")
 
 
+def test_the_dashboard_ends_at_a_damaged_configuration():
+    """The configuration is checked before asv reads it, with a traceback for what is no JSON."""
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "--dry-run", "dashboard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    lines = [line for line in shown.splitlines() if line.startswith(".venv/bin/")]
+    assert ".venv/bin/deepbench config" == lines[0]
+    assert lines[2].startswith(".venv/bin/asv run")
+
+
 @pytest.mark.parametrize("complete", [True, False])
 def test_an_install_is_said_before_it_starts(monkeypatch, tmp_path, complete):
     """With the release, the folder and the packages; nothing where it is there."""

@@ -10,6 +10,36 @@ pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
 
 
+OF_PROJECTS = [
+    ("release", "list"),
+    ("release", "clean", "--all"),
+    ("noise",),
+    ("bisect", "m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2"),
+    ("verdict",),
+    ("fastest",),
+    ("frameworks",),
+    ("overhead",),
+    ("compare", "nvidia-v100"),
+    ("table", "stcp920"),
+    ("unsteady", "numpy-2.4.6"),
+    ("export", "--machine", "nvidia-v100"),
+    ("submit", "--machine", "nvidia-v100"),
+    ("import", "ours.xlsx"),
+    ("machine", "--yes"),
+    ("config",),
+]
+"""Commands that need a project folder."""
+
+DAMAGED = {
+    "empty": b"",
+    "cut": b'{"version": 1, "plugins": [".deepb',
+    "one word too many": b'{\n  "version": 1,\n  "repo": "." "x"\n}',
+    "another encoding": b"\xff\xfe{}",
+    "a list": b"[]",
+}
+"""Contents of a configuration that is no JSON object."""
+
+
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
     """A project folder with a folder inside, which is the current one."""
@@ -34,28 +64,7 @@ def test_another_project_of_asv_is_none(clone):
         project.root()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("release", "list"),
-        ("release", "clean", "--all"),
-        ("noise",),
-        ("bisect", "m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2"),
-        ("verdict",),
-        ("fastest",),
-        ("frameworks",),
-        ("overhead",),
-        ("compare", "nvidia-v100"),
-        ("table", "stcp920"),
-        ("unsteady", "numpy-2.4.6"),
-        ("export", "--machine", "nvidia-v100"),
-        ("submit", "--machine", "nvidia-v100"),
-        ("import", "ours.xlsx"),
-        ("machine", "--yes"),
-        ("config",),
-    ],
-    ids=lambda arguments: arguments[0],
-)
+@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=lambda arguments: arguments[0])
 def test_outside_a_project_commands_say_so(tmp_path, monkeypatch, arguments):
     """The folder of another project of asv keeps its environments, and gets no results."""
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -68,3 +77,44 @@ def test_outside_a_project_commands_say_so(tmp_path, monkeypatch, arguments):
     assert (2, "", 1) == (status, out, err.count("\n"))
     assert f"{tmp_path} is in no project folder" in err
     assert before == sorted(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_configuration_is_one_line_of_every_command(
+    tmp_path, monkeypatch, arguments, damage
+):
+    """Whether it still names our plugin or not; nothing is written."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / project.CONFIGURATION).write_bytes(DAMAGED[damage])
+    before = sorted(tmp_path.rglob("*"))
+    status, out, err = deepbench(*arguments)
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert str(tmp_path / project.CONFIGURATION) in err
+    assert before == sorted(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=lambda arguments: arguments[0])
+def test_a_damaged_configuration_that_names_our_plugin_is_one_line(
+    tmp_path, monkeypatch, arguments
+):
+    """The line of the damage is named, also by commands that would not read the configuration."""
+    make_project(tmp_path)
+    whole = (tmp_path / project.CONFIGURATION).read_text()
+    (tmp_path / project.CONFIGURATION).write_text(whole + "\n}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    status, out, err = deepbench(*arguments)
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"{project.CONFIGURATION} is not JSON: line 2" in err
+
+
+def test_a_folder_or_a_device_in_place_of_a_configuration_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / project.CONFIGURATION
+    place.mkdir()
+    assert "a folder: give a file" in deepbench("config")[2]
+    place.rmdir()
+    place.symlink_to("/dev/zero")
+    assert "a device or a pipe: give a file" in deepbench("config")[2]

@@ -13,6 +13,7 @@ from asv.repo import get_repo
 from asv.results import Results
 from asv.util import UserError, write_json
 from click.testing import CliRunner
+from full_disk import fill, mounted
 
 from deepbench_ops.analysis import points
 from deepbench_ops.asv_adapter import asv_environment, published_benchmarks, repo
@@ -338,6 +339,20 @@ def test_a_damaged_machine_entry_is_one_line(tmp_path, releases):
     refused = run(tmp_path, path, "--date", "2017-07-15").exception
     assert isinstance(refused, DeepbenchError)
     assert f"{described} is not whole" in str(refused)
+
+
+def test_an_import_on_a_full_disk_leaves_no_empty_file(tmp_path, releases):
+    """It is one line, and the same import goes well once there is room."""
+    path, results = book(tmp_path / "in"), tmp_path / "results"
+    with mounted(results):
+        fill(results / "filler")
+        failed = run(tmp_path, path).exception
+        assert isinstance(failed, (DeepbenchError, OSError))
+        files = {one for one in results.rglob("*") if one.is_file()} - {results / locks.NAME}
+        assert [results / "filler"] == sorted(files)
+        (results / "filler").unlink()
+        assert run(tmp_path, path).exception is None
+        assert result_of(tmp_path).exists()
 
 
 def test_a_refused_import_lists_no_day(tmp_path, releases):
