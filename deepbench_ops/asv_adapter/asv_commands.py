@@ -3,10 +3,10 @@
 asv reads its configuration before it loads the plugins that this names, and catches errors of its
 own kind alone. So a configuration that cannot be read, is no JSON, or has a `version` or `plugins`
 of another kind ends in asv's traceback before a line of ours runs; `deepbench config` says what is
-wrong. asv has no entry points. What would be left is to replace its console script, to
-write a module into its folder `plugins/`, or to have every Python process of the environment import
-us (a .pth file): each changes what another distribution has installed, for all its users. Every
-later error ends in one line.
+wrong. asv has no entry points. The remaining ways are to replace its console script, to write a
+module into its folder `plugins/`, or to have every Python process of the environment import us (a
+.pth file): each changes what another distribution has installed, for all its users. Every later
+error ends in one line.
 """
 
 import os

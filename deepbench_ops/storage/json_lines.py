@@ -1,16 +1,20 @@
 """JSON objects, one a line: their text, and files that grow while something is measured.
 
-What is appended is on the disk on return. A process that is killed leaves half a line at most,
-which costs no other line.
+What is appended is on the disk on return, each object with a checksum. A process that is killed
+leaves half a line at most, which costs no other line.
 """
 
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from deepbench_ops.storage import size_limits
+
+CHECKSUM = "crc32"
+"""The key of the checksum of an object that was appended."""
 
 
 def as_text(entries: Iterable[Mapping[str, Any]], allow_nan: bool = False) -> str:
@@ -27,7 +31,7 @@ def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
 
     Raises OSError naming the file, as on a full disk; it is as it was before then.
     """
-    text = as_text(entries, allow_nan=True)
+    text = as_text(({**each, CHECKSUM: _checksum(each)} for each in entries), allow_nan=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+", buffering=0) as file:
         start = file.seek(0, os.SEEK_END)
@@ -46,8 +50,8 @@ def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file in order, none where it is missing.
 
-    Lines that are no whole object are left out. Raises OSError for a file that cannot be read, and
-    DeepbenchError for one that is no file or too large.
+    Lines that are no whole object, or do not match their checksum, are left out. Raises OSError for
+    a file that cannot be read, and DeepbenchError for one that is no file or too large.
     """
     try:
         lines = size_limits.read_bytes(path, size_limits.RECORDS).splitlines()
@@ -59,8 +63,14 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             continue
         if isinstance(entry, dict):
-            yield entry
+            checksum = entry.pop(CHECKSUM, None)  # None: written as a whole, or by version 0.1.0
+            if checksum in (None, _checksum(entry)):
+                yield entry
 
 
 def _ends_a_line(file: int, size: int) -> bool:
     return os.pread(file, 1, size - 1) == b"\n"
+
+
+def _checksum(entry: Mapping[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(entry).encode()):08x}"

@@ -28,7 +28,8 @@ SPARSE = (
     "dense time (usec)  speedup"
 )
 WORDS = {"float32": "float", "float16": "half", "int8": "int8"}
-MICROSECONDS = st.integers(1, 10_000_000)
+MICROSECONDS = st.integers(100, 10_000_000)
+"""Times that a device can take for each of the published problems."""
 
 
 def facts(text):
@@ -714,6 +715,20 @@ def test_what_does_not_fit_is_named_with_its_line(text, expected):
     """One line: where, what it says."""
     with pytest.raises(DeepbenchError, match=expected):
         program_logs.read(text)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "time", "reason"),
+    [
+        ("1760 128 1000000000 0 0", 1696, "would be 2.66e+17 FLOP/s"),
+        ("1760 128 1760 true 0", 1696, "a_transposed is 'true' and b_transposed is '0', which"),
+    ],
+)
+def test_a_row_that_no_device_gives_is_named_with_its_line(sizes, time, reason):
+    """A size with digits too many, or a flag in another spelling than its neighbour."""
+    with pytest.raises(DeepbenchError, match="line 5") as caught:
+        facts(output(GEMM, f"{sizes} float {time}"))
+    assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Files of JSON lines: what is appended comes back, whatever half a line lies before it."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +43,27 @@ def test_every_cut_leaves_whole_lines(tmp_path):
         assert [*range(len(found) - 1), 9] == found
 
 
+@pytest.mark.parametrize(
+    ("right", "damaged"),
+    [('"id": "1-0"', '"id": "1-NaN"'), ("0.25", "0.26"), ("NaN", "1.0"), ('"x"', '"y"')],
+)
+def test_a_changed_value_costs_its_line(tmp_path, right, damaged):
+    """Also where it is a number or a text like any other."""
+    path = tmp_path / "a.jsonl"
+    json_lines.append(path, [{"id": "1-0", "seconds": [0.25, float("nan")], "of": "x"}, {"b": 1}])
+    text = path.read_text()
+    assert 1 == text.count(right)
+    path.write_text(text.replace(right, damaged))
+    assert [{"b": 1}] == list(json_lines.read(path))
+
+
+def test_lines_without_a_checksum_are_read(tmp_path):
+    """Files that are written as a whole have none."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(json_lines.as_text([{"a": 0}]))
+    assert [{"a": 0}] == list(json_lines.read(path))
+
+
 def test_a_missing_file_has_no_lines(tmp_path):
     """It is no error."""
     assert [] == list(json_lines.read(tmp_path / "none.jsonl"))
@@ -56,7 +75,8 @@ def test_what_is_no_json_is_not_begun(tmp_path):
     json_lines.append(path, [{"a": 0}])
     with pytest.raises(TypeError):
         json_lines.append(path, [{"b": 1}, {"c": object()}])
-    assert json.dumps({"a": 0}) + "\n" == path.read_text()
+    assert [{"a": 0}] == list(json_lines.read(path))
+    assert 1 == path.read_text().count("\n")
 
 
 def test_a_device_is_refused_unread(tmp_path):

@@ -17,6 +17,12 @@ from deepbench_ops.storage import valid_times
 
 FLOAT_BYTES = 4
 
+FASTEST = 1e17
+"""FLOP/s that no device computes: several times those of the fastest at four bits."""
+
+FLAGS = ({"0": False, "1": True}, {"n": False, "t": True}, {"false": False, "true": True})
+"""Spellings of a flag; a line has one of them."""
+
 
 @dataclass(frozen=True)
 class OutputLine:
@@ -48,6 +54,7 @@ def problem_of(place: OutputLine, family: str, given: Mapping[str, str | bool]) 
     """Return the problem of these sizes. Raises DeepbenchError naming the line for wrong ones."""
     try:
         kind = TYPES[family]
+        _demand_one_spelling({key: text for key, text in given.items() if _is_flag(kind, key)})
         return sizes.problem(family, {key: _size(kind, key, text) for key, text in given.items()})
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{place}: {wrong}") from None
@@ -74,6 +81,10 @@ def timing_of(
         raise DeepbenchError(
             f"{place}: a time is {text!r}: a finite number above 0, of 1 ns to 1 day, is needed"
         )
+    rate = problem.flops_of(operation) / seconds
+    if rate > FASTEST:
+        what = f"{problem.id} in {seconds:g} s would be {rate:.3g} FLOP/s"
+        raise DeepbenchError(f"{place}: {what}: a size is wrong, or the unit another")
     return Timing(place, problem, operation, precision, seconds, ranks)
 
 
@@ -86,12 +97,23 @@ def all_reduce_timing(
 
 
 def _size(kind: type[Problem], name: str, text: str | bool) -> Any:
-    wanted = size_types(kind)[name]
-    if wanted is str or isinstance(text, bool):
+    if size_types(kind)[name] is str or isinstance(text, bool):
         return text
-    if wanted is not bool:
+    if not _is_flag(kind, name):
         return sizes.size(name, text, kind)
-    turned = {"0": False, "n": False, "false": False, "1": True, "t": True, "true": True}
-    if text.lower() not in turned:
-        raise DeepbenchError(f"{name} is {text!r}")
-    return turned[text.lower()]
+    return next(spelt[text.lower()] for spelt in FLAGS if text.lower() in spelt)
+
+
+def _is_flag(kind: type[Problem], name: str) -> bool:
+    return size_types(kind)[name] is bool
+
+
+def _demand_one_spelling(flags: Mapping[str, str | bool]) -> None:
+    """Raise DeepbenchError for flags that are none, or that are spelled in different ways."""
+    texts = {name: text.lower() for name, text in flags.items() if isinstance(text, str)}
+    for name, text in texts.items():
+        if not any(text in spelt for spelt in FLAGS):
+            raise DeepbenchError(f"{name} is {flags[name]!r}")
+    if not any(spelt.keys() >= set(texts.values()) for spelt in FLAGS):
+        listed = " and ".join(f"{name} is {flags[name]!r}" for name in texts)
+        raise DeepbenchError(f"{listed}, which are different spellings")
