@@ -83,7 +83,8 @@ def remarks(asked: Iterable[Point]) -> list[str]:
     left = [point for point in asked if point.unsteady]
     if not left:
         return []
-    machines = " and ".join(sorted({point.machine for point in left}))
+    *others, last = sorted({point.machine for point in left})
+    machines = " and ".join([*([", ".join(others)] if others else []), last])
     return [
         f"{len(left)} unsteady times of {machines} are left out ({counted(left)}):"
         " deepbench unsteady RELEASE lists those of a release and how to measure them again"

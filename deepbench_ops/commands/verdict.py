@@ -322,17 +322,15 @@ def _reach(cause: "Cause", ratios: Sequence[float]) -> str:
 def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
     """Return how many of the causes that were measured again did not repeat, and which."""
     again = [cause for cause in suspects if confirmed.of(cause)]
+    if not again:
+        return "\nnothing was measured again"
     gone = [cause for cause in again if not confirmed.repeats(cause)]
     summary = f"\n{len(gone)} of {len(again)} did not repeat" + (":" if gone else "")
-    return "\n".join(
-        [
-            summary,
-            *(
-                f"- {_what(cause)}; measured again: {'; '.join(confirmed.summaries(cause))}"
-                for cause in gone
-            ),
-        ]
-    )
+    lines = [
+        f"- {_what(cause)}; measured again: {'; '.join(confirmed.summaries(cause))}"
+        for cause in gone
+    ]
+    return "\n".join([summary, *(terminal_tables.prose(line, "  ") for line in lines)])
 
 
 def _what(cause: "Cause") -> str:

@@ -18,6 +18,7 @@ pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, confirm, lines, points
 from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
@@ -391,6 +392,18 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
     left = [cause for cause in causes if found.repeats(cause)]
     content = json.loads(command._json([], left, found, {}, causes))
     assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))
+
+
+def test_changes_that_did_not_repeat_fit_the_terminal(same_release, monkeypatch):
+    """Their lines are wrapped; where nothing could be measured again, one line says so."""
+    causes = judged(line(STEP), each=True)
+    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.0))
+    monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 60)
+    found = confirm.confirm(causes, 10, str, same_release)
+    lines = command._not_repeated(causes, found).splitlines()
+    assert "1 of 1 did not repeat:" == lines[1]
+    assert 1 < len(lines[2:]) and 60 >= max(map(len, lines))
+    assert "\nnothing was measured again" == command._not_repeated([], found)
 
 
 def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
