@@ -57,10 +57,9 @@ class MachineType:
         """
         with locks.in_turn(self.path, doing=f"describing {self.name}"):
             known = machine_entry.of_results(results, self.name)
-            here = profile.read(self.results, self.name)
-            if here is None and known and profile.read(results, self.name) is not None:
+            if not self._is_described() and known and profile.read(results, self.name):
                 self._take_over(results, known)
-            if not self._has_readings():
+            if not self._is_described() or not self._has_readings():
                 self._survey()
             entry = machine_entry.of_results(self.results, self.name)
         self._demand_alike(entry, node)
@@ -68,6 +67,10 @@ class MachineType:
     def give_profile(self, results: Path) -> None:
         """Put description and profile into the folder of results of a job."""
         shutil.copytree(self.results / self.name, results / self.name, dirs_exist_ok=True)
+
+    def _is_described(self) -> bool:
+        """Whether the entry and the profile are there, of which a kill may leave one alone."""
+        return self.machine_file.exists() and profile.read(self.results, self.name) is not None
 
     def _has_readings(self) -> bool:
         """Whether the profile has yardsticks for the threads of its jobs: two jobs that took them
