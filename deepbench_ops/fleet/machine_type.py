@@ -69,7 +69,7 @@ class MachineType:
         shutil.copytree(self.results / self.name, results / self.name, dirs_exist_ok=True)
 
     def _is_described(self) -> bool:
-        """Whether the entry and the profile are there, of which a kill may leave one alone."""
+        """Whether the entry and the profile are there; a kill may leave one of them alone."""
         return self.machine_file.exists() and profile.read(self.results, self.name) is not None
 
     def _has_readings(self) -> bool:
