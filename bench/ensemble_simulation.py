@@ -26,7 +26,7 @@ from typing import Literal
 
 import numpy as np
 from detection_simulation import markdown, put
-from verdict_simulation import ERROR, Found, Row, part
+from verdict_simulation import ERROR, UNBOUNDED, Found, Row, part
 
 from deepbench_ops.analysis import ensembles
 from deepbench_ops.measure import release_blocks
@@ -49,8 +49,6 @@ CHANGES = (0.01, 0.02, 0.05)
 SOME = 250
 """Trials at a time, for memory."""
 
-UNBOUNDED = math.log(2)
-"""An interval that reaches beyond twice or half its ratio counts as one without bound."""
 
 What = Literal["processes", "rounds", "slices"]
 

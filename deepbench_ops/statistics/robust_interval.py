@@ -67,12 +67,13 @@ class Location:
         tail = error / 2 / CAUTION
         return self.quantile(tail), self.quantile(1 - tail)
 
-    def probability(self, level: float) -> np.ndarray:
-        """Return how probable a distance as large from `level` is by noise alone.
+    def probability(self, level: float | np.ndarray) -> np.ndarray:
+        """Return how probable a distance as large from `level` is by noise alone; a level for all
+        trials, or one for each.
 
         It is below `error` where the interval of that error does not hold `level`.
         """
-        below = self.below(np.full(self.weights.shape[:-1], level))
+        below = self.below(np.broadcast_to(level, self.weights.shape[:-1]))
         return np.minimum(1.0, 2 * CAUTION * np.minimum(below, 1 - below))
 
     def below(self, levels: np.ndarray) -> np.ndarray:
