@@ -1,7 +1,8 @@
 """How much does `deepbench history` lose, or count twice, when it ends early at any moment?
 
 A history of three releases, two kernels and three rounds files its results after every kernel. Its
-workers report known times (`tests/support/known_workers.py`). It kills itself before its n-th
+workers report known times (`tests/support/known_workers.py`), in as few sweeps as there may be. It
+kills itself before its n-th
 operation on files (`file_operations.py`), or gets SIGKILL, SIGTERM or Ctrl-C after a random time.
 Then the same command runs to its end. Counted are:
 
@@ -12,12 +13,13 @@ Then the same command runs to its end. Counted are:
 - files left: journals and unfinished files when the second run has ended;
 - endings: Ctrl-C that is not one line with status 130, and tracebacks.
 
-    python bench/killed_histories.py [--share 1.0] [--moments 60]
+    python bench/killed_histories.py [--share 1.0] [--moments 100] [--at-once 1]
 
 The exit status is 1 where anything of this is not 0.
 """
 
 import argparse
+import math
 import os
 import random
 import signal
@@ -25,15 +27,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 from tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
+import known_workers
 import processes
 from history_project import PROBLEMS, ROUNDS, HistoryProject
+
+Try = tuple[int, str, float]
+"""The operation before which a run ends (0: none), or the signal and the seconds until it."""
 
 SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT}
 
@@ -75,16 +83,19 @@ def tried(project: HistoryProject, stop: int, name: str, seconds: float) -> Coun
 
 
 def counted(
-    project: HistoryProject, share: float, moments: int, seed: int
+    projects: Sequence[HistoryProject], share: float, moments: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
-    """Yield a row for kills before operations, and one for each signal at random moments."""
+    """Yield a row for kills before operations, and one for each signal at random moments.
+
+    As many runs as there are projects take place at the same time.
+    """
     draw = random.Random(seed)
     started = time.monotonic()
-    operations = project.run()
+    operations = projects[0].run()
     lasts = time.monotonic() - started
     places = range(1, len(operations) + 1)
     chosen = sorted(draw.sample(places, round(share * len(places))))
-    number = round(share * moments / len(SIGNALS))
+    number = math.ceil(share * moments / len(SIGNALS))
     rows = {
         f"SIGKILL before {len(chosen)} of {len(operations)} operations": [
             (stop, "SIGKILL", 0.0) for stop in chosen
@@ -95,15 +106,33 @@ def counted(
         rows[f"{name} at {number} random moments"] = times
     for title, tries in rows.items():
         total: Counter[str] = Counter()
-        for stop, name, seconds in tries:
-            found = tried(project, stop, name, seconds)
+        for (stop, name, seconds), found, left in tried_at_once(projects, tries):
             total += found
             print(f"\r{title}: {total['ended']} of {len(tries)}", end="", file=sys.stderr)
             if any(found[column] for column in WRONG):
                 where = operations[stop - 1] if stop else f"{name} after {seconds:.2f} s"
-                left = [str(path.relative_to(project.root)) for path in project.left()]
                 print(f"ended at {stop} ({where}): {dict(found)} {left}", flush=True)
         yield title, *(total[column] for column in COLUMNS)
+
+
+def tried_at_once(
+    projects: Sequence[HistoryProject], tries: Sequence[Try]
+) -> Iterator[tuple[Try, Counter[str], list[str]]]:
+    """Yield the counts of each try, in their order, and the files that it left."""
+    free: SimpleQueue[HistoryProject] = SimpleQueue()
+    for project in projects:
+        free.put(project)
+
+    def one(asked: Try) -> tuple[Try, Counter[str], list[str]]:
+        project = free.get()
+        try:
+            found = tried(project, *asked)
+            return asked, found, [str(path.relative_to(project.root)) for path in project.left()]
+        finally:
+            free.put(project)
+
+    with ThreadPoolExecutor(len(projects)) as pool:
+        yield from pool.map(one, tries)
 
 
 WRONG = ("lost", "counted twice", "processes left", "files left", "endings")
@@ -115,10 +144,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=20261124)
     parser.add_argument("--share", type=float, default=1.0, help="of all, drawn by the seed")
-    parser.add_argument("--moments", type=int, default=60, help="random moments in all")
+    parser.add_argument("--moments", type=int, default=100, help="random moments, at least")
+    parser.add_argument("--at-once", type=int, default=1, help="runs at the same time")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="histories-") as folder:
-        rows = list(counted(HistoryProject(Path(folder)), given.share, given.moments, given.seed))
+        variables = {known_workers.SECONDS_EACH: "0"}
+        projects = []
+        for number in range(given.at_once):
+            root = Path(folder, f"{Path(folder).name}-{number}")
+            root.mkdir()
+            projects.append(HistoryProject(root, **variables))
+        rows = list(counted(projects, given.share, given.moments, given.seed))
     print(tabulate(rows, ("ended by", *COLUMNS)))
     wrong = {name: sum(row[1 + COLUMNS.index(name)] for row in rows) for name in WRONG}
     counts = ", ".join(f"{count} {name}" for name, count in wrong.items())

@@ -1,6 +1,8 @@
 """The `deepbench` command: its subcommands, and the one place where errors become a line."""
 
+import atexit
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -145,8 +147,9 @@ def main() -> None:
     0: answered. 1: answered with bad news (a wrong kernel, a slower release), or without input
     that is damaged.
     2: wrong input, or a command that could not do its work. 3: no answer in what is measured, or no
-    certain one. 130: interrupted.
+    certain one. 130: interrupted; not where Ctrl-C comes after the work, while Python ends.
     """
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     damaged_input.forget()
     try:
         status = cli.main(prog_name="deepbench", standalone_mode=False)

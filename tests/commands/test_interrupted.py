@@ -86,6 +86,15 @@ def test_confirm_says_that_rounds_are_kept(monkeypatch):
     assert "interrupted: finished rounds are kept for a day, the same command goes on" in err
 
 
+def test_an_interruption_after_the_work_changes_nothing():
+    """It comes while Python ends; the command has answered, and ends with its own status."""
+    interruption = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)"
+    program = f"{interruption}\nfrom deepbench_ops import cli\ncli.main()"
+    command = [sys.executable, "-c", program, "--version"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (0, "") == (done.returncode, done.stderr)
+
+
 def test_live_workers_hear_no_interruption():
     """Ctrl-C in a terminal reaches the process that asks alone: no worker prints a traceback."""
     environ = {**os.environ, "DEEPBENCH_THREADS": "1", "DEEPBENCH_FRAMEWORK": "numpy"}

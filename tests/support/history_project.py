@@ -36,10 +36,10 @@ Measured = tuple[str, str]
 
 
 class HistoryProject:
-    """A project folder, and the command in it."""
+    """A project folder, and the command in it, with variables of the environment."""
 
-    def __init__(self, root: Path) -> None:
-        self.root, self.log = root, root / "measured.log"
+    def __init__(self, root: Path, **variables: str) -> None:
+        self.root, self.log, self._variables = root, root / "measured.log", variables
         self.mark = root.name
         command.make_project(root, dvcs="releases", repo=release_table.TABLE.name)
         shutil.copy(release_table.TABLE, root)
@@ -67,6 +67,7 @@ class HistoryProject:
             processes.MARK: self.mark,
             known_workers.LOG: str(self.log),
             known_workers.FILED_EVERY: "0",
+            **self._variables,
             **variables,
         }
         report = ["file_operations.py", str(stop), "operations.txt"]

@@ -64,6 +64,8 @@ AS_MACHINE = "AS_MACHINE"
 """Variable: the name of this machine."""
 FILED_EVERY = "FILED_EVERY"
 """Variable: seconds after which results are filed while more is measured."""
+SECONDS_EACH = "SECONDS_EACH"
+"""Variable: seconds of a round for each release; 0 for the fewest sweeps."""
 
 
 def launch_of(name: str, seconds: float) -> Launch:
@@ -94,6 +96,7 @@ def main() -> None:
     history_files.member = lambda: launch_of("yardstick", 2e-3)
     filing_target.find = lambda *_: filing(Path("results").resolve())
     Progress.FILED_SECONDS = float(os.environ.get(FILED_EVERY, Progress.FILED_SECONDS))
+    ensemble.SECONDS_EACH = float(os.environ.get(SECONDS_EACH, ensemble.SECONDS_EACH))
     if AS_MACHINE in os.environ:
         machine_entry.default_name = lambda: os.environ[AS_MACHINE]
     measure = ensemble.run_round
