@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help="all unless given")
     parser.add_argument("--by", choices=WAYS, action="append", help="both unless given")
-    parser.add_argument("--batch", type=int, default=2, help="items, both ends of which are judged")
+    parser.add_argument("--batch", type=int, default=2, help="items; first and last are judged")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds of each process")
     parser.add_argument("--write", type=Path, help="put the table into this file")
     asked = parser.parse_args()
